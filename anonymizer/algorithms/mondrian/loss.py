@@ -1,0 +1,76 @@
+"""The gain of a cut, as SQL over the columns of `mondrian/_cuts.sql.j2`.
+
+gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), where the loss of a side is the normalized certainty
+penalty (Xu et al. 2006) of the attribute that is cut, as it will be published:
+an interval's share of the domain, a hierarchy node's share of the leaves, a set's share of the
+domain's values; 0 for a single value. An interval that mixes with NULL counts NULL as one more
+value of the domain.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+from collections.abc import Callable, Sequence
+
+from anonymizer.compile import Sql, join, lit
+from anonymizer.profile import Attribute, Level
+
+Side: TypeAlias = Callable[[Attribute], str]
+
+
+def by_kind(attributes: Sequence[Attribute], expression: Callable[[str], str]) -> str:
+    """CASE over the attribute's way of being published: `range`, `set` or `node`."""
+    groups: dict[str, list[int]] = {}
+    for attribute in attributes:
+        groups.setdefault(shape(attribute), []).append(attribute.index)
+    whens = " ".join(
+        f"when attribute in ({join([lit(i) for i in members])}) then {expression(kind)}"
+        for kind, members in groups.items()
+    )
+    return f"case {whens} end"
+
+
+def shape(attribute: Attribute) -> str:
+    """How its cells are published: ordered kinds as ranges, categories as nodes or sets."""
+    if attribute.ordered:
+        return "range"
+    return "node" if attribute.height else "set"
+
+
+def _range(width: str, mixed: str) -> str:
+    return f"case when {mixed} then ({width} * (size - 1) + 1) / size else {width} end"
+
+
+def _set(count: str) -> str:
+    return f"case when {count} > 1 then {count} / cast(size as double) else 0 end"
+
+
+def _node(levels: Sequence[Level], low: str, high: str, low_code: str, high_code: str) -> str:
+    whens = " ".join(
+        f"when {low}{level.a} = {high}{level.a} then {high}{level.z}" for level in levels
+    )
+    return f"case when {low_code} = {high_code} then 0 {whens} else 1 end"
+
+
+def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
+    """What a cut below `code` of one attribute saves, in whole cells of that attribute."""
+    whole = {
+        "range": _range("coalesce(last_share - first_share, 0)", "first_code = 0"),
+        "set": _set("values_all"),
+        "node": _node(levels, "first_", "last_", "first_code", "last_code"),
+    }
+    left = {
+        "range": _range("coalesce(share - first_share, 0)", "first_code = 0 and code > 0"),
+        "set": _set("values_left"),
+        "node": _node(levels, "first_", "", "first_code", "code"),
+    }
+    right = {
+        "range": "coalesce(last_share - next_share, 0)",
+        "set": _set("(values_all - values_left)"),
+        "node": _node(levels, "next_", "last_", "next_code", "last_code"),
+    }
+    return Sql(
+        f"n_all * {by_kind(attributes, whole.__getitem__)}"
+        f" - n_left * {by_kind(attributes, left.__getitem__)}"
+        f" - (n_all - n_left) * {by_kind(attributes, right.__getitem__)}"
+    )

@@ -1,0 +1,154 @@
+"""The stages that partition units into classes: one recursive statement, or a driven loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from anonymizer.algorithms.mondrian.loss import gain_sql, shape
+from anonymizer.algorithms.prepare import UNITS
+from anonymizer.compile import Sql, Table, join, lit, work
+from anonymizer.plan import Loop, Stage, Step
+from anonymizer.privacy import Rule
+from anonymizer.profile import Attribute, Level, Sensitive
+
+MEMBERS = work("members")
+OPEN = work("open_units")
+CHOSEN = work("chosen_cuts")
+POSITIONS = work("positions")
+
+RECURSIVE_UP_TO = 50_000
+"""Rows up to which one recursive statement is used when the policy leaves it open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """The rules of one sensitive column, as the template of the cuts needs them."""
+
+    index: int
+    cells: Table
+    reference: Table
+    dense: bool
+    layers: tuple[tuple[tuple[str, Sql], ...], ...]
+    holds: Sql
+
+
+def protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
+    """Several rules of a column become one condition; their window layers run side by side."""
+    part = Sql("class_id, attribute, code, side")
+    layers: list[dict[str, Sql]] = []
+    for rule in rules:
+        for depth, layer in enumerate(rule.layers(part)):
+            while len(layers) <= depth:
+                layers.append({})
+            layers[depth].update(layer)
+    return Protection(
+        index=column.index,
+        cells=column.cells,
+        reference=column.reference,
+        dense=any(rule.dense for rule in rules),
+        layers=tuple(tuple(layer.items()) for layer in layers),
+        holds=join([Sql(f"({rule.holds()})") for rule in rules], " and "),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """What decides a partitioning, beside the units themselves."""
+
+    k: int
+    split: Literal["loss", "median"]
+    strict: bool
+    protections: tuple[Protection, ...] = ()
+    first_class: Sql = Sql("1")
+    """Class of a unit before the first cut: the first position of its part."""
+
+
+def levels_of_loss(rows: int, k: int) -> int:
+    """Levels after which a class is cut in the middle, so that no loop peels values off for long."""
+    return 2 * math.ceil(math.log2(max(rows / k, 2))) + 8
+
+
+def partition_stages(
+    attributes: Sequence[Attribute],
+    how: Partitioning,
+    rows: int,
+    loop: Literal["auto", "recursive", "driven"] = "auto",
+) -> tuple[Stage, ...]:
+    """Stages that write `members` (unit, class_id) from `units`."""
+    levels = tuple(
+        Level(j) for j in range(1, max((a.height for a in attributes if _node(a)), default=0) + 1)
+    )
+    context = _context(attributes, levels, how, rows)
+    stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
+    if loop == "recursive" or (loop == "auto" and rows <= RECURSIVE_UP_TO):
+        stages.append(Step("partition", "mondrian/partition.sql.j2", context))
+        return tuple(stages)
+    stages += [
+        Step("first classes", "mondrian/open.sql.j2", context),
+        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Loop(
+            "partition",
+            (
+                Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),
+                Step("close classes", "mondrian/close_classes.sql.j2", context),
+                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+            ),
+            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            at_most=rows,
+        ),
+    ]
+    return tuple(stages)
+
+
+def _node(attribute: Attribute) -> bool:
+    return shape(attribute) == "node"
+
+
+def _context(
+    attributes: Sequence[Attribute], levels: Sequence[Level], how: Partitioning, rows: int
+) -> Mapping[str, Any]:
+    k = lit(how.k)
+    if how.strict:
+        admissible = f"n_left >= {k} and n_all - n_left >= {k}"
+        if how.split == "median":
+            admissible += " and 2 * n_left >= n_all and 2 * n_before < n_all"
+        before_last = " and code < last_code"
+    else:
+        # the lower half, rounded up, goes left; rows equal to the median go to either side
+        admissible = (
+            f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * n_before < n_all"
+        )
+        before_last = ""
+    return {
+        "attributes": tuple(attributes),
+        "levels": tuple(levels),
+        "level_of": level_column,
+        "domains": [a.domain for a in attributes],
+        "positions": POSITIONS,
+        "units": UNITS,
+        "open": OPEN,
+        "chosen": CHOSEN,
+        "members": MEMBERS,
+        "cells": [p.cells for p in how.protections],
+        "references": [p.reference for p in how.protections],
+        "protections": how.protections,
+        "first_class": how.first_class,
+        "split": how.split,
+        "relaxed": not how.strict,
+        "admissible": Sql(admissible + before_last),
+        "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
+        "loss_levels": levels_of_loss(rows, how.k),
+        "state": Sql("partition"),
+        "state_cuts": Sql("cuts"),
+    }
+
+
+def level_column(attribute: Attribute, level: Level, which: Literal["a", "z"]) -> Sql:
+    """Ancestor or share at a level; above its root an attribute stays at the root."""
+    if not _node(attribute):
+        return Sql("0")
+    own = Level(min(level.number, attribute.height))
+    return own.a if which == "a" else own.z

@@ -1,0 +1,179 @@
+"""The steps every algorithm begins with: snapshot, values, hierarchies, codes, units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile.condition import condition
+from anonymizer.errors import Problem, SourceError
+from anonymizer.plan import Stage, Step
+from anonymizer.policy import Policy
+from anonymizer.profile import Attribute, TableProfile
+
+SNAPSHOT = work("snapshot")
+CODED = work("coded")
+UNITS = work("units")
+WORD_LIMIT = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Where rows come from: a table, or SQL (a file function, a user's query)."""
+
+    sql: Sql
+    table: Table | None = None
+
+
+def snapshot_step(policy: Policy, profile: TableProfile, roles: Roles, source: Relation) -> Step:
+    """Raises SourceError with every condition that may not be used."""
+    names = [name for name, _ in profile.columns]
+    columns: list[tuple[Sql, Sql]] = []
+    problems: list[Problem] = []
+    for a in roles.quasi:
+        columns.append((_value(a.column, a.sql_type), a.q))
+        when = policy.columns[a.column].sensitive_when
+        if when is not None:
+            found = condition(when, names, f"columns.{a.column}.sensitive_when")
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                columns.append((found, a.f))
+    columns += [(_value(s.column, s.sql_type), s.s) for s in roles.sensitive]
+    columns += [(_value(k.column, k.sql_type), k.k) for k in roles.kept]
+    if policy.person is not None:
+        columns.append((ident(policy.person), Sql("person")))
+    identity = _identity(policy, profile, roles)
+    if identity is not None:
+        columns.append((identity, Sql("identity")))
+    if problems:
+        raise SourceError(problems)
+    return Step(
+        "read the source",
+        "prepare/snapshot.sql.j2",
+        {
+            "snapshot": SNAPSHOT,
+            "columns": columns,
+            "source": source.table or source.sql,
+            "relation": source.sql,
+        },
+    )
+
+
+def _value(column: str, sql_type: str) -> Sql:
+    """A column as it is read; what carries more than its values (an ENUM's type) becomes text."""
+    name = ident(column)
+    if sql_type.startswith("ENUM") or sql_type == "VARCHAR":
+        return Sql(f"cast({name} as varchar)")
+    return name
+
+
+def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None:
+    """What tells a row apart beside its quasi-identifiers: the key, or all other columns.
+
+    Injective: every text is preceded by its length, NULL by -1.
+    """
+    if policy.key is not None:
+        return Sql(f"cast({ident(policy.key)} as varchar)")
+    quasi = {a.column for a in roles.quasi}
+    others = [ident(name) for name, _ in profile.columns if name not in quasi]
+    if not others:
+        return None
+    texts = ", ".join(
+        f"coalesce(strlen(cast({name} as varchar)), -1), ':', cast({name} as varchar)"
+        for name in others
+    )
+    return Sql(f"md5_number(concat({texts}))")
+
+
+def values_steps(roles: Roles) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            f"values of {a.column}",
+            "prepare/values.sql.j2",
+            {"snapshot": SNAPSHOT, "values": a.values, "column": a.q},
+        )
+        for a in roles.quasi
+    )
+
+
+def domain_steps(roles: Roles) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            f"codes of {a.column}",
+            "prepare/domain.sql.j2",
+            {
+                "snapshot": SNAPSHOT,
+                "values": a.values,
+                "hierarchy": a.hierarchy,
+                "domain": a.domain,
+                "attribute": a,
+                "column": a.q,
+            },
+        )
+        for a in roles.quasi
+    )
+
+
+def words(attributes: Sequence[Attribute]) -> list[Sql]:
+    """The codes of a row packed into as few integers as hold them: an injective encoding."""
+    packed: list[Sql] = []
+    terms: list[str] = []
+    base = 1
+    for a in attributes:
+        size = a.distinct + 2
+        if base * size > WORD_LIMIT:
+            packed.append(Sql(" + ".join(terms)))
+            terms, base = [], 1
+        terms.append(f"{a.d}.code * {lit(base)}::bigint" if base > 1 else f"{a.d}.code::bigint")
+        base *= size
+    if terms:
+        packed.append(Sql(" + ".join(terms)))
+    return packed
+
+
+def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
+    """`numbered` adds `row_id`, where rows are needed one by one."""
+    carried = [s.s for s in roles.sensitive] + [k.k for k in roles.kept]
+    if policy.person is not None:
+        carried.append(Sql("person"))
+    return Step(
+        "encode rows",
+        "prepare/coded.sql.j2",
+        {
+            "snapshot": SNAPSHOT,
+            "coded": CODED,
+            "domains": [a.domain for a in roles.quasi],
+            "attributes": roles.quasi,
+            "flagged": roles.flagged,
+            "words": words(roles.quasi),
+            "has_identity": policy.key is not None or _has_others(policy, roles),
+            "carried": carried,
+            "suppressed": [a for a in roles.quasi if policy.columns[a.column].nulls == "suppress"],
+            "numbered": numbered,
+        },
+        binds=("secret",),
+    )
+
+
+def _has_others(policy: Policy, roles: Roles) -> bool:
+    return len(policy.columns) > len(roles.quasi)
+
+
+def units_step(policy: Policy, keys: Sequence[Sql], codes: Sequence[Sql] = ()) -> Step:
+    """`keys` tell units apart; `codes` are further columns that depend on them."""
+    counted = "count(distinct person)" if policy.person is not None else "count(*)"
+    return Step(
+        "distinct tuples",
+        "prepare/units.sql.j2",
+        {
+            "coded": CODED,
+            "units": UNITS,
+            "keys": list(keys),
+            "codes": list(codes),
+            "count": Sql(counted),
+        },
+    )

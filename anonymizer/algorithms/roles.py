@@ -1,0 +1,94 @@
+"""The columns of a policy in the terms of the algorithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.profile import Attribute, Kept, Sensitive, TableProfile, check_kind, unusable
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who is who: the lists from which every statement is made."""
+
+    quasi: tuple[Attribute, ...]
+    sensitive: tuple[Sensitive, ...]
+    kept: tuple[Kept, ...]
+
+    @property
+    def flagged(self) -> tuple[Attribute, ...]:
+        return tuple(a for a in self.quasi if a.flagged)
+
+
+def roles(policy: Policy, profile: TableProfile) -> Roles:
+    """Raises SourceError with every column that does not fit."""
+    problems = list(_unmatched(policy, profile))
+    if problems:
+        raise SourceError(problems)
+    quasi: list[Attribute] = []
+    sensitive: list[Sensitive] = []
+    kept: list[Kept] = []
+    for name, column in policy.columns.items():
+        sql_type = profile.type_of(name)
+        try:
+            if column.role == "quasi":
+                i = len(quasi)
+                quasi.append(
+                    Attribute(
+                        index=i + 1,
+                        column=name,
+                        sql_type=sql_type,
+                        kind=check_kind(name, sql_type, column.kind),
+                        flagged=column.sensitive_when is not None,
+                        height=profile.heights[i] if profile.heights else 0,
+                        distinct=profile.distinct[i] if profile.distinct else 0,
+                    )
+                )
+            elif column.role == "sensitive":
+                kind = check_kind(name, sql_type, column.kind)
+                sensitive.append(Sensitive(len(sensitive) + 1, name, sql_type, kind))
+            elif column.role == "keep":
+                if _nested(sql_type):
+                    raise SourceError(unusable(name, sql_type))
+                kept.append(Kept(len(kept) + 1, name, sql_type))
+        except SourceError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise SourceError(problems)
+    return Roles(tuple(quasi), tuple(sensitive), tuple(kept))
+
+
+def _nested(sql_type: str) -> bool:
+    return sql_type.endswith("]") or sql_type.startswith(("STRUCT", "MAP", "UNION", "VARIANT"))
+
+
+def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
+    """Columns that the policy or the source has alone. Names of columns are not values."""
+    present = [name for name, _ in profile.columns]
+    listed = list(policy.columns)
+    folded = {name.lower(): name for name in present}
+    problems = []
+    for name in listed:
+        if name not in present:
+            near = folded.get(name.lower())
+            problems.append(
+                Problem(
+                    f"columns.{name}",
+                    "is not a column of the source",
+                    hint=f"the source has {near}" if near else "remove it, or mend its name",
+                )
+            )
+    wanted = {name.lower() for name in listed}
+    for name in present:
+        if name not in listed and name.lower() not in wanted:
+            problems.append(
+                Problem(
+                    f"columns.{name}",
+                    "is a column of the source that the policy does not list",
+                    allowed="identifier, quasi, sensitive, keep, drop",
+                    hint="give it a role; drop leaves it out",
+                )
+            )
+    return problems

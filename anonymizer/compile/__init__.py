@@ -1,0 +1,20 @@
+"""Templates, their filters, and the check of every rendered statement."""
+
+from anonymizer.compile.render import Header, Statement, header, render
+from anonymizer.compile.sql import SCRATCH, Sql, Table, ident, join, lit, quote, sql, work
+
+__all__ = [
+    "SCRATCH",
+    "Header",
+    "Sql",
+    "Statement",
+    "Table",
+    "header",
+    "ident",
+    "join",
+    "lit",
+    "quote",
+    "render",
+    "sql",
+    "work",
+]

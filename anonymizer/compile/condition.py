@@ -1,0 +1,119 @@
+"""A user's SQL condition: one boolean expression over columns of the source, from an allow-list.
+
+The engine's own parser gives the tree, so what is judged is what will run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from anonymizer.compile.render import parser
+from anonymizer.compile.sql import Sql, ident
+from anonymizer.errors import Problem
+
+MAX_LENGTH = 10_000
+
+CLASSES = {
+    "CONSTANT",
+    "COLUMN_REF",
+    "COMPARISON",
+    "CONJUNCTION",
+    "OPERATOR",
+    "BETWEEN",
+    "CASE",
+    "CAST",
+    "FUNCTION",
+    "TYPE",
+}
+# arithmetic, LIKE and friends are functions to the parser; none of these reads, waits or varies
+FUNCTIONS = frozenset(
+    """+ - * / % // || ~~ !~~ ~~* !~~* ~~~ abs round floor ceil ceiling trunc sign mod greatest least
+    coalesce nullif ifnull lower upper trim ltrim rtrim length strlen left right substring substr
+    contains starts_with ends_with prefix suffix like_escape not_like_escape ilike_escape
+    not_ilike_escape regexp_matches regexp_full_match year month day quarter dayofweek week
+    date_part date_trunc date_diff datediff datepart datetrunc isnan isinf isfinite concat
+    replace strip_accents list_value""".split()
+)
+TYPES = frozenset(
+    """BOOLEAN BOOL INT INT4 INT8 TEXT STRING REAL NUMERIC TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT
+    DOUBLE DECIMAL VARCHAR DATE TIME TIMESTAMP INTERVAL""".split()
+)
+HINT = "compare columns of the source with values, joined by and, or, not"
+
+
+def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
+    """`text` as SQL in parentheses, or the problem that keeps it from being used.
+
+    A text that is the name of a column is that column.
+    """
+    if text in columns:
+        return ident(text)
+    if len(text) > MAX_LENGTH:
+        return Problem(path, "is too long for a condition", allowed=f"{MAX_LENGTH} characters")
+    if "\x00" in text:
+        return Problem(path, "holds a NUL character", hint=HINT)
+    row = parser().execute("select json_serialize_sql(?::varchar)", [f"select ({text})"]).fetchone()
+    tree = json.loads(row[0]) if row else {"error": True}
+    if tree.get("error") or len(tree["statements"]) != 1:
+        return Problem(path, "is not an SQL expression", hint=HINT)
+    node = tree["statements"][0]["node"]
+    if not _bare(node):
+        return Problem(path, "is more than one expression", hint=HINT)
+    for reason in _refusals(node["select_list"][0], {name.lower() for name in columns}):
+        return Problem(path, reason, hint=HINT)
+    return Sql(f"({text})")
+
+
+def _bare(node: dict[str, Any]) -> bool:
+    """A SELECT of one expression and nothing else: the text did not close its parenthesis."""
+    return (
+        node["type"] == "SELECT_NODE"
+        and len(node["select_list"]) == 1
+        and node["from_table"]["type"] == "EMPTY"
+        and not node["select_list"][0].get("alias")
+        and not any(
+            node.get(key)
+            for key in ("modifiers", "where_clause", "group_expressions", "having", "qualify")
+        )
+        and not node["cte_map"]["map"]
+    )
+
+
+def _refusals(tree: dict[str, Any], columns: Collection[str]) -> Iterator[str]:
+    stack: list[Any] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(node)
+            continue
+        if not isinstance(node, dict):
+            continue
+        kind = node.get("class")
+        if kind is not None:
+            yield from _refuse_node(kind, node, columns)
+        stack.extend(value for value in node.values() if isinstance(value, dict | list))
+
+
+def _refuse_node(kind: str, node: dict[str, Any], columns: Collection[str]) -> Iterator[str]:
+    if kind not in CLASSES:
+        name = {"SUBQUERY": "a subquery", "WINDOW": "a window", "STAR": "a star"}.get(
+            kind, "something other than columns, values, operators and plain functions"
+        )
+        yield f"holds {name}"
+    elif kind == "COLUMN_REF":
+        names = node["column_names"]
+        if len(names) != 1 or names[0].lower() not in columns:
+            yield "names something that is not a column of the source"
+    elif kind == "FUNCTION":
+        plain = not (node.get("schema") or node.get("catalog") or node.get("distinct"))
+        plain = plain and node.get("filter") is None and not node.get("export_state")
+        orders = node.get("order_bys") or {}
+        if node["function_name"].lower() not in FUNCTIONS or not plain or orders.get("orders"):
+            yield "calls a function that conditions may not call"
+    elif kind in ("CAST", "TYPE"):
+        # DuckDB 1.5 writes the type into the cast, 2.0 as a node of its own
+        name = node.get("type_name") or (node.get("cast_type") or {}).get("id") or ""
+        if name.upper() not in TYPES and (kind == "TYPE" or "cast_type" in node):
+            yield "casts to a type that conditions may not use"

@@ -1,0 +1,169 @@
+"""From a template and its parameters to one checked statement."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from anonymizer.compile.environment import environment
+from anonymizer.compile.sql import Table, ident
+from anonymizer.errors import TemplateError
+
+HEADER = re.compile(r"\A\{#-(?P<text>.*?)-#\}", re.DOTALL)
+FIELD = re.compile(r"^\s*(reads|writes|source|parameters)\s+(.*)$")
+CREATES = re.compile(r"\A\s*create or replace table (?P<target>\S+) as\s", re.IGNORECASE)
+INSERTS = re.compile(r"\A\s*insert into (?P<target>\S+)\s", re.IGNORECASE)
+KINDS = {"CREATE": "create", "INSERT": "insert", "SELECT": "query"}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a template says of itself in its first comment."""
+
+    purpose: str
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One rendered statement. `text` is executed exactly as it stands."""
+
+    text: str
+    kind: str
+    reads: frozenset[tuple[str, ...]]
+    writes: frozenset[tuple[str, ...]]
+
+
+@cache
+def header(template: str) -> Header:
+    """The header comment of `template`: purpose, and the parameters that name its tables."""
+    loader = environment().loader
+    assert loader is not None
+    source, _, _ = loader.get_source(environment(), template)
+    found = HEADER.match(source)
+    if not found:
+        raise TemplateError(f"template {template} has no header comment")
+    names: dict[str, set[str]] = {"reads": set(), "writes": set()}
+    purpose: list[str] = []
+    field = "purpose"
+    for line in found["text"].strip().splitlines():
+        if match := FIELD.match(line):
+            field, rest = match.groups()
+        else:
+            rest = line.strip()
+        if field == "purpose":
+            purpose.append(rest.strip())
+        elif field in names:
+            # what follows two spaces is a remark on the table's columns
+            names[field] |= set(re.split(r"\s{2,}", rest.strip())[0].replace(",", " ").split())
+    return Header(" ".join(purpose), frozenset(names["reads"]), frozenset(names["writes"]))
+
+
+def render(template: str, parameters: Mapping[str, Any]) -> Statement:
+    """Render `template`, and check that it is the one statement that its header declares.
+
+    Raises `TemplateError` (a defect of the tool) if it is not.
+    """
+    text = environment().get_template(template).render(parameters).strip()
+    declared = header(template)
+    kind = _kind(template, text)
+    found_writes, body = _target(text, kind)
+    reads = _tables(template, body)
+    may_read = _physical(declared.reads, parameters)
+    may_write = _physical(declared.writes, parameters)
+    if not reads <= may_read or found_writes != may_write:
+        raise TemplateError(
+            f"template {template} touches tables that its header does not declare: "
+            f"reads {sorted(reads - may_read)}, writes {sorted(found_writes ^ may_write)}"
+        )
+    return Statement(text, kind, reads, found_writes)
+
+
+def _kind(template: str, text: str) -> str:
+    import duckdb
+
+    try:
+        statements = duckdb.extract_statements(text)
+    except duckdb.Error as error:
+        raise TemplateError(f"template {template} does not parse: {error}\n{text}") from error
+    if len(statements) != 1 or statements[0].type.name not in KINDS:
+        raise TemplateError(f"template {template} has to render one statement of a known kind")
+    return KINDS[statements[0].type.name]
+
+
+def _target(text: str, kind: str) -> tuple[frozenset[tuple[str, ...]], str]:
+    """The tables that the statement writes, and the query it writes them from."""
+    if kind == "query":
+        return frozenset(), text
+    pattern = CREATES if kind == "create" else INSERTS
+    found = pattern.match(text)
+    if not found:
+        raise TemplateError(f"a statement writes in a form that is not known: {text[:60]}")
+    return frozenset({(found["target"],)}), text[found.end() :]
+
+
+def _physical(names: frozenset[str], parameters: Mapping[str, Any]) -> frozenset[tuple[str, ...]]:
+    found: set[tuple[str, ...]] = set()
+    for name in names:
+        value = parameters.get(name)
+        for table in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(table, Table):
+                found.add((ident(table).text,))
+    return frozenset(found)
+
+
+def _tables(template: str, query: str) -> frozenset[tuple[str, ...]]:
+    tree = json.loads(_serialize(query))
+    if tree.get("error"):
+        raise TemplateError(f"template {template}: {tree.get('error_message')}\n{query}")
+    ctes: set[str] = set()
+    tables: set[tuple[str, ...]] = set()
+    for node in _nodes(tree):
+        for entry in node.get("cte_map", {}).get("map", []) if "cte_map" in node else []:
+            ctes.add(entry["key"])
+        if node.get("type") == "RECURSIVE_CTE_NODE":
+            ctes.add(node["cte_name"])
+        if node.get("type") == "BASE_TABLE":
+            parts = tuple(
+                node[key] for key in ("catalog_name", "schema_name", "table_name") if node[key]
+            )
+            tables.add(parts)
+    return frozenset(
+        (ident(_table(parts)).text,)
+        for parts in tables
+        if not (parts[-1] in ctes and len(parts) == 1) and parts[0] != "recurring"
+    )
+
+
+def _table(parts: tuple[str, ...]) -> Table:
+    padded = (None,) * (3 - len(parts)) + parts
+    return Table(str(padded[2]), padded[1], padded[0])
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    stack = [tree]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            yield item
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
+def _serialize(query: str) -> str:
+    row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
+    return str(row[0]) if row else "{}"
+
+
+@cache
+def parser() -> Any:
+    """A connection of its own, used to parse and nothing else."""
+    import duckdb
+
+    return duckdb.connect(":memory:", config={"threads": 1})

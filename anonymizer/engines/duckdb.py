@@ -1,0 +1,249 @@
+"""DuckDB: a connection with a scratch catalog, sandboxed where the connection is ours."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, TYPE_CHECKING, Any
+
+from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.engines.failures import translate
+from anonymizer.errors import EngineError, Problem, SourceError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SOURCE = "anon_source"
+"""Catalog under which a source database is attached."""
+
+Rows: TypeAlias = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use. None leaves the engine's own default."""
+
+    threads: int | None = None
+    memory: str | None = None
+    temp_size: str | None = None
+
+
+@dataclass(slots=True)
+class DuckDBEngine:
+    """Executes statements on one connection; every error becomes one of ours.
+
+    `owned` says whether the connection is ours (then it is sandboxed and closed at the end).
+    A user's connection is used itself and left as it was found.
+    """
+
+    connection: DuckDBPyConnection
+    owned: bool
+    binds: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str | None = SOURCE
+
+    def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
+        """Run one statement and fetch all of its (few) rows."""
+        values = {name: self.binds[name] for name in binds}
+        return self.raw(statement.text, where, values)
+
+    def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        import duckdb
+
+        try:
+            cursor = self.connection.execute(text, dict(values) if values else None)
+            return cursor.fetchall()
+        except duckdb.Error as error:
+            raise translate(error, where) from error
+
+    def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        """Name and type of every column of a relation given as SQL."""
+        rows = self.raw(f"describe select * from {relation}", where)
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+    def interrupt(self) -> None:
+        self.connection.interrupt()
+
+    @property
+    def version(self) -> str:
+        return str(self.raw("select version()", "engine")[0][0])
+
+
+@contextmanager
+def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
+    """Attach the in-memory scratch catalog, make it the default, and undo both at the end."""
+    import duckdb
+
+    before = connection.execute("select current_catalog(), current_schema()").fetchone()
+    try:
+        connection.execute(f"attach ':memory:' as {SCRATCH}")
+    except duckdb.BinderException as error:
+        raise EngineError(
+            Problem(
+                "connection",
+                f"a catalog named {SCRATCH} is attached already",
+                hint="another run uses this connection, or detach it",
+            )
+        ) from error
+    try:
+        connection.execute(f"use {SCRATCH}.main")
+        yield
+    finally:
+        assert before is not None
+        connection.execute(f"use {quote(before[0])}.{quote(before[1])}")
+        connection.execute(f"detach {SCRATCH}")
+
+
+@contextmanager
+def own_connection(
+    database: Path | None,
+    *,
+    spill: Path | None,
+    readable: Sequence[Path] = (),
+    writable: Sequence[Path] = (),
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Iterator[DuckDBEngine]:
+    """A connection of ours: limits, the source read-only, then everything else closed.
+
+    `readable` are files that statements may read, `writable` the folders of the run and of
+    the release. After that external access is off and the configuration locked.
+    """
+    import duckdb
+
+    config: dict[str, Any] = {"enable_progress_bar": True, "enable_progress_bar_print": False}
+    with duckdb.connect(":memory:") as connection:
+        for name, value in {
+            "temp_directory": str(spill) if spill else "",
+            "threads": limits.threads,
+            "memory_limit": limits.memory,
+            "max_temp_directory_size": limits.temp_size,
+            "preserve_insertion_order": None,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_scan_all_frames": False,
+            "python_enable_replacements": False,
+            **config,
+        }.items():
+            if value is not None:
+                _set(connection, name, value)
+        if database is not None:
+            _attach(connection, database)
+        folders = [str(path) for path in writable]
+        files = [str(path) for path in readable]
+        connection.execute(f"set allowed_directories = [{', '.join(lit(f).text for f in folders)}]")
+        connection.execute(f"set allowed_paths = [{', '.join(lit(f).text for f in files)}]")
+        with scratch(connection):
+            connection.execute("set enable_external_access = false")
+            connection.execute("set lock_configuration = true")
+            yield DuckDBEngine(connection, owned=True)
+
+
+def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
+    import duckdb
+
+    try:
+        connection.execute(f"set {name} = {lit(value).text}")
+    except duckdb.Error as error:
+        raise EngineError(
+            Problem(f"--{name.replace('_', '-')}", "is not a setting the engine accepts")
+        ) from error
+
+
+def _attach(connection: DuckDBPyConnection, database: Path) -> None:
+    import duckdb
+
+    if not database.is_file():
+        raise SourceError(Problem("--database", f"there is no file {database.name}"))
+    try:
+        connection.execute(f"attach {lit(str(database)).text} as {SOURCE} (read_only)")
+    except duckdb.Error as error:
+        names = [kind.__name__ for kind in type(error).__mro__]
+        if "IOException" in names and _is_database(database):
+            raise SourceError(
+                Problem(
+                    "--database",
+                    "the database is locked by another process",
+                    hint="close the process that has it open for writing, or copy the file",
+                )
+            ) from error
+        raise SourceError(
+            Problem("--database", f"{database.name} is not a DuckDB database that can be read")
+        ) from error
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as handle:
+        return handle.read(12)[8:12] == b"DUCK"
+
+
+@contextmanager
+def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
+    """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
+    _refuse_transaction(connection)
+    row = connection.execute("select current_catalog()").fetchone()
+    assert row is not None
+    with scratch(connection):
+        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]))
+
+
+def _refuse_transaction(connection: DuckDBPyConnection) -> None:
+    """A connection inside a transaction is refused: a rollback would take the release along."""
+    import duckdb
+
+    try:
+        connection.execute("begin transaction")
+    except duckdb.TransactionException as error:
+        raise EngineError(
+            Problem(
+                "connection",
+                "is inside a transaction",
+                hint="commit or roll back before the run",
+            )
+        ) from error
+    connection.execute("rollback")
+
+
+def parse_table_name(text: str, where: str) -> Table:
+    """`schema.table` or `"odd name"."table"` as a table; at most three parts."""
+    parts: list[str] = []
+    rest = text.strip()
+    while rest:
+        if rest.startswith('"'):
+            end = 1
+            while True:
+                end = rest.find('"', end)
+                if end < 0:
+                    raise SourceError(Problem(where, "has a quote that is not closed"))
+                if rest[end : end + 2] == '""':
+                    end += 2
+                    continue
+                break
+            part, rest = rest[1:end].replace('""', '"'), rest[end + 1 :]
+        else:
+            part, dot, tail = rest.partition(".")
+            rest = dot + tail
+        parts.append(part)
+        if rest and not rest.startswith("."):
+            raise SourceError(Problem(where, "is not a table name", hint="schema.table"))
+        rest = rest[1:]
+    if not 1 <= len(parts) <= 3 or not all(parts):
+        raise SourceError(
+            Problem(where, "is not a table name", allowed="table, schema.table, catalog.schema.table")
+        )
+    padded = [None] * (3 - len(parts)) + parts
+    return Table(str(padded[2]), padded[1], padded[0])
+
+
+def interrupt_after(engine: DuckDBEngine, seconds: float) -> threading.Timer:
+    """Interrupt whatever runs on the engine after a time (conditions that never end)."""
+    timer = threading.Timer(seconds, engine.interrupt)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def default_threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,74 @@
+"""Errors as part of the product: a place, what is wrong, what is allowed, how to go on.
+
+Every error a user can cause derives from `AnonymizerError` and carries one or more `Problem`s.
+No problem ever contains a data value or the engine's own message (which may quote one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, said so that it can be mended."""
+
+    path: str
+    """Where: a path in the policy (`columns.age.role`), an option, or a file."""
+    message: str
+    allowed: str | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        extra = [f"allowed: {self.allowed}"] if self.allowed else []
+        extra += [f"hint: {self.hint}"] if self.hint else []
+        tail = f" ({'; '.join(extra)})" if extra else ""
+        return f"{self.path}: {self.message}{tail}"
+
+    def as_dict(self) -> dict[str, str | None]:
+        return asdict(self)
+
+
+class AnonymizerError(Exception):
+    """Base of all errors that reach a user. `exit_code` is the one of the command line."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class PolicyError(AnonymizerError):
+    """The policy cannot be read, or contradicts itself (exit code 2)."""
+
+
+class SourceError(AnonymizerError):
+    """The source does not fit the policy: a missing table or column, a nested type (2)."""
+
+
+class InfeasibleError(AnonymizerError):
+    """A count of the source shows that the guarantee cannot be reached (2)."""
+
+
+class EngineError(AnonymizerError):
+    """The engine failed: disk, memory, lock, an interrupted or refused statement (2)."""
+
+
+class TargetError(AnonymizerError):
+    """The place to publish cannot be used: locked, read-only, not ours (2)."""
+
+
+class GuaranteeError(AnonymizerError):
+    """It ran, but a guarantee, bound or limit does not hold; nothing was published (1)."""
+
+    exit_code = 1
+
+
+class NothingToCheckError(AnonymizerError):
+    """Verification was asked for where there is nothing to verify (2)."""
+
+
+class TemplateError(RuntimeError):
+    """A defect of the tool: a template that renders something other than it declares (70)."""

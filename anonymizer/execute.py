@@ -1,0 +1,117 @@
+"""Runs the stages of a plan on an engine, in order; no algorithm and no SQL of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from anonymizer.compile import Statement, ident
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.plan import Compute, Guard, Loop, Note, Stage, Step
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One statement that ran: for progress, `--explain`, and the timing in the measures."""
+
+    stage: str
+    step: Step
+    number: int
+    of: int
+    round: int | None
+    seconds: float
+    count: int | None
+    """Rows that it wrote or, for an exit query, what it counted."""
+
+
+Listener: TypeAlias = Callable[[Event], None]
+
+
+@dataclass(slots=True)
+class Executor:
+    """State of one execution: statements rendered once, events handed to the listener."""
+
+    engine: DuckDBEngine
+    listener: Listener | None = None
+    notes: dict[str, object] = field(default_factory=dict)
+    rounds: dict[str, int] = field(default_factory=dict)
+    _rendered: dict[int, Statement] = field(default_factory=dict)
+    _kept: list[Step] = field(default_factory=list)
+
+    def run(self, stages: Iterable[Stage]) -> None:
+        """Run all stages. Guards that stand side by side report their problems together."""
+        todo = list(stages)
+        waiting: list[Problem] = []
+        error: type[Exception] = AnonymizerError
+        for number, stage in enumerate(todo, start=1):
+            if waiting and not isinstance(stage, Guard):
+                raise error(waiting)
+            match stage:
+                case Guard():
+                    rows = self._step(stage.query, stage.name, number, len(todo))
+                    if rows:
+                        waiting += [stage.explain(row) for row in rows]
+                        error = stage.error
+                case Step():
+                    self._step(stage, stage.name, number, len(todo))
+                case Note():
+                    self._note(stage, number, len(todo))
+                case Compute():
+                    self._compute(stage, stage.name, number, len(todo))
+                case Loop():
+                    self._loop(stage, number, len(todo))
+        if waiting:
+            raise error(waiting)
+
+    def _step(
+        self, step: Step, stage: str, number: int, of: int, round_: int | None = None
+    ) -> list[tuple[object, ...]]:
+        statement = self._statement(step)
+        began = time.perf_counter()
+        rows = self.engine.execute(statement, step.name, step.binds)
+        seconds = time.perf_counter() - began
+        if self.listener is not None:
+            single = len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int)
+            count = int(rows[0][0]) if single else None  # type: ignore[call-overload]
+            self.listener(Event(stage, step, number, of, round_, seconds, count))
+        return rows
+
+    def _statement(self, step: Step) -> Statement:
+        """Rendered and checked once, however often a loop runs it."""
+        known = self._rendered.get(id(step))
+        if known is None:
+            known = self._rendered[id(step)] = step.statement()
+            self._kept.append(step)  # an id stays ours while its step lives
+        return known
+
+    def _note(self, note: Note, number: int, of: int) -> None:
+        self._step(note.query, note.name, number, of)
+        description = self.engine.connection.description or []
+        del description
+
+    def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
+        rows = self._step(compute.query, stage, number, of)
+        made = compute.function(rows)
+        target = ident(compute.target).text
+        columns = ", ".join(f"{ident(name)} {kind}" for name, kind in compute.columns)
+        self.engine.raw(f"create or replace table {target} ({columns})", stage)
+        if made:
+            import pandas as pd
+
+            frame = pd.DataFrame(made, columns=[name for name, _ in compute.columns])
+            self.engine.load(target, frame, stage)
+
+    def _loop(self, loop: Loop, number: int, of: int) -> None:
+        for round_ in range(1, loop.at_most + 1):
+            for part in loop.body:
+                if isinstance(part, Compute):
+                    self._compute(part, loop.name, number, of)
+                else:
+                    self._step(part, loop.name, number, of, round_)
+            left = self._step(loop.until, loop.name, number, of, round_)
+            if left[0][0] == 0:
+                self.rounds[loop.name] = round_
+                return
+        raise RuntimeError(f"the loop {loop.name} did not end within {loop.at_most} rounds")

@@ -1,0 +1,76 @@
+"""Where a hierarchy is built: the quasi-identifier's number, its type, its place in the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Sql, Table, work
+from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.hierarchy.scale import Scale, scale_of
+from anonymizer.plan import Guard, Step
+
+FOLDER = "hierarchy"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One quasi-identifier whose hierarchy is built."""
+
+    index: int
+    column: str
+    sql_type: str
+
+    @property
+    def path(self) -> str:
+        """Where its hierarchy stands in the policy."""
+        return f"columns.{self.column}.hierarchy"
+
+    @property
+    def values(self) -> Table:
+        return self.table("values")
+
+    @property
+    def hierarchy(self) -> Table:
+        return self.table("hierarchy")
+
+    @property
+    def scale(self) -> Scale | None:
+        """How its values lie on a line; None for types without an order that has a distance."""
+        return scale_of(self.sql_type)
+
+    def table(self, name: str) -> Table:
+        """A work table of this hierarchy."""
+        return work(f"{name}_{self.index}")
+
+    def step(self, template: str, **parameters: object) -> Step:
+        return Step(
+            f"hierarchy_{self.index}.{template}", f"{FOLDER}/{template}.sql.j2", parameters
+        )
+
+    def guard(
+        self,
+        template: str,
+        parameters: Mapping[str, object],
+        explain: Callable[[tuple[Any, ...]], Problem],
+    ) -> Guard:
+        return Guard(self.step(template, **parameters), explain, InfeasibleError)
+
+    def refuse_values(self, condition: Sql, what: str, hint: str) -> Guard:
+        """Stop where values satisfy `condition`; `what` completes "N distinct values (M rows)"."""
+
+        def explain(row: tuple[Any, ...]) -> Problem:
+            return Problem(self.path, f"{counted(row[0], row[1])} {what}", hint=hint)
+
+        return self.guard(
+            "guard_values", {"values": self.values, "condition": condition}, explain
+        )
+
+
+def counted(values: int, rows: int) -> str:
+    """`1 distinct value (12 rows)`."""
+    return (
+        f"{values:,} distinct value{'s' if values != 1 else ''}"
+        f" ({rows:,} row{'s' if rows != 1 else ''})"
+    )

@@ -1,0 +1,254 @@
+"""How the values of an ordered type lie on a line, as SQL, and how bounds are written.
+
+Three kinds of line. *Points*: integers, decimals (in units of their last digit) and dates have
+whole-numbered positions, one per value. *Days*: timestamps are placed by their day in UTC, and many
+values share a position. *Reals*: floating-point values are their own positions; neighbouring
+intervals share the bound between them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from anonymizer.compile import Sql, lit, sql
+
+type Bound = int | float | str
+
+INTEGER = re.compile(r"(U?)(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
+DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)\Z")
+TIMESTAMP = re.compile(r"TIMESTAMP(_S|_MS|_NS)?\Z")
+ZONED = "TIMESTAMP WITH TIME ZONE"
+BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 120}
+MICROSECONDS = 86_400_000_000
+TICKS = {"TIMESTAMP_S": 1_000_000, "TIMESTAMP_MS": 1_000}
+"""Microseconds between neighbouring values, where it is more than one."""
+EPOCH = dt.datetime(1970, 1, 1)
+
+Line = Literal["points", "days", "reals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The line of one SQL type."""
+
+    sql_type: str
+    line: Line
+    unit: int = 1
+    """Positions per unit of the column: 10^s for decimals with s digits, else 1."""
+    least: int = 0
+    greatest: int = 0
+    """Ends of the type in positions, for the number types that have them."""
+
+    @property
+    def can_be_infinite(self) -> bool:
+        return self.line != "points" or self.sql_type == "DATE"
+
+    @property
+    def is_time(self) -> bool:
+        return self.line == "days" or self.sql_type == "DATE"
+
+    def position(self, value: Sql) -> Sql:
+        """Position of a value: a whole number, or the value itself as a double for reals."""
+        if self.line == "reals":
+            return sql("cast({v} as double)", v=value)
+        if self.line == "days":
+            return sql(
+                "date_diff('day', DATE '1970-01-01', cast({v} as date))", v=self.plain(value)
+            )
+        if self.sql_type == "DATE":
+            return sql("date_diff('day', DATE '1970-01-01', {v})", v=value)
+        if self.unit > 1:
+            return sql("cast(replace(cast({v} as varchar), '.', '') as hugeint)", v=value)
+        return sql("cast({v} as hugeint)", v=value)
+
+    def lower(self, position: Sql) -> Sql:
+        """The first value at a position."""
+        if self.line == "days":
+            return self._instant(sql("{p} * 86400000000", p=position), early=False)
+        return self._typed(position)
+
+    def upper(self, past: Sql) -> Sql:
+        """The last value before position `past`; for reals the bound itself, which is shared."""
+        if self.line == "days":
+            return self._instant(sql("{p} * 86400000000", p=past), early=True)
+        if self.line == "reals":
+            return self._typed(past)
+        return self._typed(sql("({p} - 1)", p=past))
+
+    def before(self, value: Sql) -> Sql:
+        """The value just before `value` (for reals `value`)."""
+        if self.line == "reals":
+            return value
+        if self.line == "days":
+            return self._instant(sql("epoch_us({v})", v=value), early=True)
+        return self._typed(sql("({p} - 1)", p=self.position(value)))
+
+    def plain(self, value: Sql) -> Sql:
+        """A date or timestamp as a TIMESTAMP in UTC."""
+        if self.sql_type == ZONED:
+            return sql("make_timestamp(epoch_us({v}))", v=value)
+        return sql("cast({v} as timestamp)", v=value)
+
+    def begins_at(self, plain: Sql) -> Sql:
+        """A TIMESTAMP in UTC as a value of the type."""
+        if self.sql_type == "DATE":
+            return sql("cast({p} as date)", p=plain)
+        return self._instant(sql("epoch_us({p})", p=plain), early=False)
+
+    def ends_at(self, plain: Sql) -> Sql:
+        """The last value before a TIMESTAMP in UTC."""
+        if self.sql_type == "DATE":
+            return sql("cast({p} as date) - 1", p=plain)
+        return self._instant(sql("epoch_us({p})", p=plain), early=True)
+
+    def measure(self, value: Sql) -> Sql:
+        """The value as a double whose differences are distances (days for dates and times)."""
+        if self.line == "days":
+            return sql("epoch_us({v}) / 86400000000.0", v=value)
+        if self.sql_type == "DATE":
+            return sql("cast({p} as double)", p=self.position(value))
+        return sql("cast({v} as double)", v=value)
+
+    def centre(self, value: Sql) -> Sql:
+        """The value as a number that Python can add without loss."""
+        if self.line == "days":
+            nanoseconds = self.sql_type == "TIMESTAMP_NS"
+            return sql("epoch_ns({v})" if nanoseconds else "epoch_us({v})", v=value)
+        return self.position(value)
+
+    def text(self, value: Sql) -> Sql:
+        """How one value is written."""
+        if self.sql_type == ZONED:
+            return sql("cast({p} as varchar) || '+00'", p=self.plain(value))
+        return sql("cast({v} as varchar)", v=value)
+
+    def bound_text(self, bound: Sql) -> Sql:
+        """How one of the columns `lo` and `hi` is written: as dates if they bound whole days."""
+        if self.line != "days":
+            return self.text(bound)
+        whole = sql(
+            "{lo} = date_trunc('day', {lo}) and {hi} = {last}",
+            lo=self.plain(Sql("lo")),
+            hi=Sql("hi"),
+            last=self._instant(
+                sql(
+                    "epoch_us(date_trunc('day', {hi}) + interval '1 day')",
+                    hi=self.plain(Sql("hi")),
+                ),
+                early=True,
+            ),
+        )
+        return sql(
+            "case when {whole} then cast(cast({p} as date) as varchar) else {t} end",
+            whole=whole,
+            p=self.plain(bound),
+            t=self.text(bound),
+        )
+
+    def given(self, bound: Bound) -> int | float:
+        """Position of a bound from the policy (for days: microseconds). ValueError if it has none.
+
+        The error's text completes "the bound ...".
+        """
+        if self.is_time:
+            return self._given_time(bound)
+        if isinstance(bound, str):
+            raise ValueError("is a date, but the column holds numbers")
+        if self.line == "reals":
+            return float(bound)
+        exact = Decimal(str(bound)) * self.unit
+        if exact != exact.to_integral_value():
+            raise ValueError(f"has more digits than the column's type {self.sql_type}")
+        if not self.least <= exact <= self.greatest:
+            raise ValueError(f"lies outside of the column's type {self.sql_type}")
+        return int(exact)
+
+    def width(self, width: float) -> float:
+        """A width in units of the column as a number of positions; for points possibly broken."""
+        return float(Fraction(str(width)) * self.unit)
+
+    def literal(self, bound: Bound) -> Sql:
+        """A bound from the policy as a value of the column's type."""
+        at = self.given(bound)
+        if self.line == "days":
+            return self._instant(lit(int(at)), early=False)
+        return self._typed(lit(at))
+
+    def _given_time(self, bound: Bound) -> int:
+        if not isinstance(bound, str):
+            raise ValueError("is a number, but the column holds dates")
+        moment = dt.datetime.fromisoformat(bound)
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
+        since = moment - EPOCH
+        if self.line == "days":
+            return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+        if since.seconds or since.microseconds:
+            raise ValueError("has a time of day, but the column holds dates")
+        return since.days
+
+    def _typed(self, position: Sql) -> Sql:
+        target = Sql(self.sql_type)
+        if self.line == "reals":
+            return sql("cast({p} as {t})", p=position, t=target)
+        if self.sql_type == "DATE":
+            return sql("DATE '1970-01-01' + cast({p} as integer)", p=position)
+        inside = sql(
+            "least(greatest({p}, {least}), {greatest})",
+            p=position,
+            least=_hugeint(self.least),
+            greatest=_hugeint(self.greatest),
+        )
+        if self.unit == 1:
+            return sql("cast({p} as {t})", p=inside, t=target)
+        digits = len(str(self.unit)) - 1
+        return sql(
+            "cast(case when {p} < 0 then '-' else '' end"
+            " || regexp_replace(lpad(cast(abs({p}) as varchar), 40, '0'), '(.{{{n}}})$', '.\\1')"
+            " as {t})",
+            p=inside,
+            n=Sql(str(digits)),
+            t=target,
+        )
+
+    def _instant(self, microseconds: Sql, *, early: bool) -> Sql:
+        """Microseconds since 1970 in UTC as a value; `early` takes the value just before."""
+        at = sql("cast({m} as bigint)", m=microseconds)
+        if self.sql_type == "TIMESTAMP_NS":
+            less = Sql(" - 1" if early else "")
+            return sql("make_timestamp_ns({at} * 1000{less})", at=at, less=less)
+        if early:
+            at = sql("{at} - {tick}", at=at, tick=lit(TICKS.get(self.sql_type, 1)))
+        if self.sql_type == ZONED:
+            return sql("make_timestamptz({at})", at=at)
+        if self.sql_type == "TIMESTAMP":
+            return sql("make_timestamp({at})", at=at)
+        return sql("cast(make_timestamp({at}) as {t})", at=at, t=Sql(self.sql_type))
+
+
+def scale_of(sql_type: str) -> Scale | None:
+    """The line of a type; None where values have no distance (text, boolean, uuid)."""
+    if found := INTEGER.match(sql_type):
+        bits = BITS[found[2]]
+        if found[1]:
+            return Scale(sql_type, "points", least=0, greatest=2**bits - 1)
+        return Scale(sql_type, "points", least=-(2 ** (bits - 1)), greatest=2 ** (bits - 1) - 1)
+    if found := DECIMAL.match(sql_type):
+        end = 10 ** int(found[1]) - 1
+        return Scale(sql_type, "points", unit=10 ** int(found[2]), least=-end, greatest=end)
+    if sql_type in {"FLOAT", "DOUBLE"}:
+        return Scale(sql_type, "reals")
+    if sql_type == "DATE":
+        return Scale(sql_type, "points")
+    if sql_type == ZONED or TIMESTAMP.match(sql_type):
+        return Scale(sql_type, "days")
+    return None
+
+
+def _hugeint(number: int) -> Sql:
+    return sql("cast({n} as hugeint)", n=lit(str(number)))

@@ -1,0 +1,43 @@
+"""The policy: frozen models, YAML in, every problem collected and raised once."""
+
+from anonymizer.policy.algorithms import (
+    Algorithm,
+    Danonyir,
+    FullDomain,
+    Geneir,
+    Lgb,
+    Mondrian,
+    Msb,
+    PrivacyFrost,
+)
+from anonymizer.policy.columns import Column
+from anonymizer.policy.frozen import FrozenMap
+from anonymizer.policy.hierarchies import Hierarchy
+from anonymizer.policy.model import Policy
+from anonymizer.policy.privacy import Population, Privacy
+from anonymizer.policy.protect import Protect, RecursiveCL, TCloseness
+from anonymizer.policy.publish import Publish, Republish, Source, Workload
+
+__all__ = [
+    "Algorithm",
+    "Column",
+    "Danonyir",
+    "FrozenMap",
+    "FullDomain",
+    "Geneir",
+    "Hierarchy",
+    "Lgb",
+    "Mondrian",
+    "Msb",
+    "Policy",
+    "Population",
+    "Privacy",
+    "PrivacyFrost",
+    "Protect",
+    "Publish",
+    "RecursiveCL",
+    "Republish",
+    "Source",
+    "TCloseness",
+    "Workload",
+]

@@ -1,0 +1,206 @@
+"""The builders of generalization hierarchies and their options: one model each."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from anonymizer.policy.frozen import AsTuple, Options, fail
+from anonymizer.policy.values import (
+    Bound,
+    DataValue,
+    LocalPath,
+    Positive,
+    PositiveNumber,
+    TableName,
+    ascending,
+    bound_key,
+    exactly_one,
+    one_of_schema,
+)
+
+Domain = Annotated[tuple[Bound, Bound], AsTuple, AfterValidator(ascending)]
+
+
+class Conventional(Options):
+    """CGH: halve the domain from the root down (Campan and Cooper)."""
+
+    builder: Literal["conventional"]
+    min_width: PositiveNumber | None = None
+    """Narrowest leaf interval, in units of the column (days for dates); default: one unit."""
+    domain: Domain | None = None
+    """Lowest and highest value of the domain; default: those of the data."""
+
+
+def _divisors(given: tuple[int, ...]) -> tuple[int, ...]:
+    if any(a >= b for a, b in pairwise(given)):
+        raise fail("must ascend, each divisor once")
+    return given
+
+
+class Divisor(Options):
+    """DBGH: one level per divisor of the largest value (Campan and Cooper)."""
+
+    builder: Literal["divisor"]
+    mode: Literal["independent", "chain"] = "chain"
+    """`chain` keeps divisors that divide each other, so that levels nest; `independent` keeps all
+    as full-domain levels, which need not nest."""
+    divisors: (
+        Annotated[tuple[Positive, ...], AsTuple, Field(min_length=1), AfterValidator(_divisors)]
+        | None
+    ) = None
+    """Widths of the levels, ascending; default: divisors of the largest value."""
+    min_width: Positive | None = None
+    """Narrowest leaf interval, in units of the column."""
+    domain: Domain | None = None
+    """Lowest and highest value of the domain; default: those of the data."""
+
+    @model_validator(mode="after")
+    def _nest(self) -> Divisor:
+        given = self.divisors or ()
+        if self.mode == "chain" and any(wide % narrow for narrow, wide in pairwise(given)):
+            raise fail(
+                "has a divisor that does not divide the next, so levels would not nest",
+                at="divisors",
+                hint="mode: independent",
+            )
+        return self
+
+
+class Cardinality(Options):
+    """CBGH: pair neighbouring intervals by their counts (Campan and Cooper)."""
+
+    builder: Literal["cardinality"]
+    min_width: PositiveNumber | None = None
+    """Width of the leaf intervals, in units of the column (days for dates); default: one unit."""
+    domain: Domain | None = None
+    """Lowest and highest value of the domain; default: those of the data."""
+
+
+class OnTheFly(Options):
+    """OTF: merge neighbouring values whose weighted centres are closest (Campan and Cooper)."""
+
+    builder: Literal["on_the_fly"]
+
+
+def _lengths(given: tuple[int, ...]) -> tuple[int, ...]:
+    if any(a <= b for a, b in pairwise(given)):
+        raise fail("must descend: from the finest level to the coarsest")
+    return given
+
+
+class _Affix(Options):
+    lengths: (
+        Annotated[tuple[Positive, ...], AsTuple, Field(min_length=1), AfterValidator(_lengths)]
+        | None
+    ) = None
+    """Characters that each level keeps, from the finest level to the coarsest."""
+    step: Positive | None = None
+    """Characters that each level takes off; default 1. Not together with lengths."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> _Affix:
+        if self.lengths is not None and self.step is not None:
+            raise fail("cannot stand beside lengths", at="step", allowed="lengths or step")
+        return self
+
+
+class Prefix(_Affix):
+    """Keep the beginning of codes and postcodes."""
+
+    builder: Literal["prefix"]
+
+
+class Suffix(_Affix):
+    """Keep the end of codes."""
+
+    builder: Literal["suffix"]
+
+
+DateLevel = Literal["day", "month", "quarter", "year", "decade"]
+DATE_LEVELS: tuple[DateLevel, ...] = ("day", "month", "quarter", "year", "decade")
+
+
+def _date_levels(given: tuple[DateLevel, ...]) -> tuple[DateLevel, ...]:
+    ranks = [DATE_LEVELS.index(one) for one in given]
+    if any(a >= b for a, b in pairwise(ranks)):
+        raise fail("must go from fine to coarse, each level once", allowed=", ".join(DATE_LEVELS))
+    return given
+
+
+class Date(Options):
+    """Calendar levels for dates and timestamps."""
+
+    builder: Literal["date"]
+    levels: Annotated[
+        tuple[DateLevel, ...], AsTuple, Field(min_length=1), AfterValidator(_date_levels)
+    ] = DATE_LEVELS
+    """Levels from fine to coarse, out of day, month, quarter, year, decade."""
+
+
+class Intervals(Options):
+    """Intervals between given cut points, with bottom- and top-coding."""
+
+    builder: Literal["intervals"]
+    cuts: Annotated[tuple[Bound, ...], AsTuple, Field(min_length=1), AfterValidator(ascending)]
+    """Ascending cut points; each begins an interval."""
+    bottom: Bound | None = None
+    """Values below this are one interval (bottom-coding)."""
+    top: Bound | None = None
+    """Values from this on are one interval (top-coding)."""
+
+    @model_validator(mode="after")
+    def _coding(self) -> Intervals:
+        given = (self.bottom, *self.cuts, self.top)
+        present = [one for one in given if one is not None]
+        if len({isinstance(one, str) for one in present}) > 1:
+            raise fail("mixes numbers and dates")
+        try:
+            if self.bottom is not None and bound_key(self.bottom) > bound_key(self.cuts[0]):
+                raise fail("must not lie above the first cut", at="bottom")
+            if self.top is not None and bound_key(self.top) < bound_key(self.cuts[-1]):
+                raise fail("must not lie below the last cut", at="top")
+        except TypeError:
+            raise fail("mixes dates with and without a time zone") from None
+        return self
+
+
+class Taxonomy(Options):
+    """A given tree, one row per leaf: the leaf first, then its ancestors up to the root."""
+
+    model_config = ConfigDict(json_schema_extra=one_of_schema("file", "table"))
+
+    builder: Literal["taxonomy"]
+    file: LocalPath | None = None
+    """CSV with `;` between the levels and no header."""
+    table: TableName | None = None
+    """Table of the source database; its columns, in order, are the levels."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Taxonomy:
+        exactly_one(self, ("file", "table"))
+        return self
+
+
+class Frequency(Options):
+    """Rare values are merged first."""
+
+    builder: Literal["frequency"]
+
+
+def _distinct(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len({(isinstance(value, bool), value) for value in given}) < len(given):
+        raise fail("lists a value twice")
+    return given
+
+
+class Order(Options):
+    """Values in the order given; neighbours are merged."""
+
+    builder: Literal["order"]
+    values: Annotated[
+        tuple[DataValue, ...], AsTuple, Field(min_length=1), AfterValidator(_distinct)
+    ]
+    """Every value of the column, in order."""

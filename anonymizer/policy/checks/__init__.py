@@ -1,0 +1,55 @@
+"""Checks across the parts of a policy. All run, and all that they find is raised at once.
+
+Where some part is broken already, the checks that read it are left out, so that one mistake is
+not reported twice in different words; all others still run on what remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.errors import Problem
+from anonymizer.policy.checks import algorithms, columns, conditions, guarantees, names, release
+
+if TYPE_CHECKING:
+    from anonymizer.policy.model import Policy
+
+Check = Callable[["Policy"], Iterable[Problem]]
+Broken = frozenset[tuple[Any, ...]]
+
+CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
+    (columns.some_column, ("columns",)),
+    (columns.same_name, ("engine",)),
+    (columns.options_fit_role, ()),
+    (columns.hierarchy_fits_kind, ()),
+    (columns.distance_has_order, ()),
+    (conditions.key_and_person, ("columns", "key", "person")),
+    (conditions.bare_condition, ("columns",)),
+    (conditions.person_options, ("person", "merge_person_rows")),
+    (conditions.semi_sensitive, ("algorithm",)),
+    (guarantees.some_guarantee, ("columns", "privacy", "preset")),
+    (guarantees.identity_reserved, ("privacy", "person", "columns")),
+    (guarantees.alpha_k, ("privacy", "columns")),
+    (guarantees.levels, ("privacy", "columns", "algorithm")),
+    (algorithms.quasi_needed, ("columns", "algorithm")),
+    (algorithms.hierarchies_needed, ("algorithm",)),
+    (algorithms.lgb, ("algorithm", "privacy", "preset")),
+    (algorithms.privacyfrost_columns, ("algorithm",)),
+    (algorithms.persons_clustered, ("algorithm", "privacy")),
+    (algorithms.msb, ("algorithm", "privacy", "columns")),
+    (release.place, ("publish", "source", "engine", "ledger")),
+    (release.memory, ("republish", "ledger", "person", "key")),
+    (names.collisions, ("columns", "publish", "algorithm", "person")),
+)
+"""Each check with the sections that it needs whole."""
+
+
+def crosscheck(policy: Policy, broken: Broken = frozenset()) -> list[Problem]:
+    """Every contradiction inside a policy whose parts are valid on their own."""
+    sections = {place[0] for place in broken if place}
+    found: dict[Problem, None] = {}
+    for check, needs in CHECKS:
+        if not sections.intersection(needs):
+            found.update(dict.fromkeys(check(policy)))
+    return list(found)

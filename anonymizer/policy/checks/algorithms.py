@@ -1,0 +1,135 @@
+"""Checks of what each algorithm needs from the rest of the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+from anonymizer.policy.algorithms import Lgb, Msb
+from anonymizer.policy.paths import column_path
+
+if TYPE_CHECKING:
+    from anonymizer.policy.model import Policy
+
+OVER_HIERARCHIES = ("full_domain", "privacyfrost", "geneir")
+"""Algorithms that climb or descend hierarchies, one per quasi-identifier."""
+
+EXAMPLES = {
+    "numeric": "hierarchy: {builder: cardinality}",
+    "date": "hierarchy: {builder: date}",
+    "categorical": "hierarchy: {file: tree.csv}, or {builder: prefix} for codes",
+}
+
+
+def quasi_needed(policy: Policy) -> Iterator[Problem]:
+    """All but msb generalize quasi-identifiers."""
+    if policy.columns and not policy.quasi and policy.algorithm.name != "msb":
+        said = f"has no quasi column, and {policy.algorithm.name} has nothing to generalize"
+        yield Problem("columns", said, hint="give the columns that others may know role: quasi")
+
+
+def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
+    """No hierarchy is made up where the algorithm publishes its nodes."""
+    if policy.algorithm.name not in OVER_HIERARCHIES:
+        return
+    for name in policy.quasi:
+        column = policy.columns[name]
+        if column.hierarchy is None:
+            said = f"is missing: {policy.algorithm.name} generalizes along hierarchies"
+            hint = EXAMPLES[column.kind or "categorical"]
+            yield Problem(column_path(name, "hierarchy"), said, hint=hint)
+
+
+def lgb(policy: Policy) -> Iterator[Problem]:
+    """What lgb needs beside its columns."""
+    algorithm = policy.algorithm
+    if not isinstance(algorithm, Lgb):
+        return
+    if policy.privacy.k_anonymity is None:
+        said = "is missing: lgb forms classes of at least k rows"
+        yield Problem("privacy.k_anonymity", said, hint="privacy: {k_anonymity: 5}")
+    if algorithm.rebalance and algorithm.generalization != "ncp":
+        said = f"does not apply to the generalization {algorithm.generalization}"
+        yield Problem("algorithm.rebalance", said, hint="generalization: ncp")
+
+
+def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
+    """Priorities and levels mean something to privacyfrost only."""
+    if policy.algorithm.name == "privacyfrost":
+        return
+    for name, column in policy.columns.items():
+        for option in ("priority", "minimum_level", "presampling_level"):
+            if getattr(column, option) is not None:
+                said = f"is an option of privacyfrost, not of {policy.algorithm.name}"
+                hint = "algorithm: {name: privacyfrost}"
+                yield Problem(column_path(name, option), said, hint=hint)
+
+
+def persons_clustered(policy: Policy) -> Iterator[Problem]:
+    """The person clusterings close a cluster when an identity-reserved model holds."""
+    name = policy.algorithm.name
+    if name in ("danonyir", "geneir") and not policy.privacy.identity_reserved:
+        yield Problem(
+            "privacy",
+            f"names no identity-reserved guarantee, which {name} needs",
+            "ir_k, ir_kl, ir_alpha_beta, eir_l, eir_alpha_beta",
+            "privacy: {eir_l: 3}",
+        )
+
+
+def msb(policy: Policy) -> Iterator[Problem]:
+    """Plain variants need one common l, the security-level variants levels everywhere."""
+    algorithm = policy.algorithm
+    if not isinstance(algorithm, Msb):
+        return
+    yield from _msb_table(policy, algorithm)
+    rules = {name: policy.columns[name].protect for name in policy.sensitive}
+    protected = {name: rule for name, rule in rules.items() if rule is not None}
+    if not protected:
+        said = "has no protected sensitive column, and msb has nothing to separate"
+        yield Problem("columns", said, hint="role: sensitive, with protect: {l_diversity: 3}")
+    first = algorithm.security_level_first
+    for name, rule in protected.items():
+        given = {option for option, value in rule if value is not None}
+        for option in sorted(given - {"l_diversity", "levels", "default_level"}):
+            path = column_path(name, "protect", option)
+            yield Problem(path, "is not enforced by msb", "l_diversity, levels")
+        if first and rule.levels is None:
+            said = "is missing: security_level_first orders by levels"
+            hint = "levels: {1: […], 0: […]}, default_level: 1"
+            yield Problem(column_path(name, "protect", "levels"), said, hint=hint)
+        if not first and rule.levels is not None:
+            said = "needs security_level_first: true"
+            yield Problem(column_path(name, "protect", "levels"), said)
+        elif not first and rule.l_diversity is None:
+            said = "is missing: without security levels msb needs one l for all columns"
+            hint = "protect: {l_diversity: 3}"
+            yield Problem(column_path(name, "protect", "l_diversity"), said, hint=hint)
+        elif first and rule.levels is not None and rule.l_diversity is not None:
+            said = "cannot stand beside levels: the levels decide l"
+            yield Problem(column_path(name, "protect", "l_diversity"), said)
+    wanted = {rule.l_diversity for rule in protected.values() if rule.l_diversity is not None}
+    if not first and len(wanted) > 1:
+        for name, rule in protected.items():
+            if rule.l_diversity is not None:
+                said = "differs between columns: without security levels msb needs one common l"
+                hint = "the same l everywhere, or levels with security_level_first: true"
+                yield Problem(column_path(name, "protect", "l_diversity"), said, hint=hint)
+
+
+def _msb_table(policy: Policy, algorithm: Msb) -> Iterator[Problem]:
+    for name in policy.privacy.guarantees:
+        if name != "k_anonymity":
+            said = "is not enforced by msb, which separates sensitive values into groups"
+            yield Problem(f"privacy.{name}", said, "k_anonymity (with generalize), level_l")
+    k = policy.privacy.k_anonymity
+    if k is not None and (algorithm.generalize is None or algorithm.generalize.k < k):
+        said = "asks for more than algorithm.generalize: msb publishes exact quasi-identifiers"
+        hint = "algorithm: {generalize: {k: <the same k>}}"
+        yield Problem("privacy.k_anonymity", said, hint=hint)
+    if algorithm.generalize is not None and not policy.quasi:
+        yield Problem("algorithm.generalize", "has no quasi column to generalize")
+    if algorithm.allow_singletons and not algorithm.security_level_first:
+        said = "needs security levels: only groups of level 0 may have one record"
+        yield Problem("algorithm.allow_singletons", said, hint="security_level_first: true")

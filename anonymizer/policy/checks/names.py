@@ -1,0 +1,65 @@
+"""Checks of published names: generated names that meet a source column's, and renames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+from anonymizer.policy.names import PublishedName, published_names, renamed
+from anonymizer.policy.paths import column_path, name_text, path_text
+from anonymizer.policy.suggest import closest
+
+if TYPE_CHECKING:
+    from anonymizer.policy.model import Policy
+
+
+def collisions(policy: Policy) -> Iterator[Problem]:
+    """No two published columns have one name."""
+    published = list(published_names(policy))
+    yield from _unknown_renames(policy, {one.name for one in published})
+    first: dict[str, PublishedName] = {}
+    # source columns first, so that the generated name is the one reported as colliding
+    for one in sorted((one for one in published if one.certain), key=lambda one: one.generated):
+        final = renamed(policy, one)
+        other = first.setdefault(final.casefold(), one)
+        both_columns = not one.generated and one.name.casefold() == other.name.casefold()
+        if other is not one and not both_columns:  # those are reported as one column named twice
+            yield _collision(policy, other, one, final)
+    yield from _msb_tables(policy)
+
+
+def _collision(policy: Policy, column: PublishedName, other: PublishedName, final: str) -> Problem:
+    owner = next((one for one in (column, other) if one.name in policy.publish.rename), None)
+    path = column_path(column.column) if column.column is not None else "publish"
+    if owner is not None and owner.name != final:
+        path = path_text(("publish", "rename", owner.name))
+    said = f"{_words(column)} and {_words(other)} would both be published as {name_text(final)}"
+    return Problem(path, said, hint=f"publish: {{rename: {{{name_text(other.name)}: <new name>}}}}")
+
+
+def _words(one: PublishedName) -> str:
+    if one.column is None:
+        return f"{one.what} {name_text(one.name)}"
+    if one.generated:
+        return f"{one.what} {name_text(one.column)}, {name_text(one.name)},"
+    return f"{one.what} {name_text(one.name)}"
+
+
+def _unknown_renames(policy: Policy, known: set[str]) -> Iterator[Problem]:
+    for name in policy.publish.rename:
+        if name not in known:
+            hint = closest(name, known) or "rename takes published names to new ones"
+            path = path_text(("publish", "rename", name))
+            yield Problem(path, "is not the name of a published column", hint=hint)
+
+
+def _msb_tables(policy: Policy) -> Iterator[Problem]:
+    """Where every sensitive column has a table, one may be called as the manifest table is."""
+    if policy.algorithm.name != "msb":
+        return
+    for name in policy.sensitive:
+        if name.casefold() == "manifest":
+            table = name_text(f"{policy.publish.name}_{name}")
+            said = f"the table of this column and the manifest would both be called {table}"
+            yield Problem(column_path(name), said, hint="rename the column in a query as source")

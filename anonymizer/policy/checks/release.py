@@ -1,0 +1,77 @@
+"""Checks of where the release goes, and of what is remembered between releases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+
+if TYPE_CHECKING:
+    from anonymizer.policy.model import Policy
+
+SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
+OWN_SCHEMA = "_anonymizer"
+
+
+def place(policy: Policy) -> Iterator[Problem]:
+    """The release has a name and a place of its own."""
+    publish, source = policy.publish, policy.source
+    if not publish.name:
+        said = "is missing: a query has no name of its own"
+        yield Problem("publish.name", said, hint="publish: {name: visits_anonymous}")
+    if publish.schema_.casefold() == OWN_SCHEMA:
+        yield Problem("publish.schema", f"{OWN_SCHEMA} is the tool's own", hint="another schema")
+    if publish.database is not None and SECRET.search(publish.database):
+        yield Problem(
+            "publish.database",
+            "holds a password, and a policy never holds a secret",
+            hint="the engine's own password file or environment variable",
+        )
+    if publish.grant_select is not None and policy.engine != "postgres":
+        said = f"is a Postgres grant, and the engine is {policy.engine}"
+        yield Problem("publish.grant_select", said, hint="engine: postgres")
+    if publish.replace_source:
+        yield from _in_place(policy)
+    elif publish.database is None and _is_source(policy):
+        yield Problem(
+            "publish.name",
+            "is the name of the source table itself",
+            hint="another name, or publish: {replace_source: true}",
+        )
+    for path, other in (("ledger", policy.ledger), ("source.file", source.file)):
+        if other is None or publish.database is None:
+            continue
+        if PurePath(other) == PurePath(publish.database):
+            yield Problem(path, "is the same file as publish.database", hint="another file")
+
+
+def _in_place(policy: Policy) -> Iterator[Problem]:
+    path = "publish.replace_source"
+    if policy.source.kind != "table":
+        said = f"needs a table as source, and this is a {policy.source.kind}"
+        yield Problem(path, said, hint="source: {table: main.visits}")
+    if policy.publish.database is not None:
+        said = "cannot stand beside publish.database: the release replaces the source table"
+        yield Problem(path, said, hint="leave publish.database out")
+
+
+def _is_source(policy: Policy) -> bool:
+    parts = [part.casefold() for part in policy.source.parts]
+    if not parts or parts[-1] != policy.publish.name.casefold():
+        return False
+    return len(parts) == 1 or parts[-2] == policy.publish.schema_.casefold()
+
+
+def memory(policy: Policy) -> Iterator[Problem]:
+    """Later releases need to know the earlier ones."""
+    if policy.republish is None:
+        return
+    if policy.ledger is None:
+        said = "needs a ledger that remembers earlier releases"
+        yield Problem("republish", said, hint="ledger: private.duckdb")
+    if policy.person is None and policy.key is None:
+        said = "needs a person or a key, to know who stays between releases"
+        yield Problem("republish", said, hint="person: <column>")

@@ -1,0 +1,67 @@
+"""The content of a policy as plain data: for round trips, for the digest, and its JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from anonymizer.policy.values import portable
+
+PATHS = (
+    ("source", "file"),
+    ("publish", "database"),
+    ("ledger",),
+    ("workload", "sql"),
+    ("privacy", "k_map", "population", "file"),
+    ("privacy", "delta_presence", "population", "file"),
+)
+"""Where paths stand, apart from the hierarchies of columns."""
+
+
+def plain(policy: BaseModel, *, defaults: bool = True) -> dict[str, Any]:
+    """Mappings, lists and scalars only; with or without what equals its default."""
+    dumped = policy.model_dump(by_alias=True, exclude_none=True, exclude_defaults=not defaults)
+    return {key: _lists(value) for key, value in dumped.items()}
+
+
+def _lists(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _lists(inner) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return [_lists(inner) for inner in value]
+    return value
+
+
+def canonical(policy: BaseModel) -> dict[str, Any]:
+    """What the digest covers: columns in order (it decides ties), no folder of this machine."""
+    found = plain(policy, defaults=False)
+    for place in PATHS:
+        _shorten(found, place)
+    for column in found["columns"].values():
+        _shorten(column, ("hierarchy", "file"))
+    found["columns"] = [[name, column] for name, column in found["columns"].items()]
+    return found
+
+
+def _shorten(within: Any, place: tuple[str, ...]) -> None:
+    *above, last = place
+    for key in above:
+        within = within.get(key) if isinstance(within, dict) else None
+    if isinstance(within, dict) and isinstance(within.get(last), str):
+        within[last] = portable(within[last])
+
+
+def json_schema(cls: type[BaseModel]) -> dict[str, Any]:
+    """The schema that editors complete and check a policy with."""
+    schema = cls.model_json_schema(by_alias=True, mode="validation")
+    definitions = schema["$defs"]
+    # `{file: x}` and `{table: t}` are short for the builder taxonomy
+    taxonomy = definitions["Taxonomy"]
+    taxonomy["required"] = [name for name in taxonomy.get("required", []) if name != "builder"]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "Policy of sql-anonymizer",
+    }

@@ -1,0 +1,73 @@
+"""What a policy leaves out and another part of it decides: presets, release name, msb's levels.
+
+Works on the mapping as read, before validation, and touches nothing that is malformed: what is
+wrong is reported by the models, at its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from anonymizer.policy.publish import Source
+
+Preset = Literal["internal", "external"]
+PRESETS: dict[str, tuple[int, int]] = {"internal": (5, 2), "external": (11, 3)}
+"""k and l by preset."""
+PRESET_SUPPRESSION = 0.05
+
+
+def fill(given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The mapping with everything filled in that does not stand in it."""
+    filled = dict(given)
+    _preset(filled)
+    _release_name(filled)
+    _security_levels(filled)
+    return filled
+
+
+def _preset(policy: dict[Any, Any]) -> None:
+    preset = policy.get("preset")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        return
+    k, l_diversity = PRESETS[preset]
+    policy.setdefault("suppression_limit", PRESET_SUPPRESSION)
+    privacy = policy.get("privacy", {})
+    if isinstance(privacy, Mapping) and privacy.get("k_anonymity") is None:
+        policy["privacy"] = {**privacy, "k_anonymity": k}
+    columns = policy.get("columns")
+    if isinstance(columns, Mapping):
+        rule = {"l_diversity": l_diversity}
+        policy["columns"] = {
+            name: {**column, "protect": rule}
+            if isinstance(column, Mapping)
+            and column.get("role") == "sensitive"
+            and column.get("protect") is None
+            else column
+            for name, column in columns.items()
+        }
+
+
+def _release_name(policy: dict[Any, Any]) -> None:
+    publish = policy.get("publish", {})
+    if not isinstance(publish, Mapping) or "name" in publish:
+        return
+    try:
+        stem = Source.model_validate(policy.get("source")).stem
+    except ValidationError:
+        return
+    if stem is not None:
+        policy["publish"] = {**publish, "name": f"{stem}_anonymous"}
+
+
+def _security_levels(policy: dict[Any, Any]) -> None:
+    algorithm, columns = policy.get("algorithm"), policy.get("columns")
+    if not isinstance(algorithm, Mapping) or not isinstance(columns, Mapping):
+        return
+    if algorithm.get("name") != "msb" or "security_level_first" in algorithm:
+        return
+    rules = [c.get("protect") for c in columns.values() if isinstance(c, Mapping)]
+    leveled = any(isinstance(rule, Mapping) and rule.get("levels") is not None for rule in rules)
+    policy["algorithm"] = {**algorithm, "security_level_first": leveled}

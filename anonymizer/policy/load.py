@@ -1,0 +1,161 @@
+"""YAML 1.2 in, plain data out: bounded, without duplicate keys, tags or surprises.
+
+Nothing of the parser's own messages is passed on: they quote the text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    ScalarEvent,
+)
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy.paths import path_text
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 32
+MAX_NODES = 100_000
+"""Nodes after aliases are expanded: bounds what a text of nested aliases can cost."""
+
+
+def read(path: Path) -> object:
+    """The data in a policy file. Raises `PolicyError`."""
+    name = str(path)
+    try:
+        if path.is_dir():
+            raise PolicyError(Problem(name, "is a folder, not a policy file"))
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        hint = "anonymizer init writes a draft"
+        raise PolicyError(Problem(name, "does not exist", hint=hint)) from None
+    except (OSError, ValueError):
+        raise PolicyError(Problem(name, "cannot be read")) from None
+    return parse(decode(raw, path.name), path.name)
+
+
+def decode(raw: bytes, name: str = "policy") -> str:
+    """Text of UTF-8 bytes, with or without a byte order mark."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if len(raw) <= MAX_BYTES:
+            line = raw.count(b"\n", 0, error.start) + 1
+            problem = Problem(name, f"is not UTF-8 text (line {line})", hint="save it as UTF-8")
+        else:
+            problem = _too_large(name)
+    raise PolicyError(problem)
+
+
+def _too_large(name: str) -> Problem:
+    return Problem(name, "is too large for a policy", allowed=f"at most {MAX_BYTES} bytes")
+
+
+def parse(text: str, name: str = "policy") -> object:
+    """The data in a YAML text; `name` stands in messages. Raises `PolicyError`."""
+    if len(text) > MAX_BYTES:
+        raise PolicyError(_too_large(name))
+    problems: list[Problem] = []
+    data: object = None
+    try:
+        problems += _refused(text, name)
+        if not problems:
+            node = _yaml().compose(text)
+            problems += _duplicates(node, ())
+            if not problems and node is not None:
+                data = _yaml().constructor.construct_document(node)
+    except MarkedYAMLError as error:
+        problems.append(_syntax(error, name))
+    except (YAMLError, ValueError, TypeError, OverflowError, RecursionError):
+        problems.append(Problem(name, "holds something that YAML 1.2 cannot read"))
+    if problems:
+        raise PolicyError(problems)
+    return data
+
+
+def _yaml() -> YAML:
+    return YAML(typ="safe", pure=True)
+
+
+def _syntax(error: MarkedYAMLError, name: str) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
+    hint = "indent with spaces, a colon and a space after each name"
+    return Problem(name, f"is not valid YAML{where}", hint=hint)
+
+
+def _refused(text: str, name: str) -> list[Problem]:
+    """What a policy may not use, found in the event stream, before anything is built."""
+    depth, nodes, documents = 0, 0, 0
+    sizes: dict[str, int] = {}
+    anchors: set[str | None] = set()
+    open_anchors: list[tuple[str | None, int]] = []
+    for event in _yaml().parse(text):
+        where = f"(line {event.start_mark.line + 1})"
+        if isinstance(event, DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                return [Problem(name, f"holds more than one document {where}")]
+            if event.version is not None and tuple(event.version) != (1, 2):
+                return [Problem(name, f"asks for another YAML version {where}", allowed="1.2")]
+        elif isinstance(event, AliasEvent):
+            if event.anchor not in sizes:
+                return [Problem(name, f"refers to an anchor not complete before it {where}")]
+            nodes += sizes[event.anchor]
+        elif isinstance(event, ScalarEvent | CollectionStartEvent):
+            nodes += 1
+            if event.anchor is not None and event.anchor in anchors:
+                return [Problem(name, f"defines an anchor a second time {where}")]
+            anchors.add(event.anchor)
+            if event.ctag is not None:
+                hint = "leave out what begins with an exclamation mark"
+                return [Problem(name, f"uses a YAML tag {where}", hint=hint)]
+            if isinstance(event, CollectionStartEvent):
+                depth += 1
+                open_anchors.append((event.anchor, nodes))
+            elif event.anchor is not None:
+                sizes[event.anchor] = 1
+        elif isinstance(event, CollectionEndEvent):
+            depth -= 1
+            anchor, before = open_anchors.pop()
+            if anchor is not None:
+                sizes[anchor] = nodes - before + 1
+        if depth > MAX_DEPTH:
+            return [Problem(name, f"is nested too deeply {where}", allowed=f"{MAX_DEPTH} levels")]
+        if nodes > MAX_NODES:
+            return [Problem(name, f"is too large {where}", allowed=f"{MAX_NODES} items")]
+    return []
+
+
+def _duplicates(node: Node | None, path: tuple[Any, ...]) -> list[Problem]:
+    """Every key that stands twice in one mapping, with both lines."""
+    found: list[Problem] = []
+    if isinstance(node, MappingNode):
+        lines: dict[tuple[str, str], int] = {}
+        for key, value in node.value:
+            if not isinstance(key, ScalarNode):
+                line = key.start_mark.line + 1
+                place = path_text(path) or "policy"
+                found.append(Problem(place, f"has a name that is not text (line {line})"))
+                continue
+            here, line = (*path, key.value), key.start_mark.line + 1
+            same = (str(key.tag), key.value)
+            if same in lines:
+                said = f"stands twice (lines {lines[same]} and {line})"
+                found.append(Problem(path_text(here), said))
+            lines.setdefault(same, line)
+            found += _duplicates(value, here)
+    elif isinstance(node, SequenceNode):
+        for at, item in enumerate(node.value):
+            found += _duplicates(item, (*path, at))
+    return found

@@ -1,0 +1,83 @@
+"""The names that a release publishes, as far as the policy alone decides them.
+
+A rename means the generated column first: with a source column `class_id` and
+`rename: {class_id: group}`, the generated one is called `group`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonymizer.policy.model import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedName:
+    """A published column before renaming."""
+
+    name: str
+    what: str
+    """In words, for messages."""
+    column: str | None
+    """The source column that it is or belongs to."""
+    generated: bool
+    certain: bool = True
+    """False where the type of the source column decides whether it appears."""
+
+
+def published_names(policy: Policy) -> Iterator[PublishedName]:
+    """Every column that the release has or may have."""
+    if policy.algorithm.name == "msb":
+        yield PublishedName("group_id", "the number of the group", None, True)
+        yield PublishedName("class_id", "the number of the class", None, True, False)
+    else:
+        yield PublishedName("class_id", "the number of the class", None, True)
+    if policy.person is not None:
+        yield PublishedName("person_id", "the number of the person", None, True)
+    for name, column in policy.columns.items():
+        if column.role == "quasi":
+            yield from _quasi(policy, name)
+        elif column.role in ("sensitive", "keep"):
+            yield PublishedName(name, f"the {column.role} column", name, False)
+    if policy.algorithm.name == "lgb":
+        for name in policy.protected:
+            yield PublishedName(f"{name}_bucket", "the bucket of", name, True)
+            if name in policy.semi_sensitive and policy.publish.cells == "typed":
+                yield PublishedName(f"{name}_value", "the bucketed value of", name, True)
+
+
+def _quasi(policy: Policy, name: str) -> Iterator[PublishedName]:
+    column = policy.columns[name]
+    if policy.publish.cells == "text":
+        yield PublishedName(name, "the quasi column", name, False)
+        return
+    certain, ordered = column.kind is not None, column.kind in ("numeric", "date")
+    if ordered or not certain:
+        yield PublishedName(f"{name}_lo", "the lower bound of", name, True, certain)
+        yield PublishedName(f"{name}_hi", "the upper bound of", name, True, certain)
+    if not ordered:
+        yield PublishedName(name, "the quasi column", name, False, certain)
+    if ordered or column.hierarchy is not None or not certain:
+        yield PublishedName(f"{name}_nullable", "the NULL mark of", name, True, certain)
+
+
+def renamed(policy: Policy, published: PublishedName) -> str:
+    """The final name of a published column."""
+    if published.generated:
+        return generated_name(policy, published.name)
+    return column_name(policy, published.name)
+
+
+def generated_name(policy: Policy, name: str) -> str:
+    """The final name of a column that the release generates, such as `class_id`."""
+    return policy.publish.rename.get(name, name)
+
+
+def column_name(policy: Policy, name: str) -> str:
+    """The final name of a column that keeps its source's name, unless it is renamed."""
+    if any(one.generated and one.name == name for one in published_names(policy)):
+        return name  # the rename means the generated column of that name
+    return policy.publish.rename.get(name, name)

@@ -1,0 +1,212 @@
+"""From pydantic's errors to problems: built from location and type, never from the input."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from anonymizer.errors import Problem
+from anonymizer.policy.algorithms import ALGORITHMS
+from anonymizer.policy.frozen import TAG, FrozenMap
+from anonymizer.policy.hierarchies import BUILDERS
+from anonymizer.policy.paths import path_text
+from anonymizer.policy.suggest import closest
+
+Loc = tuple[Any, ...]
+
+NO_KEY = object()
+
+PLAIN = {
+    "missing": ("is missing", None),
+    "int_type": ("must be a whole number", "without quotes and without a decimal point"),
+    "float_type": ("must be a number", "without quotes"),
+    "finite_number": ("must be a finite number", None),
+    "bool_type": ("must be true or false", "yes, no, on and off are text in YAML 1.2"),
+    "string_type": ("must be text", "put it in quotes"),
+    "string_too_short": ("must not be empty", None),
+    "tuple_type": ("must be a list", "write [a, b], or one item per line after a dash"),
+    "too_short": ("has too few items", None),
+    "too_long": ("has too many items", None),
+    "invalid_key": ("is a name that is not text", "put it in quotes"),
+}
+MAPPINGS = {"model_type", "model_attributes_type", "dict_type"}
+BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+NOUNS = {"role": "a role", "kind": "a kind of column", "engine": "an engine", "preset": "a preset"}
+EXAMPLES = {
+    "source": "source: {table: main.visits}",
+    "columns": "columns: {age: {role: quasi}}",
+    "privacy": "privacy: {k_anonymity: 5}",
+    "publish": "publish: {database: release.duckdb}",
+    "protect": "protect: {l_diversity: 3}",
+    "workload": "workload: {sql: workload.sql}",
+    "republish": "republish: {m: 3}",
+    "rename": "rename: {class_id: group}",
+    "generalize": "generalize: {k: 5}",
+    "recursive_cl": "recursive_cl: {c: 4, l: 3}",
+    "levels": "levels: {1: [a], 0: [b]}",
+    "level_l": "level_l: {0: 1, 1: 2, 2: 3}",
+    "alpha_k": "alpha_k: {alpha: 0.5, k: 5}",
+    "ir_kl": "ir_kl: {k: 5, l: 3}",
+    "ir_alpha_beta": "ir_alpha_beta: {alpha: 0.5, beta: 0.5}",
+    "eir_alpha_beta": "eir_alpha_beta: {alpha: 0.5, beta: 0.5}",
+    "k_map": "k_map: {k: 5, population: main.people}",
+    "delta_presence": "delta_presence: {min: 0.1, max: 0.5, population: main.people}",
+}
+
+
+def field_problems(
+    root: type[BaseModel], failure: ValidationError, given: Mapping[Any, Any]
+) -> tuple[list[Problem], dict[Any, Any] | None, frozenset[Loc]]:
+    """The problems, what remains of the input without the broken parts, and those parts.
+
+    A broken part is a column, as `("columns", name)`, or a whole section, as `("privacy",)`.
+    """
+    found: dict[Problem, None] = {}
+    broken: set[Loc] = set()
+    for error in failure.errors(include_url=False):
+        loc = error["loc"]
+        place = _place(loc, given, keep_last=error["type"] == "missing")
+        broken.add(place[: 2 if place[:1] == ("columns",) else 1])
+        found[_problem(root, error, loc, place)] = None
+    return list(found), _without(given, broken), frozenset(broken)
+
+
+def _place(loc: Loc, given: object, *, keep_last: bool) -> Loc:
+    """The location as it stands in the input: no tags, nothing below a shorthand."""
+    place: list[Any] = []
+    steps = [step for step in loc if not (isinstance(step, str) and step.startswith(TAG))]
+    for at, step in enumerate(steps):
+        if isinstance(given, Mapping):
+            key = _key(given, step)
+            if key is not NO_KEY:
+                given, step = given[key], key
+            elif keep_last and at == len(steps) - 1:
+                given = None
+            else:
+                break
+        elif isinstance(given, Sequence) and not isinstance(given, str) and isinstance(step, int):
+            given = given[step] if step < len(given) else None
+        else:
+            break
+        place.append(step)
+    return tuple(place)
+
+
+def _key(given: Mapping[Any, Any], step: object) -> object:
+    """The key that a step stands for: pydantic writes keys that are not text as text."""
+    if isinstance(step, str) and step in given:
+        return step
+    return next((key for key in given if str(key) == str(step) or key == step), NO_KEY)
+
+
+def _without(given: Mapping[Any, Any], broken: set[Loc]) -> dict[Any, Any] | None:
+    if ("columns",) in broken:
+        return None
+    rest = {key: value for key, value in given.items() if (key,) not in broken}
+    names = {loc[1] for loc in broken if len(loc) == 2}
+    if isinstance(rest.get("columns"), Mapping):
+        rest["columns"] = {k: v for k, v in rest["columns"].items() if k not in names}
+    rest.setdefault("version", 1)
+    rest.setdefault("source", {"table": "t"})
+    rest.setdefault("columns", {})
+    return rest
+
+
+def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem:
+    kind, context = error["type"], error.get("ctx", {})
+    path = path_text(place) or "policy"
+    if kind == "policy":
+        if context["at"]:
+            path = f"{path}.{context['at']}" if place else context["at"]
+        return Problem(path, context["message"], context["allowed"], context["hint"])
+    if kind == "extra_forbidden":
+        return _unknown(root, loc, path)
+    if kind == "literal_error":
+        allowed = _literals(_annotation(root, loc))
+        noun = NOUNS.get(str(place[-1]), "an allowed value")
+        hint = closest(error["input"], allowed)
+        return Problem(path, f"is not {noun}", ", ".join(allowed), hint)
+    if kind in BOUNDS:
+        key, said = BOUNDS[kind]
+        return Problem(path, f"must be {said} {context[key]}", hint=None)
+    if kind in MAPPINGS:
+        said = "is empty" if error["input"] is None else "must be a mapping of options"
+        return Problem(path, said, hint=_example(place))
+    message, hint = PLAIN.get(kind, ("is not valid here", None))
+    return Problem(path, message, hint=hint)
+
+
+def _example(place: Loc) -> str | None:
+    if len(place) == 2 and place[0] == "columns":
+        return "a column is written {role: drop}"
+    return EXAMPLES.get(str(place[-1])) if place else None
+
+
+def _unknown(root: type[BaseModel], loc: Loc, path: str) -> Problem:
+    model = _annotation(root, loc[:-1])
+    fields = _fields(model) if _is_model(model) else []
+    name = str(loc[-1])
+    for family in (ALGORITHMS, BUILDERS):
+        owners = [of for of, owner in family.items() if name in _fields(owner)]
+        this = next((of for of, owner in family.items() if owner is model), None)
+        if this is not None and owners:
+            return Problem(
+                path,
+                f"is an option of {', '.join(owners)}, not of {this}",
+                ", ".join(fields),
+            )
+    return Problem(path, "is not an option", ", ".join(fields), closest(name, fields))
+
+
+def _fields(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _annotation(root: type[BaseModel], loc: Iterable[Any]) -> Any:
+    """The declared type at a location, following tags, fields, mappings and tuples."""
+    here: Any = root
+    for step in loc:
+        if isinstance(step, str) and step.startswith(TAG):
+            here = {**ALGORITHMS, **BUILDERS}[step[1:]]
+            continue
+        for option in _options(here):
+            if _is_model(option):
+                fields = {f.alias or n: f.annotation for n, f in option.model_fields.items()}
+                if step in fields:
+                    here = fields[step]
+                    break
+            elif get_origin(option) is FrozenMap:
+                here = get_args(option)[1]
+                break
+            elif get_origin(option) is tuple:
+                here = get_args(option)[0]
+                break
+    models = [option for option in _options(here) if _is_model(option)]
+    return models[0] if len(models) == 1 else here
+
+
+def _options(annotation: Any) -> list[Any]:
+    """The members of a union, annotations taken off."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _options(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return [one for member in get_args(annotation) for one in _options(member)]
+    return [annotation]
+
+
+def _literals(annotation: Any) -> list[str]:
+    literals = [one for one in _options(annotation) if get_origin(one) is Literal]
+    return [str(value) for one in literals for value in get_args(one)]

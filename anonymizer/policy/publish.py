@@ -1,0 +1,135 @@
+"""Where the table comes from and where, and under which names, its release goes."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from anonymizer.policy.frozen import FrozenMap, Options, fail
+from anonymizer.policy.values import (
+    AtLeastTwo,
+    DataFile,
+    LocalPath,
+    TableName,
+    Text,
+    exactly_one,
+    file_format,
+    one_of_schema,
+    portable,
+    table_parts,
+)
+
+
+class Source(Options):
+    """The table to anonymize: exactly one of table, file, query."""
+
+    model_config = ConfigDict(json_schema_extra=one_of_schema("table", "file", "query"))
+
+    table: TableName | None = None
+    """A table or view of the source database: table, schema.table or catalog.schema.table."""
+    file: DataFile | None = None
+    """A file, its format told by its suffix: .parquet, .csv or .json."""
+    query: Text | None = None
+    """A SELECT over the source database."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Source:
+        exactly_one(self, ("table", "file", "query"))
+        return self
+
+    @property
+    def kind(self) -> Literal["table", "file", "query"]:
+        if self.table is not None:
+            return "table"
+        return "file" if self.file is not None else "query"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Unquoted parts of the table's name; empty for a file or query."""
+        return table_parts(self.table) if self.table is not None else ()
+
+    @property
+    def format(self) -> str | None:
+        """`parquet`, `csv` or `json` for a file, else None."""
+        return file_format(self.file) if self.file is not None else None
+
+    @property
+    def stem(self) -> str | None:
+        """The name of the table or file without schema, folder and suffix; None for a query."""
+        if self.file is not None:
+            return PurePath(portable(self.file)).stem
+        return self.parts[-1] if self.parts else None
+
+
+def _no_default(schema: dict[str, Any]) -> None:
+    del schema["default"]  # it depends on the source
+
+
+class Publish(Options):
+    """The release: its names, its place, its form."""
+
+    name: Text = Field(default="", json_schema_extra=_no_default)
+    """Name of the published view; default <table>_anonymous, needed for a query."""
+    schema_: Text = Field(default="main", alias="schema")
+    """Schema of the published view."""
+    database: Text | None = None
+    """Database file of the release. Without it the release stands beside the raw table, where a
+    view protects nothing in DuckDB."""
+    cells: Literal["text", "typed"] = "text"
+    """Generalized cells as text, or as typed bounds and lists."""
+    rename: FrozenMap[Text, Text] = FrozenMap()
+    """New names for published columns; a generated name is meant before a source column's."""
+    replace_source: bool = False
+    """The source table itself becomes its anonymized version."""
+    grant_select: Text | None = None
+    """Postgres: the role that may read the published view."""
+
+
+def _queries(given: object) -> object:
+    if isinstance(given, str):
+        if PurePath(given).suffix.lower() != ".sql":
+            raise fail("must be a .sql file or a list of queries", hint="sql: workload.sql")
+        return given
+    listed = tuple(given) if isinstance(given, list | tuple) else ()
+    if not listed or not all(isinstance(one, str) and one.strip() for one in listed):
+        raise fail("must be a .sql file or a list of queries", hint="sql: workload.sql")
+    return listed
+
+
+class Workload(Options):
+    """The user's own aggregate queries, run on source and release to show the error."""
+
+    sql: Annotated[
+        LocalPath | tuple[str, ...],
+        BeforeValidator(_queries),
+    ]
+    """A .sql file, or a list of queries."""
+
+    @property
+    def file(self) -> str | None:
+        return self.sql if isinstance(self.sql, str) else None
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries given in the policy itself; empty where a file holds them."""
+        return () if isinstance(self.sql, str) else self.sql
+
+
+class Republish(Options):
+    """How later releases of the same population keep the promises of earlier ones."""
+
+    model_config = ConfigDict(json_schema_extra=one_of_schema("m", "append_only"))
+
+    m: AtLeastTwo | None = None
+    """m-invariance (Xiao and Tao 2007): every surviving person keeps a signature of m values."""
+    append_only: bool | None = None
+    """Keep old classes and place only new persons."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Republish:
+        if self.append_only is False:
+            raise fail("can only be true", at="append_only", hint="leave republish out")
+        exactly_one(self, ("m", "append_only"))
+        return self

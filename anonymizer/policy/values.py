@@ -1,0 +1,175 @@
+"""The kinds of single values a policy holds: counts, shares, names, data values, references."""
+
+from __future__ import annotations
+
+import datetime
+from itertools import pairwise
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from anonymizer.policy.frozen import Options, fail
+
+LARGEST = 2**53
+"""Upper end of every whole number: exact in every engine, whatever its number type."""
+
+Whole = Annotated[int, Field(ge=0, le=LARGEST)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST)]
+AtLeastTwo = Annotated[int, Field(ge=2, le=LARGEST)]
+Share = Annotated[float, Field(ge=0, le=1)]
+PositiveShare = Annotated[float, Field(gt=0, le=1)]
+PositiveNumber = Annotated[float, Field(gt=0)]
+
+
+def _no_nul(given: str) -> str:
+    if "\0" in given:
+        raise fail("holds a NUL character, which no engine can store")
+    if not given.strip():
+        raise fail("must not be blank")
+    return given
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
+"""Text that says something: not empty, not blank, no NUL character."""
+
+
+def _data_value(given: object) -> object:
+    # dates become ISO text, so that a policy means the same written as YAML and as JSON
+    if isinstance(given, datetime.datetime):
+        return given.isoformat(sep=" ")
+    if isinstance(given, datetime.date):
+        return given.isoformat()
+    if isinstance(given, str | int | float):
+        return given
+    raise fail("must be one value: text, a number, a date, or true or false")
+
+
+DataValue = Annotated[str | int | float | bool, BeforeValidator(_data_value)]
+"""A value as it stands in the data; dates and timestamps as ISO text."""
+
+
+def _bound(given: object) -> object:
+    given = _data_value(given)
+    if isinstance(given, bool):
+        raise fail("must be a number or a date")
+    if isinstance(given, str):
+        try:
+            datetime.datetime.fromisoformat(given)
+        except ValueError:
+            raise fail("must be a number or a date", hint="dates as YYYY-MM-DD") from None
+    return given
+
+
+Bound = Annotated[int | float | str, BeforeValidator(_bound)]
+"""A number, or a date or timestamp as ISO text."""
+
+
+def bound_key(given: int | float | str) -> Any:
+    """Sorts bounds of one kind: numbers as they are, dates as points in time."""
+    return datetime.datetime.fromisoformat(given) if isinstance(given, str) else given
+
+
+def ascending(given: tuple[int | float | str, ...]) -> tuple[int | float | str, ...]:
+    """Refuse bounds that mix numbers and dates, or do not strictly ascend."""
+    if len({isinstance(one, str) for one in given}) > 1:
+        raise fail("mixes numbers and dates")
+    try:
+        ordered = all(bound_key(a) < bound_key(b) for a, b in pairwise(given))
+    except TypeError:
+        raise fail("mixes dates with and without a time zone") from None
+    if not ordered:
+        raise fail("must ascend, each value once")
+    return given
+
+
+FORMATS = {".parquet": "parquet", ".csv": "csv", ".json": "json"}
+"""File formats by suffix."""
+
+
+def file_format(path: str) -> str | None:
+    """`parquet`, `csv` or `json`, or None for any other suffix."""
+    return FORMATS.get(PurePath(path).suffix.lower())
+
+
+def portable(path: str) -> str:
+    """A relative path as it is; of an absolute one, of any system, the last part."""
+    for kind in (PurePosixPath(path), PureWindowsPath(path)):
+        if kind.is_absolute():
+            return kind.name
+    return path
+
+
+def _local(given: str) -> str:
+    if "://" in given:
+        raise fail("must be a local path", hint="fetch the file first; a run reaches no network")
+    return given
+
+
+LocalPath = Annotated[Text, AfterValidator(_local)]
+"""A path on this machine, relative to the policy's file."""
+
+
+def _data_file(given: str) -> str:
+    if file_format(given) is None:
+        raise fail("has a suffix that tells no known format", allowed=", ".join(FORMATS))
+    return given
+
+
+DataFile = Annotated[LocalPath, AfterValidator(_data_file)]
+
+
+def table_parts(given: str) -> tuple[str, ...]:
+    """The parts of a dotted table name, double quotes taken off; empty where it is malformed."""
+    parts: list[str] = []
+    at = 0
+    while True:
+        part = ""
+        if given[at : at + 1] == '"':
+            end = at + 1
+            while (end := given.find('"', end)) >= 0 and given[end + 1 : end + 2] == '"':
+                end += 2
+            if end < 0:
+                return ()
+            part, at = given[at + 1 : end].replace('""', '"'), end + 1
+        else:
+            end = given.find(".", at)
+            end = len(given) if end < 0 else end
+            part, at = given[at:end], end
+            if part != part.strip() or '"' in part:
+                return ()
+        if not part:
+            return ()
+        parts.append(part)
+        if at == len(given):
+            return tuple(parts)
+        if given[at] != ".":
+            return ()
+        at += 1
+
+
+def _table(given: str) -> str:
+    if not 1 <= len(table_parts(given)) <= 3:
+        raise fail(
+            "is not a table name",
+            allowed="table, schema.table or catalog.schema.table",
+            hint="put double quotes around a part that holds a dot: 'main.\"my.table\"'",
+        )
+    return given
+
+
+TableName = Annotated[Text, AfterValidator(_table)]
+"""`table`, `schema.table` or `catalog.schema.table`; parts may stand in double quotes."""
+
+
+def exactly_one(model: Options, names: tuple[str, ...]) -> None:
+    """Refuse a model of which not exactly one of `names` is given."""
+    given = [name for name in names if getattr(model, name) is not None]
+    if len(given) != 1:
+        said = "names none of" if not given else "names more than one of"
+        raise fail(f"{said} {', '.join(names)}", allowed=f"exactly one of {', '.join(names)}")
+
+
+def one_of_schema(*names: str) -> dict[str, Any]:
+    """JSON Schema for `exactly_one`."""
+    return {"oneOf": [{"required": [name]} for name in names]}

@@ -1,0 +1,76 @@
+"""Beta-likeness: no value is much more frequent in a class than in the table.
+
+    (p_s - q_s)/q_s <= beta                        basic
+    (p_s - q_s)/q_s <= min(beta, -ln q_s)          enhanced
+
+for every value s with p_s > q_s. Units: a relative gain. Source: Cao, Karras, "Publishing
+microdata with a robust privacy guarantee" (2012), definitions 2 and 3.
+
+Shares p and q are taken among the non-NULL values of class and reference; a class of NULLs only
+gains nothing. The basic form is exact (whole numbers). The enhanced one compares doubles of single
+rows with a tolerance of 10^-12; q_s is rational and ln q_s is not, so there are no true ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from anonymizer.compile import Sql, lit
+from anonymizer.privacy.exact import at_most, big
+from anonymizer.privacy.rule import Layers, Rule
+
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class BetaLikeness(Rule):
+    """No value gains more than `beta` over its share of the reference."""
+
+    name: ClassVar[str] = "beta_likeness"
+
+    beta: float
+    enhanced: bool = False
+
+    def required(self) -> Mapping[str, object]:
+        return {"beta": self.beta} | ({"enhanced": True} if self.enhanced else {})
+
+    def layers(self, part: Sql) -> Layers:
+        return (self.known_layer(part)[1],)
+
+    def holds(self) -> Sql:
+        most = 1 + at_most(self.beta)
+        within = (
+            f"{big(self._found)} * {lit(most.denominator)}"
+            f" <= {big(self._expected)} * {lit(most.numerator)}"
+        )
+        if self.enhanced:
+            q = f"cast(q as double) / {self.q_total}"
+            within += (
+                f" and ({self._found} <= {self._expected}"
+                f" or {self._gain} <= {lit(TOLERANCE)} - ln(nullif({q}, 0)))"
+            )
+        return Sql(f"coalesce(bool_and({within}) filter (where {self._judged}), true)")
+
+    def achieved(self) -> Sql:
+        gain = f"max({self._gain}) filter (where {self._judged})"
+        return Sql(f"greatest(coalesce({gain}, 0), cast(0 as double))")
+
+    @property
+    def _judged(self) -> str:
+        return f"{self.counts} and n > 0"
+
+    @property
+    def _found(self) -> str:
+        """p_s times the units of class and reference."""
+        return f"(n * {self.q_total})"
+
+    @property
+    def _expected(self) -> str:
+        """q_s times the same."""
+        return f"(q * {'group_size' if self.null_as_value else 'group_known'})"
+
+    @property
+    def _gain(self) -> str:
+        return f"cast({self._found} - {self._expected} as double) / nullif({self._expected}, 0)"

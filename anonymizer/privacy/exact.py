@@ -1,0 +1,62 @@
+"""Exact comparisons: parameters as fractions, counts as whole numbers.
+
+A decision such as `n/N <= alpha` is made as `n * denominator <= numerator * N`, so that ties are
+ties on every engine, with any number of threads. Products of two counts fit a BIGINT as long as
+group and reference hold fewer than 3·10^9 units (an engine raises beyond that, it does not wrap);
+whatever is multiplied further is a DECIMAL(38, 0).
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+
+from anonymizer.compile import Sql
+
+DIGITS = 12
+"""Decimals of a parameter below 1, significant digits of one above."""
+
+LARGEST = 10**DIGITS
+"""Upper end of a parameter: more than any ratio of two counts that fit."""
+
+
+def at_most(parameter: float) -> Fraction:
+    """An upper bound as an exact fraction: 0.2 is 1/5.
+
+    Taken to 12 digits and rounded down, the strict side for a bound from above.
+    """
+    return _fraction(Decimal(repr(float(parameter))), ROUND_FLOOR)
+
+
+def at_least(parameter: float) -> Fraction:
+    """A lower bound as an exact fraction, to 12 digits, rounded up to the strict side."""
+    return _fraction(Decimal(repr(float(parameter))), ROUND_CEILING)
+
+
+def exp_at_most(parameter: float) -> Fraction:
+    """The exponential of a parameter as an upper bound, to 12 digits, rounded down."""
+    with localcontext() as context:
+        context.prec = 60
+        return _fraction(min(Decimal(repr(float(parameter))), Decimal(28)).exp(), ROUND_FLOOR)
+
+
+def _fraction(number: Decimal, rounding: str) -> Fraction:
+    if not number.is_finite() or number >= LARGEST:
+        return Fraction(LARGEST)
+    decimals = DIGITS - max(0, number.adjusted() + 1)
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction(number.quantize(Decimal(1).scaleb(-decimals), rounding=rounding))
+
+
+def big(expression: str) -> str:
+    """The expression as a whole number of 38 digits, which three counts multiplied still fit."""
+    return f"cast({expression} as decimal(38, 0))"
+
+
+def share(numerator: str, denominator: str) -> Sql:
+    """A quotient for reports (double precision); 0 where the denominator is 0."""
+    return Sql(
+        f"coalesce(cast({numerator} as double) / nullif(cast({denominator} as double), 0),"
+        " cast(0 as double))"
+    )

@@ -1,0 +1,60 @@
+"""Recursive (c,l)-diversity: the commonest value does not outweigh the rarer ones.
+
+    r_1 < c (r_l + r_(l+1) + … + r_m),  r_1 >= r_2 >= … the counts of the class's values
+
+strictly, and false if the class has fewer than l values. Units: c is a ratio of counts. Source:
+Machanavajjhala et al. (2006), §4. Exact (whole numbers).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from anonymizer.compile import Sql, lit
+from anonymizer.privacy.exact import at_most, big
+from anonymizer.privacy.rule import Layers, Rule, layer, window
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveCL(Rule):
+    """The commonest value stays below `c` times all values from the `l`-th commonest on."""
+
+    name: ClassVar[str] = "recursive_cl"
+
+    c: float
+    l: int
+
+    def required(self) -> Mapping[str, object]:
+        return {"c": self.c, "l": self.l}
+
+    def layers(self, part: Sql) -> Layers:
+        # ties cannot matter: only the counts of equally frequent values are used
+        order = "n desc, value"
+        over = window(part, f"({self.counts})", order=order)
+        return (layer(**{self._rank: f"row_number() {over}"}),)
+
+    def holds(self) -> Sql:
+        c = at_most(self.c)
+        return Sql(
+            f"{big(self._most)} * {lit(c.denominator)} < {big(self._tail)} * {lit(c.numerator)}"
+        )
+
+    def achieved(self) -> Sql:
+        """r_1 / (r_l + … + r_m), which c has to exceed; infinite with fewer than l values."""
+        ratio = f"cast({self._most} as double) / nullif(cast({self._tail} as double), 0)"
+        return Sql(f"coalesce({ratio}, {lit(math.inf)})")
+
+    @property
+    def _rank(self) -> str:
+        return "rank_by_count_with_null" if self.null_as_value else "rank_by_count"
+
+    @property
+    def _most(self) -> str:
+        return f"coalesce(max(n) filter (where {self.counts}), 0)"
+
+    @property
+    def _tail(self) -> str:
+        return f"coalesce(sum(n) filter (where {self.counts} and {self._rank} >= {lit(self.l)}), 0)"

@@ -1,0 +1,139 @@
+"""What a privacy model is here: parameters, and SQL that judges a class.
+
+A rule is judged over a relation that holds some rows for every *group* (a class, one half of a
+candidate cut, a lattice node's class). Which relation, its `basis` says:
+
+`histogram`
+    One row per group and sensitive value: `value` (code: 0 NULL, 1..m in the column's order), `n`
+    (units with that value in the group: rows, or different (person, value) pairs), and of the
+    reference, the published table: `q` (units with that value), `q_known` (units with any value),
+    `q_size` (units, NULL included), `m` (number of non-NULL values). A rule with `dense` needs a
+    row for every value of the reference in every group, with `n` = 0 where it is absent.
+`pairs`
+    One row per group and different (person, value): `person`, `value` (0 for NULL, whose rows are
+    kept, so that persons without a value count as persons).
+`classes`
+    Rows with an additive `n` (units of the group), and `population` for the models that need it.
+    The histogram of one column serves for `n` as well.
+
+Window columns are named `group_…`, `rank_by_…`, `running_…`, `surplus_…`, `first_…`, `leaf_surplus`,
+`person_records`, `value_persons` and `eir_…`; the relation must not have columns of these names.
+
+Every rule of this package survives the merging of groups: if two groups hold it, so does their
+union (for models of persons: if no person is in both). Hence a table that fails as one single
+group cannot be made to hold it by any partition, which is how infeasible policies are found
+(`judge_sql` with no partition columns).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from types import MappingProxyType
+from typing import ClassVar, Literal, TypeAlias
+
+from anonymizer.compile import Sql
+
+Basis: TypeAlias = Literal["histogram", "pairs", "classes"]
+Layer: TypeAlias = Mapping[str, Sql]
+Layers: TypeAlias = tuple[Layer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(ABC):
+    """One requirement. A model with two figures (IR (k,l), say) is two rules."""
+
+    name: ClassVar[str]
+    """Unique among the rules that are judged over one relation."""
+    basis: ClassVar[Basis] = "histogram"
+    dense: ClassVar[bool] = False
+    """Needs a row for every value of the reference in every group."""
+    paths: ClassVar[bool] = False
+    """Needs the ancestors `a1` (parent) to `ah` (root) of every value in the histogram."""
+    extra: ClassVar[tuple[str, ...]] = ()
+    """Further columns that the relation has to have."""
+    worst: ClassVar[Literal["min", "max"]] = "max"
+    """How the figures of several groups combine into the one that the table achieves."""
+
+    column: str | None
+    """The sensitive column that is judged; None for rules that look at no values."""
+    _: KW_ONLY
+    null_as_value: bool = False
+    """Treat NULL as one more value. By default it never counts towards l, and shares are taken
+    among the non-NULL values."""
+
+    @abstractmethod
+    def required(self) -> Mapping[str, object]:
+        """The parameters as the policy gives them, for manifests."""
+
+    def layers(self, part: Sql) -> Layers:
+        """Window columns, to be added layer by layer, each a SELECT around the one before.
+
+        `part` is the list of partition columns of the group; it may be empty. Columns of the same
+        name are the same column in every rule.
+        """
+        del part
+        return ()
+
+    @abstractmethod
+    def holds(self) -> Sql:
+        """Aggregate over the rows of a group, after the layers: true, false, never NULL."""
+
+    @abstractmethod
+    def achieved(self) -> Sql:
+        """Aggregate over the rows of a group: the figure it reaches, for reports."""
+
+    # The following say what counts, once, for all rules on values.
+
+    @property
+    def counts(self) -> str:
+        """Condition: this row's value counts."""
+        return "value >= 0" if self.null_as_value else "value > 0"
+
+    @property
+    def known(self) -> str:
+        """Aggregate: units of the group whose value counts."""
+        return f"coalesce(sum(n) filter (where {self.counts}), 0)"
+
+    @property
+    def q_total(self) -> str:
+        """Column: units of the reference whose value counts."""
+        return "q_size" if self.null_as_value else "q_known"
+
+    @property
+    def reference_values(self) -> str:
+        """Aggregate: number of values of the reference that count."""
+        return categories() if self.null_as_value else "coalesce(max(m), 0)"
+
+    def known_layer(self, part: Sql) -> tuple[str, Layer]:
+        """A window column with the units of the group whose value counts, and its name."""
+        if self.null_as_value:
+            return "group_size", size_layer(part)
+        over = window(part)
+        text = f"cast(sum(case when value > 0 then n else 0 end) {over} as bigint)"
+        return "group_known", layer(group_known=text)
+
+
+def categories() -> str:
+    """Aggregate: number of categories of the reference, NULL among them where it occurs."""
+    return "(coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end)"
+
+
+def layer(**columns: str) -> Layer:
+    """A layer of window columns."""
+    return MappingProxyType({name: Sql(text) for name, text in columns.items()})
+
+
+def size_layer(part: Sql) -> Layer:
+    """A window column with all units of the group."""
+    return layer(group_size=f"cast(sum(n) {window(part)} as bigint)")
+
+
+def window(part: Sql, *more: str, order: str | None = None, running: bool = False) -> str:
+    """An OVER clause within the group, divided further by `more`."""
+    keys = ", ".join([*([part.text] if part.text else []), *more])
+    pieces = [f"partition by {keys}"] if keys else []
+    pieces += [f"order by {order}"] if order else []
+    pieces += ["rows unbounded preceding"] if running else []
+    return f"over ({' '.join(pieces)})"

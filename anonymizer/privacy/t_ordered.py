@@ -1,0 +1,41 @@
+"""t-closeness with ordered distance: values are as far apart as their ranks.
+
+    D = 1/(m-1) Σ_i |Σ_(j<=i) (p_j - q_j)|,  D <= t;  D = 0 if m = 1
+
+over the m categories of the reference in their order; NULL, where it occurs, is one of them and
+the first. Units: between 0 and 1. Source: Li et al. (2007), §4.1. Exact: both sides times
+(m-1)·N·Q are whole numbers. Needs a row for every value in every group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from anonymizer.compile import Sql
+from anonymizer.privacy.rule import Layers, categories, layer, size_layer, window
+from anonymizer.privacy.t_equal import TCloseness
+
+
+@dataclass(frozen=True, slots=True)
+class TOrdered(TCloseness):
+    """t-closeness where distance is the difference of ranks."""
+
+    distance: ClassVar[str] = "ordered"
+    dense: ClassVar[bool] = True
+
+    def layers(self, part: Sql) -> Layers:
+        over = window(part, order="value", running=True)
+        running = {
+            "running_n": f"cast(sum(n) {over} as bigint)",
+            "running_q": f"cast(sum(q) {over} as bigint)",
+        }
+        return (layer(**running, group_size=size_layer(part)["group_size"].text),)
+
+    @property
+    def _moved(self) -> str:
+        return "coalesce(sum(abs(running_n * q_size - running_q * group_size)), 0)"
+
+    @property
+    def _scale(self) -> str:
+        return f"({self._units} * (greatest({categories()}, 2) - 1))"

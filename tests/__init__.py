@@ -1,0 +1,1 @@
+"""Tests of the package. Shared helpers are imported as `tests.…`."""

@@ -1,0 +1,84 @@
+"""Options, selection and data shared by all tests.
+
+`python -m pytest` runs the fast suite on DuckDB. Suites that are slow or need a service are chosen
+with `-m MARKER`, other engines with `--engines=duckdb,postgres,spark`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+ENGINES = ("duckdb", "postgres", "spark")
+ON_REQUEST = {"slow", "dbt", "browser"}
+
+settings.register_profile("fast", max_examples=30, deadline=None)
+settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("thorough", max_examples=500, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "fast"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--engines",
+        default="duckdb",
+        help=f"engines to test, separated by commas; of {', '.join(ENGINES)} (default: duckdb)",
+    )
+    parser.addoption(
+        "--no-skips", action="store_true", help="fail where a selected test was skipped"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    unknown = sorted(set(requested_engines(config)) - set(ENGINES))
+    if unknown:
+        raise pytest.UsageError(f"--engines: unknown {unknown} (allowed: {', '.join(ENGINES)})")
+
+
+def requested_engines(config: pytest.Config) -> tuple[str, ...]:
+    """The engines of `--engines`, in the order given."""
+    return tuple(name.strip() for name in config.getoption("--engines").split(","))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `-m`, leave out what is slow or needs a service nobody asked for."""
+    if config.option.markexpr:
+        return
+    left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
+    dropped = [item for item in items if left_out & {mark.name for mark in item.iter_markers()}]
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if item not in set(dropped)]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    if session.config.getoption("--no-skips") and skipped:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of test data: ANONYMIZER_TEST_DATA, else `shared/data` beside the checkout.
+
+    Without it the tests on these data are skipped; a CI run fails instead.
+    """
+    folder = Path(os.environ.get("ANONYMIZER_TEST_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        message = f"no test data at {folder}; set ANONYMIZER_TEST_DATA"
+        if "CI" in os.environ:
+            pytest.fail(message)
+        pytest.skip(message)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def adult_parquet() -> Path:
+    """The bundled Adult table: 32,561 rows, with NULLs."""
+    return ROOT / "anonymizer" / "data" / "adult.parquet"

@@ -1,0 +1,75 @@
+"""Exact hitting sets against enumeration, and against the oracle's."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+
+from anonymizer.privacy import has_hitting_set, minimum_hitting_set_size, undecided_classes
+
+
+def brute(sets: list[set[int]]) -> int:
+    universe = sorted(set().union(*sets))
+    for size in range(len(universe) + 1):
+        for chosen in combinations(universe, size):
+            if all(one.intersection(chosen) for one in sets):
+                return size
+    raise AssertionError("an empty set")
+
+
+def families(count: int, seed: int) -> list[list[set[int]]]:
+    draw = random.Random(seed)
+    made = []
+    for _ in range(count):
+        values, most = draw.randint(1, 9), draw.randint(1, 4)
+        made.append(
+            [
+                set(draw.choices(range(values), k=draw.randint(1, most)))
+                for _ in range(draw.randint(1, 9))
+            ]
+        )
+    return made
+
+
+def test_equals_enumeration_on_thousands_of_families() -> None:
+    found: set[int] = set()
+    for sets in families(3000, 1):
+        truth = brute(sets)
+        found.add(truth)
+        assert minimum_hitting_set_size(sets) == truth
+        for size in range(truth + 2):
+            assert has_hitting_set(sets, size) == (size >= truth)
+    assert found >= {1, 2, 3, 4, 5}
+
+
+def test_family_on_which_the_published_reduction_fails() -> None:
+    # a common value must not hide the other minimal sets
+    assert minimum_hitting_set_size([{2, 3}, {2, 4}, {1, 2}]) == 1
+    assert minimum_hitting_set_size([{2, 3}, {3, 4}, {4, 5}, {5, 2}]) == 2
+
+
+def test_edges() -> None:
+    assert has_hitting_set([], 0)
+    assert not has_hitting_set([], -1)
+    assert not has_hitting_set([set()], 3)
+    assert not has_hitting_set([{1}, set()], 3)
+    assert minimum_hitting_set_size([]) == 0
+    with pytest.raises(ValueError, match="empty set"):
+        minimum_hitting_set_size([{1}, set()])
+
+
+def test_large_family_is_searched_quickly() -> None:
+    draw = random.Random(7)
+    sets = [set(draw.sample(range(200), 4)) for _ in range(400)]
+    assert not has_hitting_set(sets, 5)
+    planted = [one | {draw.randint(500, 504)} for one in sets]
+    assert has_hitting_set(planted, 5)
+
+
+def test_classes_are_decided_one_by_one() -> None:
+    rows = [(1, 1, 5), (1, 1, 6), (1, 2, 6), (1, 2, 7), (2, 1, 5), (2, 2, 6), (4, 9, 1)]
+    assert undecided_classes(rows, 2) == [(1, False), (2, True), (4, False)]
+    assert undecided_classes(rows, 1) == [(1, True), (2, True), (4, True)]
+    assert undecided_classes([], 2) == []

@@ -1,0 +1,1 @@
+"""What is installed and shipped: metadata, bundled data, distributions, the README's commands."""
