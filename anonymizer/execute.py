@@ -12,6 +12,7 @@ from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.plan import Compute, Guard, Loop, Note, Stage, Step
 
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One statement that ran: for progress, `--explain`, and the timing in the measures."""

@@ -58,6 +58,8 @@ class Attribute:
     kind: Kind
     flagged: bool = False
     """Semi-sensitive: some cells are sensitive instead of quasi-identifying."""
+    flag: int = 0
+    """Position among the semi-sensitive columns."""
     height: int = 0
     """Levels of the generalization hierarchy above the leaves; 0 where there is none."""
     distinct: int = 0
@@ -81,6 +83,11 @@ class Attribute:
     def f(self) -> Sql:
         """Its sensitivity flag in the snapshot."""
         return Sql(f"f{self.index}")
+
+    @property
+    def bit(self) -> Sql:
+        """Its bit in the pattern of sensitive cells."""
+        return Sql(str(1 << self.flag))
 
     @property
     def r(self) -> Sql:
@@ -129,6 +136,11 @@ class Sensitive:
     @property
     def levels(self) -> tuple[Level, ...]:
         return tuple(Level(j) for j in range(1, self.height + 1))
+
+    @property
+    def hierarchy(self) -> Table:
+        """Work table of its hierarchy, where hierarchical t needs one."""
+        return work(f"sensitive_hierarchy_{self.index}")
 
     @property
     def reference(self) -> Table:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.labels import value_label
 from anonymizer.algorithms.mondrian.loss import shape
 from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.prepare import UNITS
-from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile import Sql, Table, work
 from anonymizer.plan import Step
 from anonymizer.profile import Attribute
 
@@ -99,27 +101,15 @@ class Cell:
         return self._named("cell_nullable")
 
 
-def value_label(value: str) -> str:
-    """A category as it stands in a cell: in double quotes where it could be misread."""
-    text = f"cast({value} as varchar)"
-    return (
-        f"case when {text} in ('', '*', 'NULL') or regexp_matches({text}, '[][,{{}}\"]')"
-        f" or starts_with({text}, ' ') or ends_with({text}, ' ')"
-        f" or ends_with({text}, ' or NULL')"
-        f" then '\"' || replace({text}, '\"', '\"\"') || '\"' else {text} end"
-    )
-
-
 def text_cell(cell: Cell) -> Sql:
     """The text of a class's cell, by the grammar of published cells."""
-    low, high = f"{cell.low}.value", f"{cell.high}.value"
     nullable = f"case when b.{cell.null} then ' or NULL' else '' end"
     single = f"b.{cell.lo} = b.{cell.hi}"
     if cell.shape == "range":
-        several = f"'[' || cast({low} as varchar) || ', ' || cast({high} as varchar) || ']'"
-        exact = f"cast({low} as varchar)"
+        several = f"'[' || {cell.low}.label || ', ' || {cell.high}.label || ']'"
     else:
-        several, exact = f"{cell.chosen}.cell", value_label(low)
+        several = f"{cell.chosen}.cell"
+    exact = f"{cell.low}.label"
     return Sql(
         f"case when b.{cell.lo} is null then null"
         f" when {single} then {exact} || {nullable}"
@@ -147,7 +137,7 @@ def typed_cells(cell: Cell) -> list[tuple[Sql, Sql]]:
             unflagged = f"case when b.{cell.f} then null else {unflagged} end"
         return [(cell.out, Sql(unflagged))]
     node = (
-        f"case when b.{cell.lo} is null then null when {single} then {value_label(low)}"
+        f"case when b.{cell.lo} is null then null when {single} then {cell.low}.label"
         f" else {cell.chosen}.cell end"
     )
     return [(cell.out, Sql(node)), (cell.out_nullable, Sql(f"b.{cell.null}"))]
@@ -166,7 +156,6 @@ def cell_steps(attributes: Sequence[Attribute], mode: Mode) -> tuple[Step, ...]:
             "attribute": cell,
             "domain": cell.domain,
             "typed": mode == "typed",
-            "label": Sql(value_label("value")),
         }
         if cell.shape == "set":
             own["sets"] = cell.sets
@@ -196,18 +185,8 @@ def cell_steps(attributes: Sequence[Attribute], mode: Mode) -> tuple[Step, ...]:
                     if cell.shape != "range"
                 ],
                 "columns": columns,
+                "class_draw": later_draw("draw", "class"),
             },
         )
     )
     return tuple(steps)
-
-
-def value_text(value: str, attribute: Attribute) -> Sql:
-    """A single value as the text of a cell."""
-    if attribute.ordered:
-        return Sql(f"cast({value} as varchar)")
-    return Sql(value_label(value))
-
-
-def quoted(name: str) -> Sql:
-    return ident(name)

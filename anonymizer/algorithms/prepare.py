@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.labels import value_text
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
-from anonymizer.plan import Stage, Step
+from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.profile import Attribute, TableProfile
 
 SNAPSHOT = work("snapshot")
 CODED = work("coded")
 UNITS = work("units")
+PERSONS = work("persons")
 WORD_LIMIT = 2**62
 
 
@@ -67,7 +70,8 @@ def _value(column: str, sql_type: str) -> Sql:
     """A column as it is read; what carries more than its values (an ENUM's type) becomes text."""
     name = ident(column)
     if sql_type.startswith("ENUM") or sql_type == "VARCHAR":
-        return Sql(f"cast({name} as varchar)")
+        # a column may carry a collation of its own; values compare by their bytes
+        return Sql(f'cast({name} as varchar) collate "binary"')
     return name
 
 
@@ -86,7 +90,7 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
         f"coalesce(strlen(cast({name} as varchar)), -1), ':', cast({name} as varchar)"
         for name in others
     )
-    return Sql(f"md5_number(concat({texts}))")
+    return Sql(f"md5(concat({texts}))")
 
 
 def values_steps(roles: Roles) -> tuple[Step, ...]:
@@ -112,6 +116,7 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
                 "domain": a.domain,
                 "attribute": a,
                 "column": a.q,
+                "label": value_text("value", a),
             },
         )
         for a in roles.quasi
@@ -156,6 +161,34 @@ def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
             "numbered": numbered,
         },
         binds=("secret",),
+    )
+
+
+def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:
+    """Numbers for the persons of `coded`; persons whose quasi-identifiers differ stop the run."""
+    if policy.person is None:
+        return ()
+
+    def explain(row: Row) -> Problem:
+        return Problem(
+            "person",
+            f"{row[0]} persons have rows that differ in their quasi-identifiers",
+            hint="make them equal in source.query, drop the columns, or merge_person_rows: true",
+        )
+
+    context = {
+        "coded": CODED,
+        "persons": PERSONS,
+        "person_draw": later_draw("draw", "person"),
+        "codes": [a.c for a in roles.quasi],
+    }
+    return (
+        Guard(
+            Step("one tuple per person", "guards/differing_persons.sql.j2", context),
+            explain,
+            SourceError,
+        ),
+        Step("numbers of persons", "prepare/persons.sql.j2", context),
     )
 
 

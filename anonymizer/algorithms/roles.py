@@ -42,6 +42,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         sql_type=sql_type,
                         kind=check_kind(name, sql_type, column.kind),
                         flagged=column.sensitive_when is not None,
+                        flag=sum(a.flagged for a in quasi),
                         height=profile.heights[i] if profile.heights else 0,
                         distinct=profile.distinct[i] if profile.distinct else 0,
                     )

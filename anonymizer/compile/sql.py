@@ -61,9 +61,7 @@ def ident(name: str | Table | Sql) -> Sql:
         raise TypeError("ident takes a name, not SQL")
     if isinstance(name, Table):
         ours = name.catalog == SCRATCH
-        return Sql(
-            ".".join(p if ours and PLAIN_NAME.match(p) else quote(p) for p in name.parts)
-        )
+        return Sql(".".join(p if ours and PLAIN_NAME.match(p) else quote(p) for p in name.parts))
     return Sql(quote(name))
 
 

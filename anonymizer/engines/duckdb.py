@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, TYPE_CHECKING, Any
@@ -44,6 +44,9 @@ class DuckDBEngine:
     owned: bool
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = SOURCE
+    """Catalog of the source; None where there is no source database."""
+    schema: str | None = None
+    """Default schema of a user's connection."""
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
         """Run one statement and fetch all of its (few) rows."""
@@ -64,6 +67,24 @@ class DuckDBEngine:
         rows = self.raw(f"describe select * from {relation}", where)
         return [(str(row[0]), str(row[1])) for row in rows]
 
+    def load(self, target: str, frame: object, where: str) -> None:
+        """Append a small frame of computed state to a work table."""
+        self.connection.register("anon_frame", frame)
+        try:
+            self.raw(f"insert into {target} select * from anon_frame", where)
+        finally:
+            self.connection.unregister("anon_frame")
+
+    @contextmanager
+    def default_catalog(self, catalog: str, schema: str | None = None) -> Iterator[None]:
+        """Make another catalog the default for a statement of the user's."""
+        target = quote(catalog) + (f".{quote(schema)}" if schema else "")
+        self.raw(f"use {target}", "source")
+        try:
+            yield
+        finally:
+            self.raw(f"use {SCRATCH}.main", "source")
+
     def interrupt(self) -> None:
         self.connection.interrupt()
 
@@ -74,7 +95,11 @@ class DuckDBEngine:
 
 @contextmanager
 def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
-    """Attach the in-memory scratch catalog, make it the default, and undo both at the end."""
+    """Attach the in-memory scratch catalog, make it the default, and undo both at the end.
+
+    Built-in functions are looked up beside the default catalog, so a macro of the source that
+    shadows one is not found.
+    """
     import duckdb
 
     before = connection.execute("select current_catalog(), current_schema()").fetchone()
@@ -93,6 +118,9 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
         yield
     finally:
         assert before is not None
+        # after a failure inside a transaction of ours the connection has to be usable again
+        with suppress(duckdb.Error):
+            connection.execute("rollback")
         connection.execute(f"use {quote(before[0])}.{quote(before[1])}")
         connection.execute(f"detach {SCRATCH}")
 
@@ -138,7 +166,7 @@ def own_connection(
         with scratch(connection):
             connection.execute("set enable_external_access = false")
             connection.execute("set lock_configuration = true")
-            yield DuckDBEngine(connection, owned=True)
+            yield DuckDBEngine(connection, True, catalog=SOURCE if database else None)
 
 
 def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
@@ -183,10 +211,10 @@ def _is_database(path: Path) -> bool:
 def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
     """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
     _refuse_transaction(connection)
-    row = connection.execute("select current_catalog()").fetchone()
+    row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
     with scratch(connection):
-        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]))
+        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
 
 
 def _refuse_transaction(connection: DuckDBPyConnection) -> None:
@@ -204,37 +232,6 @@ def _refuse_transaction(connection: DuckDBPyConnection) -> None:
             )
         ) from error
     connection.execute("rollback")
-
-
-def parse_table_name(text: str, where: str) -> Table:
-    """`schema.table` or `"odd name"."table"` as a table; at most three parts."""
-    parts: list[str] = []
-    rest = text.strip()
-    while rest:
-        if rest.startswith('"'):
-            end = 1
-            while True:
-                end = rest.find('"', end)
-                if end < 0:
-                    raise SourceError(Problem(where, "has a quote that is not closed"))
-                if rest[end : end + 2] == '""':
-                    end += 2
-                    continue
-                break
-            part, rest = rest[1:end].replace('""', '"'), rest[end + 1 :]
-        else:
-            part, dot, tail = rest.partition(".")
-            rest = dot + tail
-        parts.append(part)
-        if rest and not rest.startswith("."):
-            raise SourceError(Problem(where, "is not a table name", hint="schema.table"))
-        rest = rest[1:]
-    if not 1 <= len(parts) <= 3 or not all(parts):
-        raise SourceError(
-            Problem(where, "is not a table name", allowed="table, schema.table, catalog.schema.table")
-        )
-    padded = [None] * (3 - len(parts)) + parts
-    return Table(str(padded[2]), padded[1], padded[0])
 
 
 def interrupt_after(engine: DuckDBEngine, seconds: float) -> threading.Timer:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from anonymizer.compile import Table
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import affix, calendar, intervals, merging, ordered, sets, taxonomy
 from anonymizer.hierarchy.place import Place
 from anonymizer.plan import Stage
-from anonymizer.policy import hierarchies as options
+from anonymizer.policy import builders as options
 
-type Spec = (
+Spec: TypeAlias = (
     options.Conventional
     | options.Divisor
     | options.Cardinality

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymizer.compile import Sql
-from anonymizer.hierarchy.ordered import finish, refuse_infinite
+from anonymizer.errors import Problem, SourceError
+from anonymizer.hierarchy.grid import finish, line, refuse_infinite
 from anonymizer.hierarchy.place import Place
 from anonymizer.plan import Stage
-from anonymizer.policy.hierarchies import Date
+from anonymizer.policy.builders import Date
 
 LENGTHS = {
     "day": "1 day",
@@ -32,15 +33,20 @@ def date(place: Place, spec: Date) -> tuple[Stage, ...]:
 
     The day of a date is the value itself and makes no level.
     """
-    scale = place.scale
-    assert scale is not None, "checked before the builder is called"
+    scale = line(place)
     periods = [
         Period(name, LENGTHS[name])
         for name in spec.levels
         if not (name == "day" and scale.line == "points")
     ]
-    # with the day of dates alone, a decade stands in below the root rather than no level at all
-    periods = periods or [Period("decade", LENGTHS["decade"])]
+    if not periods:
+        raise SourceError(
+            Problem(
+                f"{place.path}.levels",
+                "day is the value itself in a column of dates",
+                allowed="month, quarter, year, decade",
+            )
+        )
     return (
         *refuse_infinite(place),
         place.step(

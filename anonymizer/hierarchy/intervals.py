@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anonymizer.compile import Sql, lit, sql
-from anonymizer.hierarchy.ordered import finish, given_bound, refuse_infinite
+from anonymizer.hierarchy.grid import finish, given_bound, line, refuse_infinite
 from anonymizer.hierarchy.place import Place
 from anonymizer.plan import Stage
-from anonymizer.policy.hierarchies import Intervals
+from anonymizer.policy.builders import Intervals
 
 
 def intervals(place: Place, spec: Intervals) -> tuple[Stage, ...]:
@@ -16,8 +16,7 @@ def intervals(place: Place, spec: Intervals) -> tuple[Stage, ...]:
     intervals are open (`< 18`, `>= 90`), so that they do not tell the extremes; their `lo` and `hi`
     hold the ends of the data, for measures. The last interval without `top` ends with the data.
     """
-    scale = place.scale
-    assert scale is not None, "checked before the builder is called"
+    scale = line(place)
     marks = {given_bound(place, "cuts", cut): cut for cut in spec.cuts}
     if spec.bottom is not None:
         marks.setdefault(given_bound(place, "bottom", spec.bottom), spec.bottom)

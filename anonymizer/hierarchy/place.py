@@ -45,9 +45,7 @@ class Place:
         return work(f"{name}_{self.index}")
 
     def step(self, template: str, **parameters: object) -> Step:
-        return Step(
-            f"hierarchy_{self.index}.{template}", f"{FOLDER}/{template}.sql.j2", parameters
-        )
+        return Step(f"hierarchy_{self.index}.{template}", f"{FOLDER}/{template}.sql.j2", parameters)
 
     def guard(
         self,
@@ -63,9 +61,7 @@ class Place:
         def explain(row: tuple[Any, ...]) -> Problem:
             return Problem(self.path, f"{counted(row[0], row[1])} {what}", hint=hint)
 
-        return self.guard(
-            "guard_values", {"values": self.values, "condition": condition}, explain
-        )
+        return self.guard("guard_values", {"values": self.values, "condition": condition}, explain)
 
 
 def counted(values: int, rows: int) -> str:

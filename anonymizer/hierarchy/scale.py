@@ -13,11 +13,11 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from anonymizer.compile import Sql, lit, sql
 
-type Bound = int | float | str
+Bound: TypeAlias = int | float | str
 
 INTEGER = re.compile(r"(U?)(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
 DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)\Z")
@@ -92,6 +92,13 @@ class Scale:
         """A date or timestamp as a TIMESTAMP in UTC."""
         if self.sql_type == ZONED:
             return sql("make_timestamp(epoch_us({v}))", v=value)
+        if self.sql_type == "TIMESTAMP_NS":
+            # a cast would round the last instant of a day into the next one
+            return sql(
+                "cast(make_timestamp_ns(epoch_ns({v}) - ((epoch_ns({v}) % 1000) + 1000) % 1000)"
+                " as timestamp)",
+                v=value,
+            )
         return sql("cast({v} as timestamp)", v=value)
 
     def begins_at(self, plain: Sql) -> Sql:

@@ -65,7 +65,7 @@ def _masks(sets: Iterable[Collection[Hashable]]) -> list[int]:
 def _search(masks: list[int], size: int) -> bool:
     if not masks:
         return True
-    if not masks[0] or size == 0 or not _reachable(masks, size):
+    if not masks[0] or not _reachable(masks, size):
         return False
     values = _bits(masks[0])
     values.sort(key=lambda bit: (-sum(1 for mask in masks if mask & bit), bit))

@@ -16,8 +16,9 @@ candidate cut, a lattice node's class). Which relation, its `basis` says:
     Rows with an additive `n` (units of the group), and `population` for the models that need it.
     The histogram of one column serves for `n` as well.
 
-Window columns are named `group_…`, `rank_by_…`, `running_…`, `surplus_…`, `first_…`, `leaf_surplus`,
-`person_records`, `value_persons` and `eir_…`; the relation must not have columns of these names.
+Window columns are named `group_…`, `rank_by_…`, `running_…`, `surplus_…`, `first_…`,
+`leaf_surplus`, `person_records`, `value_persons` and `eir_…`: names that the relation must not
+have.
 
 Every rule of this package survives the merging of groups: if two groups hold it, so does their
 union (for models of persons: if no person is in both). Hence a table that fails as one single

@@ -43,7 +43,7 @@ class THierarchical(TCloseness):
         nodes: dict[str, str] = {}
         for level in self._inner:
             over = window(part, f"a{level}", "(value = 0)")
-            nodes[f"surplus_{level}"] = f"sum(leaf_surplus) {over}"
+            nodes[f"surplus_{level}"] = f"cast(sum(leaf_surplus) {over} as bigint)"
             nodes[f"first_{level}"] = f"min(value) {over}"
         return (size_layer(part), surplus, *([layer(**nodes)] if nodes else []))
 

@@ -26,15 +26,12 @@ class TOrdered(TCloseness):
 
     def layers(self, part: Sql) -> Layers:
         over = window(part, order="value", running=True)
-        running = {
-            "running_n": f"cast(sum(n) {over} as bigint)",
-            "running_q": f"cast(sum(q) {over} as bigint)",
-        }
-        return (layer(**running, group_size=size_layer(part)["group_size"].text),)
+        running = f"cast(sum(n * q_size - q * group_size) {over} as bigint)"
+        return (size_layer(part), layer(running_surplus=running))
 
     @property
     def _moved(self) -> str:
-        return "coalesce(sum(abs(running_n * q_size - running_q * group_size)), 0)"
+        return "coalesce(sum(abs(running_surplus)), 0)"
 
     @property
     def _scale(self) -> str:

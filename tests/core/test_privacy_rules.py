@@ -71,7 +71,7 @@ def test_a_parameter_is_the_decimal_that_was_written() -> None:
 def test_rounding_is_on_the_strict_side(number: float) -> None:
     exact = Fraction(Decimal(repr(number)))
     assert at_most(number) <= exact <= at_least(number)
-    assert at_least(number) - at_most(number) <= max(1, exact) * Fraction(10, 10**DIGITS)
+    assert at_least(number) - at_most(number) <= max(Fraction(1), exact) * Fraction(10, 10**DIGITS)
 
 
 def test_extreme_parameters_stay_small_numbers() -> None:

@@ -76,7 +76,8 @@ HISTOGRAM = """
 create table {name} as
 with coded as (
     select trial, class, person, v,
-        case when v is null then 0 else dense_rank() over (partition by trial order by v) end as value
+        case when v is null then 0
+            else dense_rank() over (partition by trial order by v nulls last) end as value
     from (select {distinct} trial, class, person, v from {source})
 ), reference as (
     select trial, value, v, count(*) as q,
@@ -87,7 +88,8 @@ with coded as (
     from coded group by trial, value, v
 ), found as (select trial, class, value, count(*) as n from coded group by all)
 select class, r.trial, r.value, coalesce(n, 0) as n, q, q_known, q_size, m,
-    a1, a2, a3, {value_l} as value_l
+    -- NULL is a category of its own, wherever its ancestors seem to put it
+    coalesce(a1, 'ab') as a1, coalesce(a2, 'abc') as a2, a3, {value_l} as value_l
 from reference as r
 join (select distinct trial, class from coded) as c using (trial)
 {join} join found as f using (trial, class, value)
@@ -399,6 +401,17 @@ def test_no_rows_at_all() -> None:
         for rule in [*fine, TOrdered("v", 0.1), THierarchical("v", 0.1, 2)]:
             (row,) = connection.execute(judge_sql(empty, [], [rule]).text).fetchall()
             assert row == (True, 0.0)
+
+
+def test_entropy_tells_a_near_tie_from_a_tie() -> None:
+    with duckdb.connect() as connection:
+        for n, holds in (((500, 500), True), ((501, 499), False), ((50001, 49999), False)):
+            histogram = Sql(
+                f"select value, n from (values (1, {n[0]}), (2, {n[1]})) as h (value, n)"
+            )
+            query = judge_sql(histogram, [], [EntropyL("v", 2)]).text
+            (row,) = connection.execute(query).fetchall()
+            assert row[0] is holds
 
 
 BIG = 10**8

@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 from anonymizer.algorithms.mondrian.loss import gain_sql, shape
 from anonymizer.algorithms.prepare import UNITS
-from anonymizer.compile import Sql, Table, join, lit, work
+from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.plan import Loop, Stage, Step
-from anonymizer.privacy import Rule
-from anonymizer.profile import Attribute, Level, Sensitive
+from anonymizer.profile import Attribute, Level
 
 MEMBERS = work("members")
 OPEN = work("open_units")
@@ -33,25 +32,6 @@ class Protection:
     dense: bool
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
-
-
-def protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
-    """Several rules of a column become one condition; their window layers run side by side."""
-    part = Sql("class_id, attribute, code, side")
-    layers: list[dict[str, Sql]] = []
-    for rule in rules:
-        for depth, layer in enumerate(rule.layers(part)):
-            while len(layers) <= depth:
-                layers.append({})
-            layers[depth].update(layer)
-    return Protection(
-        index=column.index,
-        cells=column.cells,
-        reference=column.reference,
-        dense=any(rule.dense for rule in rules),
-        layers=tuple(tuple(layer.items()) for layer in layers),
-        holds=join([Sql(f"({rule.holds()})") for rule in rules], " and "),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +98,7 @@ def _context(
         before_last = " and code < last_code"
     else:
         # the lower half, rounded up, goes left; rows equal to the median go to either side
-        admissible = (
-            f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * n_before < n_all"
-        )
+        admissible = f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * n_before < n_all"
         before_last = ""
     return {
         "attributes": tuple(attributes),

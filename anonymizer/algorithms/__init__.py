@@ -1,0 +1,1 @@
+"""One module per algorithm: policy and profile in, plan out; no connection in sight."""

@@ -1,0 +1,159 @@
+"""What an algorithm makes of a policy: stages, the statement that writes the release, its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.algorithms.cells import CELLS, Cell
+from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.prepare import CODED, UNITS
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.plan import Plan, Stage, Step
+from anonymizer.policy import Policy
+from anonymizer.profile import published_type
+from anonymizer.release.layout import Layout, PublishedColumn
+
+STAGED = work("staged")
+"""Where a release goes whose target is only known at the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """The statement that joins everything into the published rows."""
+
+    columns: tuple[tuple[str, Sql], ...]
+    """Published name and expression, in order."""
+    keys: tuple[Sql, ...]
+    buckets: tuple[Any, ...] = ()
+    order: Sql = Sql("r.draw")
+    persons: Table | None = None
+
+    def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
+        """The step that writes the rows to `target`, with `extra` columns for a link table."""
+        columns = [(expression, ident(name)) for name, expression in (*self.columns, *extra)]
+        return Step(
+            "write the release",
+            "release/rows.sql.j2",
+            {
+                "release": target,
+                "coded": CODED,
+                "units": UNITS,
+                "members": MEMBERS,
+                "cells": CELLS,
+                "buckets": [b.dealt for b in self.buckets],
+                "persons": self.persons,
+                "buckets_used": self.buckets,
+                "columns": columns,
+                "keys": self.keys,
+                "order": self.order,
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A policy compiled for one table: what runs, and what will be published."""
+
+    stages: tuple[Stage, ...]
+    assembly: Assembly
+    layout: Layout
+
+    def plan(self, title: str, target: Table = STAGED) -> Plan:
+        return Plan(title, (*self.stages, self.assembly.step(target)))
+
+
+def published(
+    policy: Policy, roles: Roles, buckets: Mapping[str, Any]
+) -> tuple[Layout, tuple[tuple[str, Sql], ...]]:
+    """The columns of a release of rows: their layout, and the expressions over r, c and buckets.
+
+    `buckets` maps a protected column to what was dealt for it (`alias`, `value`, `label`).
+    """
+    typed = policy.publish.cells == "typed"
+    columns: list[tuple[str, Sql]] = [(policy.generated_name("class_id"), Sql("c.number"))]
+    described: list[PublishedColumn] = []
+    person = None
+    if policy.person is not None:
+        person = policy.generated_name("person_id")
+        columns.append((person, Sql("p.number")))
+    by_column = {a.column: a for a in roles.quasi}
+    sensitive = {s.column: s for s in roles.sensitive}
+    kept = {k.column: k for k in roles.kept}
+    for name in policy.columns:
+        dealt = buckets.get(name)
+        if name in by_column:
+            attribute = by_column[name]
+            cell = Cell(attribute)
+            item = PublishedColumn(
+                column=name,
+                role="semi" if dealt else "quasi",
+                kind=attribute.kind,
+                sql_type=published_type(attribute.sql_type),
+                hierarchy=cell.shape == "node",
+            )
+            if not typed:
+                own = policy.column_name(name)
+                text = f"c.{cell.out}"
+                if dealt:
+                    text = f"coalesce({dealt.label}, {text})"
+                columns.append((own, Sql(text)))
+                item = replace(item, name=own)
+            else:
+                item = _typed(policy, cell, item, columns)
+                if dealt:
+                    value = policy.generated_name(f"{name}_value")
+                    columns.append((value, Sql(str(dealt.value))))
+                    item = replace(item, value=value)
+        elif name in sensitive:
+            own = policy.column_name(name)
+            column = sensitive[name]
+            columns.append((own, Sql(str(dealt.value) if dealt else f"r.{column.s}")))
+            item = PublishedColumn(
+                name, "sensitive", column.kind, published_type(column.sql_type), name=own
+            )
+        elif name in kept:
+            own = policy.column_name(name)
+            columns.append((own, Sql(f"r.{kept[name].k}")))
+            kind = "categorical"
+            item = PublishedColumn(
+                name, "keep", kind, published_type(kept[name].sql_type), name=own
+            )
+        else:
+            continue
+        if dealt:
+            bucket = policy.generated_name(f"{name}_bucket")
+            columns.append((bucket, Sql(f"{dealt.alias}.bucket")))
+            item = replace(item, bucket=bucket)
+        described.append(item)
+    layout = Layout(
+        algorithm=policy.algorithm.name,
+        cells=policy.publish.cells,
+        columns=tuple(described),
+        class_id=policy.generated_name("class_id"),
+        person_id=person,
+    )
+    return layout, tuple(columns)
+
+
+def _typed(
+    policy: Policy, cell: Cell, item: PublishedColumn, columns: list[tuple[str, Sql]]
+) -> PublishedColumn:
+    name = cell.attribute.column
+    if cell.shape == "range":
+        lo, hi, nullable = (policy.generated_name(f"{name}_{x}") for x in ("lo", "hi", "nullable"))
+        columns += [
+            (lo, Sql(f"c.{cell.out_lo}")),
+            (hi, Sql(f"c.{cell.out_hi}")),
+            (nullable, Sql(f"c.{cell.out_nullable}")),
+        ]
+        return replace(item, lo=lo, hi=hi, nullable=nullable)
+    own = policy.column_name(name)
+    columns.append((own, Sql(f"c.{cell.out}")))
+    if cell.shape == "set":
+        return replace(item, name=own, list_cells=True)
+    nullable = policy.generated_name(f"{name}_nullable")
+    columns.append((nullable, Sql(f"c.{cell.out_nullable}")))
+    return replace(item, name=own, nullable=nullable)

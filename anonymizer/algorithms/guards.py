@@ -1,0 +1,160 @@
+"""Reasons not to go on that a count of the source shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from anonymizer.algorithms.prepare import CODED, SNAPSHOT
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql
+from anonymizer.errors import InfeasibleError, Problem, SourceError
+from anonymizer.plan import Guard, Row, Step
+from anonymizer.policy import Policy
+
+NEARLY_UNIQUE = 0.9
+"""Share of different values from which a published column identifies by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A count over the snapshot, and what it means if it is not zero."""
+
+    expression: str
+    problem: Callable[[int], Problem]
+
+
+def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
+    """Checks of the snapshot, made in one statement and reported together."""
+    counts = [*_quasi_counts(policy, roles), *_key_counts(policy), *_unique_counts(policy, roles)]
+    if not counts:
+        return ()
+
+    def explain(row: Row) -> Problem:
+        return counts[row[0] - 1].problem(row[1])
+
+    step = Step(
+        "checks of the source",
+        "guards/counts.sql.j2",
+        {
+            "snapshot": SNAPSHOT,
+            "counts": [
+                (Sql(f"n{number}"), Sql(count.expression))
+                for number, count in enumerate(counts, start=1)
+            ],
+        },
+    )
+    return (Guard(step, explain, SourceError),)
+
+
+def _quasi_counts(policy: Policy, roles: Roles) -> list[Count]:
+    counts = []
+    for a in roles.quasi:
+        path = f"columns.{a.column}"
+        if policy.columns[a.column].nulls == "forbid":
+            counts.append(
+                Count(
+                    f"count(*) filter (where {a.q} is null)",
+                    lambda n, path=path: Problem(  # type: ignore[misc]
+                        f"{path}.nulls",
+                        f"forbids NULL, but {n} rows have none there",
+                        allowed="own_class, suppress, forbid",
+                    ),
+                )
+            )
+        if a.sql_type in ("FLOAT", "DOUBLE") and a.kind == "numeric":
+            counts.append(
+                Count(
+                    f"count(*) filter (where isnan({a.q}) or isinf({a.q}))",
+                    lambda n, path=path: Problem(  # type: ignore[misc]
+                        path,
+                        f"has {n} values that are NaN or infinite, which no interval can hold",
+                        hint="make them NULL in source.query, or use kind: categorical",
+                    ),
+                )
+            )
+        if a.kind == "date":
+            counts.append(
+                Count(
+                    f"count(*) filter (where isinf({a.q}))",
+                    lambda n, path=path: Problem(  # type: ignore[misc]
+                        path,
+                        f"has {n} infinite dates, which no interval can hold",
+                        hint="make them NULL in source.query",
+                    ),
+                )
+            )
+    return counts
+
+
+def _key_counts(policy: Policy) -> list[Count]:
+    counts = []
+    if policy.key is not None:
+        counts += [
+            Count(
+                "count(*) - count(identity)",
+                lambda n: Problem("key", f"is NULL in {n} rows", hint="name another column"),
+            ),
+            Count(
+                "count(identity) - count(distinct identity)",
+                lambda n: Problem(
+                    "key",
+                    f"is not unique: {n} rows repeat a key",
+                    hint="leave key out, or name person if several rows belong to one person",
+                ),
+            ),
+        ]
+    if policy.person is not None:
+        counts.append(
+            Count(
+                "count(*) - count(person)",
+                lambda n: Problem(
+                    "person", f"is NULL in {n} rows", hint="give every row its person"
+                ),
+            )
+        )
+    return counts
+
+
+def _unique_counts(policy: Policy, roles: Roles) -> list[Count]:
+    """Published columns that would single out rows by themselves."""
+    counts = []
+    open_columns = [(k.column, k.k) for k in roles.kept]
+    open_columns += [
+        (s.column, s.s) for s in roles.sensitive if policy.columns[s.column].protect is None
+    ]
+    for column, name in open_columns:
+        if policy.columns[column].acknowledge_unique:
+            continue
+        counts.append(
+            Count(
+                f"case when count(*) > 1 and count(distinct {name}) >= {NEARLY_UNIQUE} * count(*)"
+                f" then count(distinct {name}) else 0 end",
+                lambda n, column=column: Problem(  # type: ignore[misc]
+                    f"columns.{column}",
+                    f"is nearly unique ({n} different values) and would be published as it is",
+                    hint="role drop, or acknowledge_unique: true",
+                ),
+            )
+        )
+    return counts
+
+
+def enough_units(policy: Policy, least: int) -> Guard:
+    """k cannot be larger than the table."""
+    unit = "persons" if policy.person is not None else "rows"
+    counted = "count(distinct person)" if policy.person is not None else "count(*)"
+
+    def explain(row: Row) -> Problem:
+        return Problem(
+            "privacy.k_anonymity",
+            f"asks for classes of {least} {unit}, but there are {row[0]}",
+            hint="lower k, or release more rows",
+        )
+
+    step = Step(
+        "enough rows",
+        "guards/too_few.sql.j2",
+        {"coded": CODED, "count": Sql(counted), "least": least},
+    )
+    return Guard(step, explain, InfeasibleError)

@@ -1,0 +1,178 @@
+"""Local bucketization (LGB Algorithm 2): the sensitive cells of every protected column in buckets.
+
+Level-synchronous: one statement splits every open leaf of a column at its lower median while both
+sides are eligible; inside a leaf the closed form `rank mod B` deals cells whose values differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.labels import value_text
+from anonymizer.algorithms.prepare import CODED
+from anonymizer.compile import Sql, Table, work
+from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.plan import Guard, Loop, Row, Stage, Step
+from anonymizer.privacy import BucketRule, merge_layers
+from anonymizer.profile import Attribute, Sensitive
+
+MAX_SPLITS = 64
+"""Halvings of a leaf; 2^64 cells are more than any table has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """A column with sensitive cells, its rule, and the tables it passes through."""
+
+    source: Attribute | Sensitive
+    rule: BucketRule
+    number: int
+
+    @property
+    def column(self) -> str:
+        return self.source.column
+
+    @property
+    def coded(self) -> bool:
+        """Semi-sensitive columns carry codes of their domain, sensitive ones their values."""
+        return isinstance(self.source, Attribute)
+
+    @property
+    def cell(self) -> Sql:
+        return self.source.r if isinstance(self.source, Attribute) else self.source.s
+
+    @property
+    def row_cell(self) -> Sql:
+        return Sql(f"r.{self.cell}")
+
+    @property
+    def present(self) -> Sql | None:
+        """Which rows have a sensitive cell in this column; None: all."""
+        return Sql(f"{self.cell} is not null") if self.coded else None
+
+    @property
+    def row_present(self) -> Sql | None:
+        return Sql(f"r.{self.cell} is not null") if self.coded else None
+
+    @property
+    def is_null(self) -> Sql:
+        return Sql("original = 0") if self.coded else Sql("original is null")
+
+    def _table(self, name: str) -> Table:
+        return work(f"{name}_{self.number}")
+
+    @property
+    def reference(self) -> Table:
+        return self._table("sensitive_values")
+
+    @property
+    def leaves(self) -> Table:
+        return self._table("leaves")
+
+    @property
+    def quotas(self) -> Table:
+        return self._table("quotas")
+
+    @property
+    def placed(self) -> Table:
+        return self._table("placed")
+
+    @property
+    def dealt(self) -> Table:
+        return self._table("dealt")
+
+    @property
+    def domain(self) -> Table | None:
+        return self.source.domain if isinstance(self.source, Attribute) else None
+
+    @property
+    def alias(self) -> Sql:
+        return Sql(f"b{self.number}")
+
+    @property
+    def value(self) -> Sql:
+        return Sql(f"{self.alias}.value")
+
+    @property
+    def label(self) -> Sql:
+        return Sql(f"{self.alias}.label")
+
+
+def bucket_stages(column: Protected, *, tight: bool) -> tuple[Stage, ...]:
+    """Stages that write the column's `dealt` (row_id, bucket, value, label)."""
+    rule = column.rule
+    layers = merge_layers(rule.judged, Sql("leaf, side"))
+    bucket_layers = merge_layers(rule.judged, Sql("leaf, buckets, bucket"))
+    holds = " and ".join(f"({judged.holds()})" for judged in rule.judged)
+    named = {"column": column, "coded": CODED, "reference": column.reference}
+    shared = {
+        **named,
+        "leaves": column.leaves,
+        "quotas": column.quotas,
+        "placed": column.placed,
+        "dealt": column.dealt,
+        "domain": column.domain,
+        "least": rule.m,
+        "tight": tight and not rule.judged,
+        "layers": tuple(tuple(layer.items()) for layer in layers),
+        "bucket_layers": tuple(tuple(layer.items()) for layer in bucket_layers),
+        "holds": Sql(holds),
+        "sizes_tried": 1001,
+        "tie": later_draw("r.draw", f"tie {column.number}"),
+        "row_draw": later_draw("draw", "row"),
+        "value_draw": later_draw("draw", "value"),
+        "bucket_draw": later_draw("draw", "bucket"),
+        "value": Sql("d.value" if column.coded else "f.original"),
+        "label": Sql("d.label")
+        if column.coded
+        else value_text("f.original", _as_attribute(column.source)),
+    }
+    name = column.column
+    return (
+        Step(f"sensitive cells of {name}", "lgb/sensitive_values.sql.j2", shared),
+        Guard(
+            Step(f"eligibility of {name}", "lgb/ineligible.sql.j2", shared),
+            lambda row: ineligible(column, row),
+            InfeasibleError,
+        ),
+        Step(f"one leaf of {name}", "lgb/leaves.sql.j2", shared),
+        Loop(
+            f"split leaves of {name}",
+            (Step(f"split leaves of {name}", "lgb/split_leaves.sql.j2", shared),),
+            until=Step(f"open leaves of {name}", "lgb/open_leaves.sql.j2", shared),
+            at_most=MAX_SPLITS,
+        ),
+        Step(f"buckets of {name}", "lgb/leaf_buckets.sql.j2", shared),
+        Step(f"deal {name}", "lgb/deal.sql.j2", shared),
+        Step(f"permute {name}", "lgb/permute.sql.j2", shared),
+    )
+
+
+def _as_attribute(source: Attribute | Sensitive) -> Attribute:
+    return Attribute(source.index, source.column, source.sql_type, source.kind)
+
+
+def ineligible(column: Protected, row: Row) -> Problem:
+    """Why no buckets exist, in counts."""
+    most, known, cells, different = row
+    path = f"columns.{column.column}.protect"
+    m = column.rule.m
+    if not known and cells:
+        return Problem(
+            path,
+            f"its {cells} sensitive cells are all NULL, so no bucket can hold a value",
+            hint="give the column role drop",
+        )
+    if different < m:
+        return Problem(
+            path,
+            f"needs {m} different values in a bucket, but its sensitive cells have {different}",
+            hint="lower l, or protect it by t_closeness",
+        )
+    return Problem(
+        path,
+        f"needs no value in more than 1/{m} of its {known} sensitive cells,"
+        f" but the most frequent value has {most}",
+        hint="lower l, protect it by t_closeness, or flag more cells",
+    )

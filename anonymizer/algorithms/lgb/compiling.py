@@ -1,0 +1,93 @@
+"""The algorithm `lgb`: local generalization and bucketization (Li and He 2023), Algorithm 1."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.cells import cell_steps
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.lgb.buckets import Protected, bucket_stages
+from anonymizer.algorithms.lgb.patterns import pattern_table
+from anonymizer.algorithms.lgb.seeds import seed_stages
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
+from anonymizer.algorithms.prepare import CODED, coded_step, domain_steps, units_step
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, work
+from anonymizer.plan import Compute, Stage, Step
+from anonymizer.policy import Lgb, Policy
+from anonymizer.privacy import bucket_rule
+from anonymizer.profile import TableProfile
+
+PATTERNS = work("patterns")
+
+
+def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    options = policy.algorithm
+    assert isinstance(options, Lgb)
+    assert profile.rows is not None
+    k = least_class(policy)
+    columns = protected_columns(policy, roles)
+    dealt: list[Stage] = []
+    for column in columns:
+        dealt += bucket_stages(column, tight=options.ranges == "tight")
+    keys = [a.c for a in roles.quasi]
+    pattern = [Sql("pattern")] if roles.flagged else []
+    first = Sql("min(unit) over (partition by pattern)") if roles.flagged else Sql("1")
+    how = Partitioning(
+        k=k,
+        split="median" if options.generalization == "mdp" else "loss",
+        strict=True,
+        first_class=first,
+    )
+    if options.generalization == "ncp":
+        classes = seed_stages(roles.quasi, how, profile.rows, rebalance=options.rebalance)
+    else:
+        classes = partition_stages(roles.quasi, how, profile.rows)
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        coded_step(policy, roles, numbered=True),
+        enough_units(policy, k),
+        *(pattern_stages(policy, roles, k, options) if roles.flagged else ()),
+        *dealt,
+        units_step(policy, [*pattern, *keys]),
+        *classes,
+        *cell_steps(roles.quasi, policy.publish.cells),
+    )
+    layout, expressions = published(policy, roles, {c.column: c for c in columns})
+    assembly = Assembly(expressions, tuple(keys), tuple(columns), order=Sql("r.row_id"))
+    return Compiled(stages, assembly, layout)
+
+
+def protected_columns(policy: Policy, roles: Roles) -> list[Protected]:
+    """Columns with sensitive cells and the rule of their buckets, in the order of the policy."""
+    sources = {s.column: s for s in (*roles.flagged, *roles.sensitive)}
+    made: list[Protected] = []
+    for name in policy.columns:
+        protect = policy.columns[name].protect
+        if name in sources and protect is not None:
+            made.append(Protected(sources[name], bucket_rule(name, protect), len(made) + 1))
+    return made
+
+
+def pattern_stages(policy: Policy, roles: Roles, k: int, options: Lgb) -> tuple[Stage, ...]:
+    """The QI partition (LGB Definition 8), with small patterns promoted or suppressed."""
+    everything = sum(1 << i for i in range(len(roles.flagged)))
+    carried = [s.s for s in roles.sensitive] + [kept.k for kept in roles.kept]
+    if policy.person is not None:
+        carried.append(Sql("person"))
+    context = {
+        "coded": CODED,
+        "patterns": PATTERNS,
+        "attributes": roles.quasi,
+        "carried": carried,
+        "count": Sql("count(distinct person)" if policy.person is not None else "count(*)"),
+    }
+    return (
+        Compute(
+            Step("patterns of sensitive cells", "lgb/pattern_counts.sql.j2", context),
+            pattern_table(k, everything, options.small_patterns),
+            PATTERNS,
+            (("pattern", "BIGINT"), ("target", "BIGINT")),
+        ),
+        Step("rows under their patterns", "lgb/masked.sql.j2", context),
+    )

@@ -1,0 +1,61 @@
+"""The algorithm `mondrian`: from policy and profile to stages, assembly and layout."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.cells import cell_steps
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
+from anonymizer.algorithms.prepare import (
+    PERSONS,
+    coded_step,
+    domain_steps,
+    person_stages,
+    units_step,
+)
+from anonymizer.algorithms.protections import protections
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql
+from anonymizer.plan import Stage
+from anonymizer.policy import Mondrian, Policy
+from anonymizer.profile import TableProfile
+
+
+def least_class(policy: Policy) -> int:
+    """Fewest rows (persons) of a class: the largest k that the policy names; 1 without one."""
+    privacy = policy.privacy
+    return max(
+        privacy.k_anonymity or 1,
+        privacy.alpha_k.k if privacy.alpha_k else 1,
+        privacy.ir_k or 1,
+        privacy.ir_kl.k if privacy.ir_kl else 1,
+    )
+
+
+def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    options = policy.algorithm
+    assert isinstance(options, Mondrian)
+    assert profile.rows is not None
+    k = least_class(policy)
+    codes = [a.c for a in roles.quasi]
+    if options.strict:
+        keys, further = codes, []
+    else:
+        # rows with equal values may part, so every row (person) is a unit of its own
+        keys = [Sql("person")] if policy.person is not None else [Sql("row_id")]
+        further = [Sql(f"min({c}) as {c}") for c in codes]
+    rules, rule_stages = protections(policy, roles, keys)
+    how = Partitioning(k=k, split=options.split, strict=options.strict, protections=rules)
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        coded_step(policy, roles, numbered=not options.strict),
+        *person_stages(policy, roles),
+        enough_units(policy, k),
+        units_step(policy, keys, further),
+        *rule_stages,
+        *partition_stages(roles.quasi, how, profile.rows, options.loop),
+        *cell_steps(roles.quasi, policy.publish.cells),
+    )
+    layout, columns = published(policy, roles, {})
+    persons = PERSONS if policy.person is not None else None
+    return Compiled(stages, Assembly(columns, tuple(keys), persons=persons), layout)

@@ -1,0 +1,34 @@
+"""Which algorithm compiles which policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anonymizer.algorithms.compiled import Compiled
+from anonymizer.algorithms.lgb.compiling import compile_lgb
+from anonymizer.algorithms.mondrian.compiling import compile_mondrian
+from anonymizer.algorithms.roles import Roles
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy import Policy
+from anonymizer.profile import TableProfile
+
+Compiler = Callable[[Policy, TableProfile, Roles], Compiled]
+
+ALGORITHMS: dict[str, Compiler] = {
+    "mondrian": compile_mondrian,
+    "lgb": compile_lgb,
+}
+
+
+def compiler(policy: Policy) -> Compiler:
+    """Raises PolicyError for an algorithm that this version cannot run."""
+    name = policy.algorithm.name
+    if name not in ALGORITHMS:
+        raise PolicyError(
+            Problem(
+                "algorithm.name",
+                f"{name} is not available in this version",
+                allowed=", ".join(sorted(ALGORITHMS)),
+            )
+        )
+    return ALGORITHMS[name]

@@ -1,0 +1,59 @@
+"""Distortion: what it costs to publish a node of a hierarchy instead of the values below it.
+
+The default is H·(hi - lo)/(max - min) for intervals and H·(leaves - 1)/(all leaves - 1) for other
+nodes, H being the hierarchy's height; divided by H it is a share between 0 and 1, so that trees of
+different height compare. The formulas behind Table 4 of Yaseen et al. (2018) differ from builder to
+builder and are offered as a labelled compatibility mode only:
+
+    conventional   the root costs H, a child half of its parent
+    divisor        the root costs H, a child its parent's distortion times its share of the domain
+                   (reproduces levels 2 to 5 of Table 4; the published level 1, 0.1, follows from no
+                   formula with H in it)
+    cardinality    H·(hi - lo)/(max - min), as the default
+"""
+
+from __future__ import annotations
+
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.hierarchy.place import FOLDER
+from anonymizer.hierarchy.scale import scale_of
+from anonymizer.plan import Step
+
+INTERVALS = frozenset({"conventional", "divisor", "cardinality", "on_the_fly", "intervals", "date"})
+"""Builders whose nodes have bounds."""
+PUBLISHED = {"conventional": "halved", "divisor": "cumulative", "cardinality": "range"}
+"""Builders for which Table 4 gives a formula, and its name in the template."""
+
+
+def table(index: int) -> Table:
+    """The work table of distortions: level, node, distortion (0 to H), share (0 to 1)."""
+    return work(f"distortion_{index}")
+
+
+def distortion(index: int, sql_type: str, builder: str, *, published: bool = False) -> Step:
+    """The step that writes `distortion_<index>` from `hierarchy_<index>`.
+
+    `published` takes the formulas of Table 4. Raises ValueError for a builder without one.
+    """
+    if published and builder not in PUBLISHED:
+        raise ValueError(f"Table 4 has no formula for {builder}; it has: {', '.join(PUBLISHED)}")
+    form = "range" if builder in INTERVALS else "leaves"
+    scale = scale_of(sql_type)
+    measured: dict[str, object] = {}
+    if builder in INTERVALS and scale is not None:
+        point = 1 / scale.unit if scale.line == "points" else 0.0
+        measured = {
+            "lo_at": scale.measure(Sql("lo")),
+            "hi_at": scale.measure(Sql("hi")),
+            "point": lit(point),
+        }
+    return Step(
+        f"hierarchy_{index}.distortion",
+        f"{FOLDER}/distortion.sql.j2",
+        {
+            "hierarchy": work(f"hierarchy_{index}"),
+            "distortion": table(index),
+            "form": PUBLISHED[builder] if published else form,
+            **measured,
+        },
+    )

@@ -1,0 +1,71 @@
+"""Hierarchies out of the database and back: ARX's CSV layout, and wide tables.
+
+Both hold the value and then its label on every level, so a hierarchy that was built once can be
+kept, edited and used by any policy as `hierarchy: {file: …}` or `hierarchy: {table: …}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from anonymizer.compile import Table, work
+from anonymizer.errors import Problem
+from anonymizer.hierarchy import files
+from anonymizer.hierarchy.place import FOLDER
+from anonymizer.hierarchy.tree import check_wide, shape_problems
+from anonymizer.plan import Step
+
+
+class Engine(Protocol):
+    """What is needed of an engine: run a text, fetch its rows."""
+
+    def raw(self, text: str, where: str) -> list[tuple[Any, ...]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Names of one level's columns in a wide table."""
+
+    level: int
+    label: str
+    lo: str
+    hi: str
+
+
+def export_csv(engine: Engine, index: int, path: Path) -> int:
+    """Write `hierarchy_<index>` as a hierarchy file; returns the number of values."""
+    step = Step(
+        f"hierarchy_{index}.export",
+        f"{FOLDER}/export_rows.sql.j2",
+        {"hierarchy": work(f"hierarchy_{index}")},
+    )
+    rows = engine.raw(step.statement().text, step.name)
+    files.write(path, ([value, *labels] for value, labels in rows))
+    return len(rows)
+
+
+def export_table(index: int, height: int, target: Table, *, bounds: bool) -> Step:
+    """The step that writes `target`: value, level_1 to level_h, and with `bounds` lo_N and hi_N."""
+    levels = [
+        Columns(level, f"level_{level}", f"lo_{level}", f"hi_{level}")
+        for level in range(1, height + 1)
+    ]
+    return Step(
+        f"hierarchy_{index}.export_table",
+        f"{FOLDER}/wide_table.sql.j2",
+        {
+            "hierarchy": work(f"hierarchy_{index}"),
+            "target": target,
+            "levels": levels,
+            "bounds": bounds,
+        },
+    )
+
+
+def check(rows: Sequence[Sequence[str | None]], where: str) -> list[Problem]:
+    """Everything that keeps a wide table (value, level 1, ..., level h) from being a hierarchy."""
+    found = shape_problems(rows, where)
+    return found or check_wide([[str(cell) for cell in row] for row in rows], where)

@@ -1,0 +1,102 @@
+"""Given hierarchies: from a file, or from a table of the source database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from anonymizer.compile import Sql, Table
+from anonymizer.errors import Problem, SourceError
+from anonymizer.hierarchy import files, tree
+from anonymizer.hierarchy.listed import covered
+from anonymizer.hierarchy.place import Place
+from anonymizer.hierarchy.text import from_text
+from anonymizer.plan import Compute, Row, Stage
+from anonymizer.policy.builders import Taxonomy
+
+COLUMNS = (
+    ("value", "VARCHAR"),
+    ("leaf", "BIGINT"),
+    ("level", "INTEGER"),
+    ("node", "BIGINT"),
+    ("label", "VARCHAR"),
+    ("leaves", "BIGINT"),
+)
+
+
+def taxonomy(
+    place: Place, spec: Taxonomy, base: Path, resolve: Callable[[str], Table] | None
+) -> tuple[Stage, ...]:
+    """A file is read and checked here, before anything runs; a table when the stages run.
+
+    Columns of a table, in order: the value, then its levels. Columns named lo_N or hi_N, as an
+    exported table has them, are left out.
+    """
+    listed = place.table("listed")
+    option = "table" if spec.file is None else "file"
+    if spec.file is not None:
+        reading = _file(place, base / spec.file, listed)
+    else:
+        reading = _table(place, str(spec.table), resolve, listed)
+    return (
+        reading,
+        *covered(place, listed, option=option),
+        place.step(
+            "listed",
+            values=place.values,
+            listed=listed,
+            hierarchy=place.hierarchy,
+            sql_type=Sql(place.sql_type),
+            typed=from_text(Sql("value"), place.sql_type),
+        ),
+    )
+
+
+def _file(place: Place, path: Path, listed: Table) -> Compute:
+    where = f"{place.path}.file"
+    rows, lines = files.read(path, where)
+    found: list[Row] = [astuple(node) for node in tree.nodes(rows, where, lines)]
+
+    def take(_: list[Row]) -> list[Row]:
+        """The rows of the hierarchy's file, checked and numbered."""
+        return found
+
+    return Compute(place.step("count_values", values=place.values), take, listed, COLUMNS)
+
+
+def _table(
+    place: Place, name: str, resolve: Callable[[str], Table] | None, listed: Table
+) -> Compute:
+    where = f"{place.path}.table"
+    if resolve is None:
+        raise SourceError(
+            Problem(where, "there is no database to read it from", hint="use file instead")
+        )
+
+    def number(rows: list[Row]) -> list[Row]:
+        """Check the taxonomy's rows and number its leaves and nodes."""
+        wide = [_levels(json.loads(row[0])) for row in rows]
+        return [astuple(node) for node in tree.nodes(sorted(wide, key=_natural), where)]
+
+    return Compute(place.step("read_table", taxonomy=resolve(name)), number, listed, COLUMNS)
+
+
+def _levels(row: dict[str, str | None]) -> list[str | None]:
+    return [
+        text
+        for name, text in row.items()
+        if not (name[:3] in {"lo_", "hi_"} and name[3:].isdigit())
+    ]
+
+
+def _natural(row: Sequence[str | None]) -> tuple[bool, Decimal, list[str]]:
+    """Tables have no order: numbers are put in theirs, texts in that of their code points."""
+    texts = [text or "" for text in row]
+    try:
+        number = Decimal(texts[0])
+    except InvalidOperation:
+        return True, Decimal(0), texts
+    return not number.is_finite(), number if number.is_finite() else Decimal(0), texts

@@ -1,0 +1,130 @@
+"""Information loss and disclosure figures of a release, computed in the database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymizer.compile import Table, render
+from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.verify.columns import bucketized, quasi, type_sql
+from anonymizer.verify.result import RunSql
+from anonymizer.verify.source import Originals
+
+Measures = dict[str, float | int | None]
+
+
+def measure_release(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    originals: Originals,
+    *,
+    link: Table | None = None,
+    suppressed: int = 0,
+    suppressed_cells: int | None = None,
+) -> Measures:
+    """All measures of a release.
+
+    * `rows`, `persons`, `suppressed` (rows), `classes`, `class_min`, `class_mean`, `class_max`;
+    * `c_dm`: sum of squared class sizes, and n for every suppressed row (Bayardo and Agrawal 2005);
+    * `ncp_sum`, `ncp`: sum, and mean per quasi-identifying cell, of the normalized certainty
+      penalty of the published cells (Xu et al. 2006); `glm_sum`, `glm` likewise for the
+      generalized loss metric (Iyengar 2002), in which a set of s of m values costs (s-1)/(m-1);
+    * with `link` (the staged rows) and a hierarchy: `ncp_nodes`, which is `ncp`, and `ncp_sets`,
+      the same with the set of values in each class in place of its node;
+    * for every column in buckets: `bucket_range.<column>`, `lemma2_max.<column>` (Li and He 2022,
+      Lemma 2, largest probability of one value over all rows), `lemma2_bound.<column>` (as
+      printed), `strict_min.<column>` (fewest rows of a class left when one value is known).
+
+    A suppressed row costs 1 per cell; it has as many as there are quasi-identifiers, unless
+    `suppressed_cells` counts those of all suppressed rows.
+    """
+    found = _counts(run_sql, view, layout, suppressed)
+    lost = suppressed * len(quasi(layout)) if suppressed_cells is None else suppressed_cells
+    found |= _losses(run_sql, view, layout, originals, lost, link)
+    for column in bucketized(layout):
+        name, common = column.column, _common(column, originals)
+        parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
+        (width,) = _row(run_sql, "measure/bucket_ranges.sql.j2", parameters)
+        exposure, bound, left = _row(run_sql, "measure/exposure.sql.j2", parameters)
+        found[f"bucket_range.{name}"] = width
+        found[f"lemma2_max.{name}"] = exposure
+        found[f"lemma2_bound.{name}"] = bound
+        found[f"strict_min.{name}"] = left
+    return found
+
+
+def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:
+    """By class: class, exposure, bound of Lemma 2, rows left when one value is known."""
+    parameters = {
+        "data": view,
+        "group": layout.class_id,
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "by_class": True,
+    }
+    return render("measure/exposure.sql.j2", parameters).text
+
+
+def _counts(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
+    group = layout.class_id or layout.group_id
+    parameters = {"data": view, "group": group, "person": layout.person_id}
+    rows, classes, least, mean, most, squares, persons = _row(
+        run_sql, "measure/counts.sql.j2", parameters
+    )
+    return {
+        "rows": rows,
+        "persons": persons,
+        "suppressed": suppressed,
+        "classes": classes,
+        "class_min": least,
+        "class_mean": mean,
+        "class_max": most,
+        "c_dm": squares + (rows + suppressed) * suppressed,
+    }
+
+
+def _losses(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    originals: Originals,
+    lost: int,
+    link: Table | None,
+) -> Measures:
+    cells, ncp, glm, sets, has_nodes = lost, float(lost), float(lost), float(lost), False
+    for column in quasi(layout):
+        parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
+        found = _row(run_sql, "measure/losses.sql.j2", parameters)
+        cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
+        as_set = found[1]
+        if link is not None and parameters["nodes"] is not None and column.kind == "categorical":
+            has_nodes = True
+            linked = {**parameters, "link": link, "row_ref": originals.row_ref}
+            (as_set,) = _row(run_sql, "measure/set_losses.sql.j2", linked)
+        sets += as_set
+    per_cell = 1 / cells if cells else 0.0
+    measures: Measures = {
+        "ncp": ncp * per_cell,
+        "ncp_sum": ncp,
+        "glm": glm * per_cell,
+        "glm_sum": glm,
+        "qi_cells": cells,
+    }
+    if has_nodes:
+        measures |= {"ncp_nodes": ncp * per_cell, "ncp_sets": sets * per_cell}
+    return measures
+
+
+def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
+    return {
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "original": originals.table,
+        "physical": originals.values[column.column],
+        "nodes": originals.nodes.get(column.column) if column.hierarchy else None,
+    }
+
+
+def _row(run_sql: RunSql, template: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
+    return run_sql(render(template, parameters).text)[0]

@@ -1,0 +1,125 @@
+"""From a session to a compiled plan: read the source, build hierarchies, count, compile."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from anonymizer import hierarchy
+from anonymizer.algorithms.compiled import Compiled
+from anonymizer.algorithms.guards import source_guard
+from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_steps
+from anonymizer.algorithms.registry import compiler
+from anonymizer.algorithms.roles import Roles, roles
+from anonymizer.compile import Table, ident
+from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.execute import Executor
+from anonymizer.plan import Stage
+from anonymizer.policy import Policy
+from anonymizer.policy.values import table_parts
+from anonymizer.session import Session, find_table
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The source has been read once; everything from here on reads the snapshot."""
+
+    roles: Roles
+    read: tuple[Stage, ...]
+    """The stages that were executed to get here."""
+    compiled: Compiled
+    rows: int
+
+
+def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
+    """Execute the reading stages in scratch and compile the rest."""
+    first = roles(policy, session.profile)
+    check_conditions(policy, session)
+    reading: list[Stage] = [
+        snapshot_step(policy, session.profile, first, session.source),
+        *source_guard(policy, first),
+        *values_steps(first),
+    ]
+    reading += hierarchy_stages(policy, first, session)
+    executor.run(reading)
+    engine = session.engine
+    counts = ["select count(*) from " + ident(SNAPSHOT).text]
+    for a in first.quasi:
+        counts.append(f"select count(*) from {ident(a.values)}")
+        has = policy.columns[a.column].hierarchy is not None
+        counts.append(f"select max(level) from {ident(a.hierarchy)}" if has else "select 0")
+    figures = engine.raw(
+        "select " + ", ".join(f"({query})" for query in counts), "counts of the source"
+    )[0]
+    rows = int(figures[0])
+    if rows == 0:
+        raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
+    profile = dataclasses.replace(
+        session.profile,
+        rows=rows,
+        distinct=tuple(int(n) for n in figures[1::2]),
+        heights=tuple(int(n or 0) for n in figures[2::2]),
+    )
+    final = roles(policy, profile)
+    return Prepared(final, tuple(reading), compiler(policy)(policy, profile, final), rows)
+
+
+def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list[Stage]:
+    """Build the hierarchies of all quasi-identifiers that have one; problems come together."""
+
+    def resolve(name: str) -> Table:
+        return find_table(session.engine, table_parts(name), "hierarchy.table")
+
+    stages: list[Stage] = []
+    problems: list[Problem] = []
+    for a in described.quasi:
+        spec = policy.columns[a.column].hierarchy
+        if spec is None:
+            continue
+        try:
+            stages += hierarchy.stages(
+                a.index,
+                a.sql_type,
+                a.kind,
+                spec,
+                column=a.column,
+                base=policy.base,
+                resolve=resolve,
+            )
+        except AnonymizerError as error:
+            problems += error.problems
+    if problems:
+        raise SourceError(problems)
+    return stages
+
+
+def check_conditions(policy: Policy, session: Session) -> None:
+    """Every condition has to be boolean over the source's columns."""
+    from anonymizer.compile.condition import condition
+
+    names = [name for name, _ in session.profile.columns]
+    problems: list[Problem] = []
+    for name in policy.semi_sensitive:
+        path = f"columns.{name}.sensitive_when"
+        found = condition(policy.columns[name].sensitive_when or "", names, path)
+        if isinstance(found, Problem):
+            problems.append(found)
+            continue
+        try:
+            described = session.engine.raw(
+                f"describe select {found} as flag from {session.source.sql}", path
+            )
+        except AnonymizerError as error:
+            problems += error.problems
+            continue
+        if described[0][1] != "BOOLEAN":
+            problems.append(
+                Problem(
+                    path,
+                    "is not boolean",
+                    allowed="a boolean column, or a comparison",
+                    hint="compare it with a value, as in flag = 1",
+                )
+            )
+    if problems:
+        raise SourceError(problems)

@@ -1,0 +1,157 @@
+"""Publishing into a file of its own: built aside, judged from its bytes, swapped in at once.
+
+The target itself is never opened for writing. A reader keeps the release that it has open.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import Problem, TargetError
+from anonymizer.release import objects
+from anonymizer.release.names import Names
+
+BUILT = "anon_release"
+PREVIOUS = "anon_previous"
+
+
+@dataclass(frozen=True, slots=True)
+class FileTarget:
+    """The database file of a release, and the file in which the next one is built."""
+
+    path: Path
+    names: Names
+
+    @property
+    def building(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.{self.names.run_id}.tmp")
+
+    @property
+    def _wal(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.wal")
+
+    def check(self) -> None:
+        """Raises TargetError for a target that cannot be replaced; touches nothing."""
+        where = "publish.database"
+        folder = self.path.parent
+        if not folder.is_dir():
+            raise TargetError(Problem(where, "is in a folder that does not exist"))
+        if not os.access(folder, os.W_OK):
+            raise TargetError(Problem(where, "is in a folder that cannot be written"))
+        if self._wal.exists():
+            raise TargetError(
+                Problem(
+                    where,
+                    "has a write-ahead log beside it, so another process may be writing to it",
+                    hint="close that process, or open and close the file once with duckdb",
+                )
+            )
+        if self.path.exists():
+            self._check_existing(where)
+
+    def _check_existing(self, where: str) -> None:
+        import duckdb
+
+        if not self.path.is_file() or not os.access(self.path, os.W_OK):
+            raise TargetError(Problem(where, "is not a file that can be replaced"))
+        try:
+            with duckdb.connect(str(self.path), read_only=True) as connection:
+                engine = DuckDBEngine(connection, owned=True)
+                catalog = str(engine.raw("select current_catalog()", where)[0][0])
+                others = objects.foreign(engine, catalog)
+        except duckdb.Error as error:
+            raise TargetError(
+                Problem(
+                    where,
+                    "exists and cannot be opened as a DuckDB database, or is locked",
+                    hint="close the process that writes to it, or name another file",
+                )
+            ) from error
+        if others:
+            listed = ", ".join(sorted(f"{schema}.{name}" for schema, name in others)[:3])
+            raise TargetError(
+                Problem(
+                    where,
+                    f"holds {len(others)} objects that this tool did not publish ({listed})",
+                    hint="name a file of its own for the release",
+                )
+            )
+
+    @contextmanager
+    def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
+        """Attach the file that is being built; yields its catalog."""
+        mode = " (read_only)" if read_only else ""
+        engine.raw(f"attach {lit(str(self.building))} as {BUILT}{mode}", "publish.database")
+        try:
+            yield BUILT
+        finally:
+            engine.raw(f"detach {BUILT}", "publish.database")
+
+    def carry_over(self, engine: DuckDBEngine) -> None:
+        """Copy the other releases of ours from the target into the file that is being built."""
+        if not self.path.exists():
+            return
+        engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", "publish.database")
+        try:
+            kept = [
+                item
+                for item in objects.recorded(engine, PREVIOUS)
+                if item.release != self.names.release
+            ]
+            for item in kept:
+                create_schema(engine, BUILT, item.schema)
+                if item.kind != "view":
+                    engine.raw(
+                        f"create table {ident(item.table(BUILT))} as"
+                        f" from {ident(item.table(PREVIOUS))}",
+                        "publish.database",
+                    )
+            for item in kept:
+                if item.kind == "view":
+                    copy_view(engine, item)
+            objects.record(engine, BUILT, kept)
+        finally:
+            engine.raw(f"detach {PREVIOUS}", "publish.database")
+
+    def swap(self) -> None:
+        """Make the built file the target, durably. Readers see the old file or the new one."""
+        with self.building.open("rb") as handle:
+            os.fsync(handle.fileno())
+        os.replace(self.building, self.path)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def discard(self) -> None:
+        """Remove what was built and not swapped in."""
+        for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
+            path.unlink(missing_ok=True)
+
+
+def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
+    engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
+
+
+def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
+    """The published view: everything of the frozen rows, and nothing else."""
+    columns = engine.describe(ident(names.rows(catalog)).text, "publish")
+    listed = ", ".join(ident(name).text for name, _ in columns)
+    # the view names no catalog, so that it runs under any name the file is attached as
+    engine.raw(
+        f"create or replace view {ident(names.view(catalog))} as"
+        f" select {listed} from {ident(names.rows(None))}",
+        "publish",
+    )
+
+
+def copy_view(engine: DuckDBEngine, item: objects.Recorded) -> None:
+    names = Names(item.schema, item.name, item.run_id)
+    create_view(engine, names, BUILT)

@@ -1,0 +1,75 @@
+"""Judging a finished release: guarantees from its rows, and agreement with the snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Table, ident
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.release.layout import Layout, Requirement
+from anonymizer.verify import Verification, verify_release
+
+
+def judge(
+    engine: DuckDBEngine, view: Table, layout: Layout, requirements: tuple[Requirement, ...]
+) -> Verification:
+    """Verify the rows behind `view` on the engine that sees them."""
+    return verify_release(lambda text: engine.raw(text, "verification"), view, layout, requirements)
+
+
+def refuse_unless_passed(verification: Verification) -> None:
+    """Raises GuaranteeError naming every check that does not hold, in figures."""
+    if verification.passed:
+        return
+    problems = [
+        Problem(
+            f"columns.{check.column}.protect" if check.column else "privacy",
+            f"{check.name} requires {check.required}, the release reaches {check.achieved}",
+            hint="nothing was published; weaken the requirement or release fewer columns",
+        )
+        for check in verification.failed
+    ]
+    raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
+
+
+def fingerprint(engine: DuckDBEngine, table: Table) -> tuple[Any, ...]:
+    """Count and order-free digest of a table's rows: equal for equal multisets of rows."""
+    columns = [name for name, _ in engine.describe(ident(table).text, "fingerprint")]
+    listed = ", ".join(ident(name).text for name in columns)
+    return engine.raw(
+        f"select count(*), sum(cast(hash({listed}) as hugeint)), bit_xor(hash({listed}, 1))"
+        f" from {ident(table)}",
+        "fingerprint",
+    )[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """How much of the source is not published, in the policy's unit."""
+
+    unit: str
+    total: int
+    published: int
+
+    @property
+    def suppressed(self) -> int:
+        return self.total - self.published
+
+    @property
+    def share(self) -> float:
+        return self.suppressed / self.total if self.total else 0.0
+
+
+def refuse_beyond(suppression: Suppression, limit: float) -> None:
+    """Raises GuaranteeError when more than the limit was suppressed."""
+    if suppression.suppressed > limit * suppression.total:
+        raise GuaranteeError(
+            Problem(
+                "suppression_limit",
+                f"{suppression.suppressed} of {suppression.total} {suppression.unit} would be"
+                f" suppressed, more than the limit of {limit:g}",
+                hint="raise suppression_limit, or weaken the guarantees",
+            )
+        )

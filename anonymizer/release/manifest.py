@@ -1,0 +1,117 @@
+"""The manifest: what was promised, what was reached, and the SQL that shows it. No values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.policy import Policy
+from anonymizer.release.honesty import certificate, known_attacks
+from anonymizer.release.layout import Layout, Requirement, requirement_dict, requirement_from_dict
+from anonymizer.release.names import Names
+from anonymizer.release.objects import Runs
+from anonymizer.verify import Verification
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The content of a manifest, as JSON."""
+
+    data: Mapping[str, Any]
+
+    @property
+    def run_id(self) -> str:
+        return str(self.data["run_id"])
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.from_dict(self.data["layout"])
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        return tuple(requirement_from_dict(item) for item in self.data["requirements"])
+
+    def text(self) -> str:
+        return json.dumps(self.data, indent=2, sort_keys=True, allow_nan=False, default=str)
+
+
+def make_manifest(
+    *,
+    policy: Policy,
+    names: Names,
+    layout: Layout,
+    requirements: Sequence[Requirement],
+    verification: Verification,
+    measures: Mapping[str, Any],
+    versions: Mapping[str, str],
+    reproducible: bool,
+) -> Manifest:
+    return Manifest(
+        {
+            "format": FORMAT,
+            "run_id": names.run_id,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "view": names.release,
+            "policy_digest": policy.digest(),
+            "algorithm": policy.algorithm.name,
+            "versions": dict(versions),
+            "reproducible": reproducible,
+            "requirements": [requirement_dict(item) for item in requirements],
+            "verification": _finite(verification.as_dict()),
+            "measures": _finite(dict(measures)),
+            "layout": layout.as_dict(),
+            "certificate": certificate(),
+            "known_attacks": known_attacks(policy.algorithm.name),
+        }
+    )
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinities: a figure that is one is written as text."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    return value
+
+
+def write_manifest(runs: Runs, names: Names, catalog: str, manifest: Manifest) -> None:
+    """Write the manifest table: one row, JSON in `manifest`."""
+    table = ident(names.manifest(catalog))
+    runs.raw(f"create or replace table {table} (manifest varchar)", "manifest")
+    runs.raw(f"insert into {table} values ({lit(manifest.text())})", "manifest")
+
+
+def read_manifest(runs: Runs, view: Table) -> Manifest:
+    """Raises NothingToCheckError where the release has no manifest that can be read."""
+    table = Table(f"{view.name}_manifest", view.schema, view.catalog)
+    exists = runs.raw(
+        "select count(*) from duckdb_tables() where"
+        f" table_name = {lit(table.name)} and schema_name = {lit(table.schema)}"
+        + (f" and database_name = {lit(table.catalog)}" if table.catalog else ""),
+        "manifest",
+    )
+    if not exists[0][0]:
+        raise NothingToCheckError(
+            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        )
+    rows = runs.raw(f"select manifest from {ident(table)}", "manifest")
+    if len(rows) != 1:
+        raise NothingToCheckError(Problem("manifest", "is not one row"))
+    return Manifest(json.loads(rows[0][0]))
+
+
+def manifest_file(database: Path, names: Names) -> Path:
+    """The JSON file beside a release's database."""
+    stem = names.name if names.schema == "main" else names.release
+    return database.parent / f"{stem}.manifest.json"

@@ -1,0 +1,43 @@
+"""The names of a release's objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymizer.compile import Table
+from anonymizer.policy import Policy
+from anonymizer.release.objects import Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A published view, its frozen rows and its manifest, in one schema."""
+
+    schema: str
+    name: str
+    run_id: str
+
+    @classmethod
+    def of(cls, policy: Policy, run_id: str) -> Names:
+        return cls(policy.publish.schema_, policy.publish.name, run_id)
+
+    @property
+    def release(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    def view(self, catalog: str | None) -> Table:
+        return Table(self.name, self.schema, catalog)
+
+    def rows(self, catalog: str | None) -> Table:
+        """The frozen table that the view selects from; a run's own, so that a swap can be atomic."""
+        return Table(f"_{self.name}_{self.run_id}", self.schema, catalog)
+
+    def manifest(self, catalog: str | None) -> Table:
+        return Table(f"{self.name}_manifest", self.schema, catalog)
+
+    def recorded(self) -> tuple[Recorded, ...]:
+        made = ((self.rows(None), "rows"), (self.view(None), "view"), (self.manifest(None), "manifest"))
+        return tuple(
+            Recorded(self.release, self.schema, table.name, kind, self.run_id)
+            for table, kind in made
+        )

@@ -1,0 +1,92 @@
+"""What the tool made in a database: recorded beside it, in the same transaction.
+
+What is not recorded in `_anonymizer.objects` is not ours and is never dropped or replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from anonymizer.compile import Table, ident, lit
+
+SCHEMA = "_anonymizer"
+
+
+class Runs(Protocol):
+    """Executes one statement and fetches its rows."""
+
+    def raw(self, text: str, where: str) -> list[tuple[Any, ...]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One table or view of ours."""
+
+    release: str
+    """Schema and name of the published view, as `schema.name`."""
+    schema: str
+    name: str
+    kind: str
+    run_id: str
+
+    def table(self, catalog: str) -> Table:
+        return Table(self.name, self.schema, catalog)
+
+
+def objects_table(catalog: str) -> Table:
+    return Table("objects", SCHEMA, catalog)
+
+
+def create_record(runs: Runs, catalog: str) -> None:
+    """Make the record where it is missing."""
+    runs.raw(f"create schema if not exists {ident(Table(SCHEMA, None, catalog))}", "release")
+    runs.raw(
+        f"create table if not exists {ident(objects_table(catalog))} (release varchar,"
+        " schema_name varchar, object_name varchar, kind varchar, run_id varchar)",
+        "release",
+    )
+
+
+def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
+    for item in made:
+        values = ", ".join(
+            lit(v).text for v in (item.release, item.schema, item.name, item.kind, item.run_id)
+        )
+        runs.raw(f"insert into {ident(objects_table(catalog))} values ({values})", "release")
+
+
+def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
+    """Everything of ours in a database, oldest first."""
+    exists = runs.raw(
+        "select count(*) from duckdb_tables() where table_name = 'objects'"
+        f" and schema_name = {lit(SCHEMA)} and database_name = {lit(catalog)}",
+        "release",
+    )
+    if not exists[0][0]:
+        return ()
+    rows = runs.raw(
+        "select release, schema_name, object_name, kind, run_id"
+        f" from {ident(objects_table(catalog))} order by rowid",
+        "release",
+    )
+    return tuple(Recorded(*map(str, row)) for row in rows)
+
+
+def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
+    """Schema and name of every table and view of a database, but for our own record."""
+    rows = runs.raw(
+        "select schema_name, table_name from duckdb_tables()"
+        f" where database_name = {lit(catalog)} and not internal union all"
+        " select schema_name, view_name from duckdb_views()"
+        f" where database_name = {lit(catalog)} and not internal",
+        "release",
+    )
+    return {(str(schema), str(name)) for schema, name in rows if schema != SCHEMA}
+
+
+def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
+    """Tables and views of a database that the tool did not make."""
+    ours = {(item.schema, item.name) for item in recorded(runs, catalog)}
+    return present(runs, catalog) - ours

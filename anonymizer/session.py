@@ -1,0 +1,154 @@
+"""A session on the source: the connection, the relation that is read, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from anonymizer import hierarchy
+from anonymizer.algorithms.prepare import Relation
+from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.engines.duckdb import DuckDBEngine, Limits, borrowed_connection, own_connection
+from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.profile import TableProfile
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Database: TypeAlias = "str | Path | DuckDBPyConnection | None"
+
+READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
+QUERIED = work("queried")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An engine with scratch attached, and the source as a relation."""
+
+    engine: DuckDBEngine
+    source: Relation
+    profile: TableProfile
+    database: Path | None
+    """File of the source database, where there is one that the tool opened."""
+
+
+@contextmanager
+def open_session(
+    policy: Policy,
+    database: Database,
+    *,
+    spill: Path | None = None,
+    writable: Sequence[Path] = (),
+    limits: Limits | None = None,
+) -> Iterator[Session]:
+    """Open the source of `policy`; raises SourceError where it cannot be found or read."""
+    path = Path(database).resolve() if isinstance(database, str | Path) else None
+    readable = input_files(policy)
+    missing = [file for file in readable if not file.is_file()]
+    if missing:
+        raise SourceError(
+            [Problem("source.file", f"there is no file {file.name}") for file in missing]
+        )
+    with ExitStack() as stack:
+        if database is None or path is not None:
+            if path is None and policy.source.kind != "file":
+                raise SourceError(
+                    Problem("--database", "is needed for a source that is a table or a query")
+                )
+            engine = stack.enter_context(
+                own_connection(
+                    path,
+                    spill=spill,
+                    readable=readable,
+                    writable=writable,
+                    limits=limits or Limits(),
+                )
+            )
+        else:
+            assert not isinstance(database, str | Path)
+            engine = stack.enter_context(borrowed_connection(database))
+        source = _relation(policy, engine)
+        columns = engine.describe(source.sql.text, "source")
+        repeated = {name for name, _ in columns if [n for n, _ in columns].count(name) > 1}
+        if repeated:
+            raise SourceError(
+                [Problem("source", f"has several columns named {name}") for name in repeated]
+            )
+        yield Session(engine, source, TableProfile(tuple(columns)), path)
+
+
+def input_files(policy: Policy) -> tuple[Path, ...]:
+    """Every file that the policy names as an input, resolved."""
+    files: list[Path] = []
+    if policy.source.file is not None:
+        files.append(policy.resolve(policy.source.file).resolve())
+    for column in policy.columns.values():
+        if column.hierarchy is not None:
+            files += [file.resolve() for file in hierarchy.inputs(column.hierarchy, policy.base)]
+    return tuple(dict.fromkeys(files))
+
+
+def _relation(policy: Policy, engine: DuckDBEngine) -> Relation:
+    source = policy.source
+    if source.kind == "file":
+        path = policy.resolve(source.file or "").resolve()
+        reader = READERS[source.format or ""]
+        return Relation(Sql(f"{reader}({lit(str(path))})"))
+    if source.kind == "table":
+        table = find_table(engine, source.parts, "source.table")
+        return Relation(ident(table), table)
+    return _queried(source.query or "", engine)
+
+
+def _queried(query: str, engine: DuckDBEngine) -> Relation:
+    """A user's query, run once into scratch with the source as the default catalog."""
+    import duckdb
+
+    try:
+        statements = duckdb.extract_statements(query)
+    except duckdb.Error:
+        statements = []
+    if len(statements) != 1 or statements[0].type.name != "SELECT":
+        raise PolicyError(Problem("source.query", "is not one SELECT statement"))
+    text = statements[0].query.strip().rstrip(";")
+    if engine.catalog is None:
+        engine.raw(f"create table {ident(QUERIED)} as {text}", "source.query")
+    else:
+        with engine.default_catalog(engine.catalog, engine.schema):
+            engine.raw(f"create table {ident(QUERIED)} as {text}", "source.query")
+    return Relation(ident(QUERIED), QUERIED)
+
+
+def find_table(engine: DuckDBEngine, parts: Sequence[str], path: str) -> Table:
+    """A table or view by one to three parts, in the source's catalog unless it names another."""
+    rows = engine.raw(
+        "select database_name, schema_name, table_name from duckdb_tables() union all"
+        " select database_name, schema_name, view_name from duckdb_views() where not internal",
+        path,
+    )
+    tables = [Table(str(name), str(schema), str(catalog)) for catalog, schema, name in rows]
+    wanted = [part.lower() for part in parts]
+    found = [
+        table for table in tables if [p.lower() for p in table.parts][-len(wanted) :] == wanted
+    ]
+    found = [t for t in found if len(parts) == 3 or t.catalog in (engine.catalog, "temp")] or (
+        found if not engine.owned else []
+    )
+    for schema in (engine.schema, "main", None):
+        chosen = [t for t in found if schema is None or t.schema == schema]
+        if chosen:
+            return chosen[0]
+    names = sorted({t.name for t in tables if t.catalog == engine.catalog})
+    near = get_close_matches(parts[-1], names, n=1)
+    raise SourceError(
+        Problem(
+            path,
+            "is not a table of the source",
+            hint=f"did you mean {near[0]}?" if near else "anonymizer assess lists what it finds",
+        )
+    )

@@ -1,0 +1,63 @@
+"""Conditions of form: what makes classes classes and buckets buckets, whatever the guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from anonymizer.compile import Table
+from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.verify.columns import bucketized, cells, flags, quasi, type_sql
+from anonymizer.verify.questions import Question, greatest
+
+
+def form(view: Table, layout: Layout) -> Iterator[Question]:
+    """Every condition of form that this layout has."""
+    table = {"data": view, "group": layout.class_id, "label": layout.class_id or "class"}
+    if layout.class_id is not None:
+        yield Question("class_present", None, 0, "verify/class_present.sql.j2", table)
+        tuples = {**table, "flags": flags(layout), "cells": cells(layout)}
+        yield Question("class_cells", None, 0, "verify/class_cells.sql.j2", tuples)
+        if flags(layout):
+            yield Question("class_flags", None, 0, "verify/class_flags.sql.j2", tuples)
+        if layout.person_id is not None:
+            persons = {**table, "person": layout.person_id}
+            yield Question("person_class", None, 0, "verify/person_class.sql.j2", persons)
+    for column in quasi(layout):
+        read = column.lo is not None or (layout.cells == "text" and layout.group_id is None)
+        if read:
+            yield _of_column("cell_form", column, table)
+    for column in bucketized(layout):
+        yield _of_column("cell_or_bucket", column, table)
+        if layout.person_id is not None:
+            names = {"group": column.bucket, "label": column.bucket, "person": layout.person_id}
+            yield _of_column("bucket_persons", column, {"data": view, **names})
+    for name, values in layout.tables.items():
+        group = {"data": view, "group": layout.group_id, "label": layout.group_id}
+        tables = {**group, "values_table": Table(values, view.schema, view.catalog)}
+        yield Question("group_sizes", name, 0, "verify/group_sizes.sql.j2", tables)
+
+
+def unique_buckets(view: Table, column: PublishedColumn) -> Question:
+    """No value twice in a bucket (Li and He 2022, Corollary 2)."""
+    return Question(
+        "bucket_unique",
+        column.column,
+        1,
+        "verify/bucket_unique.sql.j2",
+        {
+            "data": view,
+            "group": column.bucket,
+            "label": column.bucket,
+            "person": None,
+            "column": column,
+            "type": type_sql(column.sql_type),
+            "nulls_count": False,
+        },
+        (greatest(),),
+    )
+
+
+def _of_column(name: str, column: PublishedColumn, table: dict[str, Any]) -> Question:
+    parameters = {**table, "column": column, "type": type_sql(column.sql_type)}
+    return Question(name, column.column, 0, f"verify/{name}.sql.j2", parameters)

@@ -1,0 +1,85 @@
+"""A question is a condition as two statements: what breaks it, and what the release achieves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.compile import Sql, Table, render
+from anonymizer.verify.result import Check, Figure, RunSql
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """A column of the judged groups, and the aggregate that finds the worst of them."""
+
+    name: Sql
+    worst: Sql
+
+
+def least(name: str = "achieved") -> Worst:
+    """The smallest decides."""
+    return Worst(Sql(name), Sql("min"))
+
+
+def greatest(name: str = "achieved") -> Worst:
+    """The largest decides."""
+    return Worst(Sql(name), Sql("max"))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One condition on one column or on the table."""
+
+    name: str
+    column: str | None
+    required: Figure
+    template: str
+    parameters: Mapping[str, Any]
+    achieved: tuple[Worst, ...] = ()
+    constants: Mapping[str, Any] | None = None
+    """Parts of the requirement that are no measure (the distance of t, the l of (c,l))."""
+
+    def sql(self, *, figure: bool = False, anywhere: bool = False) -> str:
+        """The statement that returns what breaks the condition, or its count and the figures.
+
+        `anywhere` leaves catalogs out of table names.
+        """
+        parameters = {**self.parameters, "achieved": self.achieved, "figure": figure}
+        if anywhere:
+            parameters = {name: _bare(value) for name, value in parameters.items()}
+        return render(self.template, parameters).text
+
+    def ask(self, run_sql: RunSql) -> Check:
+        """Judge the release. What breaks the condition is counted in the database."""
+        broken, *figures = run_sql(self.sql(figure=True))[0]
+        return Check(
+            self.name,
+            self.column,
+            self.required,
+            self._achieved(figures),
+            passed=broken == 0,
+            sql=self.sql(anywhere=True),
+            failing=int(broken),
+        )
+
+    def _achieved(self, figures: Sequence[Any]) -> Figure:
+        plain = [_plain(figure) for figure in figures]
+        if len(plain) == 1 and not self.constants:
+            return plain[0]
+        names = [part.name.text for part in self.achieved]
+        if len(plain) == 1 and isinstance(self.required, Mapping):
+            names = [next(name for name in self.required if name not in (self.constants or {}))]
+        return {**dict(zip(names, plain, strict=True)), **(self.constants or {})}
+
+
+def _bare(value: object) -> object:
+    return replace(value, catalog=None) if isinstance(value, Table) else value
+
+
+def _plain(figure: Any) -> float | int | None:
+    """An integer or float that JSON can hold; infinite where no finite bound would do."""
+    if figure is None or isinstance(figure, int):
+        return figure
+    return float(figure)

@@ -1,0 +1,58 @@
+"""Verification of a release from the release alone, by SQL that no algorithm shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anonymizer.compile import Table, ident
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.release.layout import Layout, Requirement
+from anonymizer.verify.form import form
+from anonymizer.verify.questions import Question
+from anonymizer.verify.result import RunSql, Verification, verification
+from anonymizer.verify.rules import questions
+
+
+def verify_release(
+    run_sql: RunSql, view: Table, layout: Layout, requirements: Sequence[Requirement]
+) -> Verification:
+    """Judge the published rows: conditions of form first, then every requirement.
+
+    Raises `NothingToCheckError` where there is no requirement, no class or group, no row, or a
+    requirement that the release alone cannot answer.
+    """
+    asked = _questions(view, layout, requirements)
+    if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
+        raise NothingToCheckError(
+            Problem("release", "has no rows", hint="nothing was published, so nothing can be shown")
+        )
+    return verification(tuple(question.ask(run_sql) for question in asked))
+
+
+def check_sql(
+    view: Table, layout: Layout, requirements: Sequence[Requirement]
+) -> list[dict[str, str | None]]:
+    """The statement of every check by name and column, for a manifest. No catalog is named."""
+    bare = replace(view, catalog=None)
+    return [
+        {"name": question.name, "column": question.column, "sql": question.sql()}
+        for question in _questions(bare, layout, requirements)
+    ]
+
+
+def _questions(
+    view: Table, layout: Layout, requirements: Sequence[Requirement]
+) -> tuple[Question, ...]:
+    if not requirements:
+        raise NothingToCheckError(
+            Problem("privacy", "names no guarantee", hint="privacy: {k_anonymity: 5}")
+        )
+    if layout.class_id is None and layout.group_id is None:
+        raise NothingToCheckError(
+            Problem(
+                "release", "has neither class_id nor group_id", hint="was it made by this tool?"
+            )
+        )
+    guarantees = [q for requirement in requirements for q in questions(view, layout, requirement)]
+    return (*form(view, layout), *guarantees)

@@ -1,0 +1,105 @@
+"""What a policy promises, as requirements on its release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from anonymizer.policy import Policy
+from anonymizer.policy.protect import Protect
+from anonymizer.release.layout import Requirement
+
+TABLE_SIZES = ("k_anonymity", "ir_k")
+OF_POPULATION = ("k_map", "delta_presence")
+
+
+def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
+    """Every guarantee of the policy, in its order: of the table, then column by column.
+
+    A hierarchical distance still lacks the paths of its values: see `with_paths`.
+    """
+    return (*_of_table(policy), *_of_columns(policy))
+
+
+def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requirement:
+    """The requirement with the hierarchy that its distance needs.
+
+    `paths` maps the text of a *published* value to its ancestors, parent first, root last, all
+    equally many. Any label (or number) that tells nodes of one level apart will do.
+    """
+    return replace(requirement, parameters={**requirement.parameters, "paths": dict(paths)})
+
+
+def _of_table(policy: Policy) -> Iterator[Requirement]:
+    privacy = policy.privacy
+    for name in privacy.guarantees:
+        value: Any = getattr(privacy, name)
+        if name in TABLE_SIZES:
+            yield Requirement(name, None, {"k": value})
+            continue
+        given = {"l": value} if isinstance(value, int) else _plain(value)
+        if name in OF_POPULATION:
+            yield Requirement(name, None, given)
+            continue
+        for column in policy.sensitive:
+            if _in_buckets(policy, column):
+                yield from _in_bucket_terms(name, column, given)
+            else:
+                yield Requirement(name, column, given)
+
+
+def _in_bucket_terms(name: str, column: str, given: Mapping[str, Any]) -> Iterator[Requirement]:
+    """Who a bucketized value belongs to is known up to its bucket, so shares are taken there."""
+    if name != "alpha_k":
+        yield Requirement(name, column, given)
+        return
+    yield Requirement("k_anonymity", None, {"k": given["k"]})
+    rest = {part: value for part, value in given.items() if part != "k"}
+    yield Requirement("alpha", column, rest, "bucket")
+
+
+def _plain(options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options if value is not None and name != "population"}
+
+
+def _in_buckets(policy: Policy, column: str) -> bool:
+    return policy.algorithm.name == "lgb" and column in policy.protected
+
+
+def _of_columns(policy: Policy) -> Iterator[Requirement]:
+    for name in policy.protected:
+        column = policy.columns[name]
+        assert column.protect is not None
+        scope: Literal["class", "bucket", "group"] = "class"
+        if policy.algorithm.name == "msb":
+            scope = "group"
+        elif _in_buckets(policy, name):
+            scope = "bucket"
+        extra = {"null_as_value": True} if column.null_as_value else {}
+        for rule, parameters in _rules(policy, column.protect):
+            yield Requirement(rule, name, {**parameters, **extra}, scope)
+
+
+def _rules(policy: Policy, protect: Protect) -> Iterator[tuple[str, dict[str, Any]]]:
+    if protect.l_diversity is not None:
+        yield "distinct_l", {"l": protect.l_diversity}
+    if protect.entropy_l is not None:
+        yield "entropy_l", {"l": protect.entropy_l}
+    if protect.recursive_cl is not None:
+        yield "recursive_cl", {"c": protect.recursive_cl.c, "l": protect.recursive_cl.l}
+    if protect.t_closeness is not None:
+        yield "t_closeness", _plain(protect.t_closeness)
+    if protect.alpha is not None:
+        yield "alpha", {"alpha": protect.alpha}
+    if protect.beta_likeness is not None:
+        yield "beta_likeness", {"beta": protect.beta_likeness}
+    if protect.delta_disclosure is not None:
+        yield "delta_disclosure", {"delta": protect.delta_disclosure}
+    if protect.levels is not None:
+        needed = {int(level): l for level, l in (policy.privacy.level_l or {}).items()}
+        levels = {int(level): list(values) for level, values in protect.levels.items()}
+        rule: dict[str, Any] = {"levels": levels, "level_l": needed}
+        if protect.default_level is not None:
+            rule["default_level"] = protect.default_level
+        yield "level_l", rule

@@ -1,0 +1,115 @@
+"""Verification against the source: what no release can show by itself.
+
+The staged rows (`link`) are the release with the reference of the row that each stands for; they
+and the originals exist in scratch only. That the staged rows equal the published ones, as
+multisets, carries what is found here over to the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from anonymizer.compile import Table, ident, sql
+from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.verify.columns import published, type_sql
+from anonymizer.verify.questions import Question
+from anonymizer.verify.result import RunSql, Verification, verification
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The source as it was read: one row per source row, suppressed ones included."""
+
+    table: Table
+    values: Mapping[str, str]
+    """Source column to the physical column that holds its values."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Semi-sensitive source column to the boolean column that is true (or NULL) where it is so."""
+    nodes: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value, label): every value with itself and with each ancestor."""
+    person: str | None = None
+    """Physical column that tells whose row it is."""
+    row_ref: str = "row_ref"
+    """Column of this table and of the staged rows that joins them."""
+
+
+def verify_against_source(
+    run_sql: RunSql,
+    originals: Originals,
+    link: Table,
+    view: Table,
+    layout: Layout,
+    *,
+    suppressed: int = 0,
+    promoted: bool = False,
+) -> Verification:
+    """Every condition that compares the release with its source.
+
+    `suppressed` is the number of rows left out. `promoted` says that cells which are not
+    sensitive may stand in buckets (rows of small flag patterns).
+    """
+    asked = _questions(originals, link, view, layout, suppressed, promoted)
+    return verification(tuple(question.ask(run_sql) for question in asked))
+
+
+def _questions(
+    originals: Originals,
+    link: Table,
+    view: Table,
+    layout: Layout,
+    suppressed: int,
+    promoted: bool,
+) -> Iterator[Question]:
+    tables: dict[str, Any] = {
+        "link": link,
+        "original": originals.table,
+        "row_ref": originals.row_ref,
+        "group": layout.class_id,
+        "label": layout.class_id or "class",
+    }
+    rows = {**tables, "suppressed": suppressed}
+    yield _question("source_rows", None, rows)
+    columns = [ident(name) for name in published(layout)]
+    yield _question("source_link", None, {**tables, "data": view, "columns": columns})
+    if layout.person_id is not None and originals.person is not None:
+        persons = {**tables, "person": layout.person_id, "physical": originals.person}
+        yield _question("source_persons", None, persons)
+    for column in layout.columns:
+        if column.column not in layout.tables:
+            yield from _of_column(column, originals, tables, promoted)
+
+
+def _of_column(
+    column: PublishedColumn, originals: Originals, tables: dict[str, Any], promoted: bool
+) -> Iterator[Question]:
+    parameters = {
+        **tables,
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "physical": originals.values[column.column],
+    }
+    if column.role in ("quasi", "semi"):
+        named = None if column.name is None else sql("l.{name}", name=column.name)
+        nodes = originals.nodes.get(column.column)
+        cells = {**parameters, "nodes": nodes, "named": named}
+        yield _question("source_covers", column.column, cells)
+    if column.bucket is not None:
+        buckets = {**parameters, "label": column.bucket}
+        yield _question("source_bucket", column.column, buckets)
+        flag = originals.flags.get(column.column)
+        if flag is not None:
+            flags = {**parameters, "flag": flag}
+            yield _question("source_flags", column.column, {**flags, "bucketed": False})
+            if not promoted:
+                bucketed = {**flags, "bucketed": True}
+                yield _question("source_flags", column.column, bucketed, "source_unflagged")
+    elif column.role in ("sensitive", "keep"):
+        yield _question("source_equal", column.column, parameters)
+
+
+def _question(
+    template: str, column: str | None, parameters: dict[str, Any], name: str | None = None
+) -> Question:
+    return Question(name or template, column, 0, f"verify/{template}.sql.j2", parameters)

@@ -1,0 +1,331 @@
+"""Hierarchies of intervals: the worked examples of the papers, types, ends, and bad input."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.errors import AnonymizerError, InfeasibleError, SourceError
+from tests.duckdb.hierarchy_build import Built, build
+
+HOURS = "select i as value, 1 as n from range(1, 101) t(i)"
+DATES = "select date '1969-11-20' + 17 * i::integer as value, 1 + i % 3 as n from range(60) t(i)"
+TIMES = (
+    "select timestamp '1969-11-20 23:30:00' + i * interval '17 days 5 hours' as value, 1 as n"
+    " from range(60) t(i)"
+)
+BUILDERS: list[dict[str, Any]] = [
+    {"builder": "conventional"},
+    {"builder": "divisor"},
+    {"builder": "cardinality"},
+    {"builder": "on_the_fly"},
+]
+
+
+def spans(built: Built, level: int) -> list[tuple[int, int]]:
+    text = f"select distinct lo, hi from anon_scratch.main.hierarchy_1 where level = {level}"
+    return sorted(built.raw(text))
+
+
+def by_tens(width: int) -> list[tuple[int, int]]:
+    return [(low, low + width - 1) for low in range(1, 101, width)]
+
+
+def test_conventional_halves_the_hours() -> None:
+    built = build({"builder": "conventional", "min_width": 12.5}, HOURS, "SMALLINT")
+    assert built.counts() == [8, 4, 2, 1]
+    assert spans(built, 1) == [
+        (1, 13), (14, 25), (26, 38), (39, 50), (51, 63), (64, 75), (76, 88), (89, 100)
+    ]  # fmt: skip
+    assert spans(built, 2) == by_tens(25)
+    assert spans(built, 3) == by_tens(50)
+    assert built.labels(3) == ["[1, 50]", "[51, 100]"]
+
+
+def test_divisors_of_the_hours() -> None:
+    spec = {"builder": "divisor", "mode": "independent", "min_width": 10}
+    built = build(spec, HOURS, "SMALLINT", nested=False)
+    assert built.counts() == [10, 5, 4, 2, 1]
+    for level, width in enumerate((10, 20, 25, 50, 100), start=1):
+        assert spans(built, level) == by_tens(width)
+
+
+@pytest.mark.parametrize(
+    ("options", "widths"),
+    [
+        ({"min_width": 10}, [10, 50]),
+        ({}, [5, 25, 50]),
+        ({"divisors": [10, 50]}, [10, 50]),
+        ({"divisors": [1, 7, 21, 105]}, [7, 21]),
+        ({"divisors": [200]}, []),
+    ],
+)
+def test_divisor_chains_nest(options: dict[str, Any], widths: list[int]) -> None:
+    built = build({"builder": "divisor", **options}, HOURS, "SMALLINT")
+    found = [spans(built, level)[0] for level in range(1, built.height)]
+    assert [high - low + 1 for low, high in found] == widths
+    assert built.counts() == [-(-100 // width) for width in widths] + [1]
+
+
+def test_a_prime_largest_value_divides_the_next_number() -> None:
+    values = "select i as value, 1 as n from range(1, 98) t(i)"
+    built = build({"builder": "divisor", "min_width": 7}, values, "TINYINT")
+    assert [spans(built, level)[-1] for level in range(1, built.height + 1)] == [
+        (92, 98),
+        (50, 98),
+        (1, 98),
+    ]
+    top = build(
+        {"builder": "divisor"}, "select i as value, 1 as n from range(1, 128) t(i)", "TINYINT"
+    )
+    assert spans(top, top.height) == [(1, 127)], "128 is beyond the type"
+
+
+def test_divisors_count_from_the_start_of_a_lower_domain() -> None:
+    built = build(
+        {"builder": "divisor"}, "select i as value, 1 as n from range(-3, 9) t(i)", "BIGINT"
+    )
+    assert spans(built, 1)[0] == (-3, -1)
+    assert built.counts() == [4, 2, 1]
+
+
+def test_cardinality_pairs_the_hours(data_folder: Path) -> None:
+    values = f"""
+        select hours_per_week as value, count(*) as n
+        from (select hours_per_week from '{data_folder}/adult_train.parquet'
+              union all select hours_per_week from '{data_folder}/adult_test.parquet')
+        group by 1"""
+    spec = {"builder": "cardinality", "min_width": 10, "domain": [1, 100]}
+    built = build(spec, values, "SMALLINT")
+    assert built.counts() == [10, 5, 3, 2, 1]
+    assert spans(built, 1) == by_tens(10)
+    assert spans(built, 2) == by_tens(20)
+    assert sorted(high - low + 1 for low, high in spans(built, 3)) == [20, 40, 40]
+    assert sorted(high - low + 1 for low, high in spans(built, 4)) == [40, 60]
+
+
+def test_cardinality_leaves_of_two_give_the_papers_counts() -> None:
+    built = build({"builder": "cardinality", "min_width": 2}, HOURS, "SMALLINT")
+    assert built.counts() == [50, 25, 13, 7, 4, 2, 1]
+    odd = build(
+        {"builder": "cardinality", "min_width": 2},
+        "select i as value, 1 as n from range(1, 12) t(i)",
+        "SMALLINT",
+    )
+    assert spans(odd, 1)[-1] == (9, 11), "the last leaf takes the remainder"
+
+
+def pair_by_hand(counts: list[int]) -> list[list[list[int]]]:
+    """Levels of leaf numbers, by trying every odd place for the node that stays alone."""
+    level = [[leaf] for leaf in range(len(counts))]
+    levels = [level]
+    while len(level) > 1:
+        options = []
+        for alone in range(0, len(level), 2) if len(level) % 2 else [len(level)]:
+            rest = [node for at, node in enumerate(level) if at != alone]
+            pairs = [a + b for a, b in zip(rest[::2], rest[1::2], strict=True)]
+            found = sorted(pairs + ([level[alone]] if alone < len(level) else []))
+            sums = [sum(counts[leaf] for leaf in node) for node in found]
+            options.append((max(sums) - min(sums), alone, found))
+        level = min(options)[2]
+        levels.append(level)
+    return levels
+
+
+def test_cardinality_equals_trying_every_place() -> None:
+    draw = random.Random(5)
+    for _ in range(12):
+        size = draw.randint(2, 40)
+        counts = [draw.choice([0, 1, 1, 2, 5, 30]) for _ in range(size)]
+        counts[0] = counts[0] or 1
+        values = ", ".join(f"({at}, {n})" for at, n in enumerate(counts) if n)
+        built = build(
+            {"builder": "cardinality", "domain": [0, size - 1]},
+            f"select * from (values {values}) t(value, n)",
+            "INTEGER",
+        )
+        expected = pair_by_hand(counts)[1:]
+        assert built.height == len(expected)
+        for level, nodes in enumerate(expected, start=1):
+            held = {(node[0], node[-1]) for node in nodes if any(counts[leaf] for leaf in node)}
+            assert set(spans(built, level)) == held
+
+
+def merge_by_hand(points: list[tuple[int, int]]) -> list[list[list[int]]]:
+    """The partition after every merge, by looking at all neighbours each time."""
+    from fractions import Fraction
+
+    nodes = [[at] for at in range(len(points))]
+    states = [nodes]
+
+    def centre(node: list[int]) -> Fraction:
+        weight = sum(points[at][1] for at in node)
+        return Fraction(sum(points[at][0] * points[at][1] for at in node), weight)
+
+    while len(nodes) > 1:
+        gaps = [centre(b) - centre(a) for a, b in pairwise(nodes)]
+        at = gaps.index(min(gaps))
+        nodes = [*nodes[:at], nodes[at] + nodes[at + 1], *nodes[at + 2 :]]
+        states.append(nodes)
+    return states
+
+
+@pytest.mark.parametrize("scale", [1, 10])
+def test_on_the_fly_equals_naive_agglomeration(scale: int) -> None:
+    draw = random.Random(scale)
+    for _ in range(12):
+        size = draw.randint(1, 60)
+        places = sorted(draw.sample(range(-100, 100 * scale), size))
+        points = [(at, draw.randint(1, 9)) for at in places]
+        values = ", ".join(f"({at}, {n})" for at, n in points)
+        built = build(
+            {"builder": "on_the_fly"}, f"select * from (values {values}) t(value, n)", "INTEGER"
+        )
+        states = merge_by_hand(points)
+        for level in range(1, built.height + 1):
+            nodes = -(-size // 2**level)
+            expected = [(points[n[0]][0], points[n[-1]][0]) for n in states[size - nodes]]
+            assert spans(built, level) == expected
+        assert built.counts()[-1] == 1
+
+
+@pytest.mark.parametrize("spec", BUILDERS, ids=lambda spec: str(spec["builder"]))
+@pytest.mark.parametrize(
+    ("sql_type", "values"),
+    [
+        ("INTEGER", "select i * i - 400 as value, 1 + i % 5 as n from range(60) t(i)"),
+        ("UTINYINT", "select i * 5 as value, 1 as n from range(51) t(i)"),
+        (
+            "HUGEINT",
+            f"select {10**30}::hugeint + i * 7 as value, 1 as n from range(40) t(i)",
+        ),
+        ("DECIMAL(9,2)", "select (i * 37 - 900) / 100 as value, 1 as n from range(70) t(i)"),
+        ("DECIMAL(4,4)", "select (i * 7 - 200) / 10000 as value, 1 as n from range(70) t(i)"),
+        ("DOUBLE", "select (i * i - 300) / 7 as value, 1 + i % 4 as n from range(70) t(i)"),
+        ("FLOAT", "select (i * i - 300) / 7 as value, 1 as n from range(70) t(i)"),
+        ("DATE", DATES),
+        ("TIMESTAMP", TIMES),
+        ("TIMESTAMP_S", TIMES),
+        ("TIMESTAMP_MS", TIMES),
+        ("TIMESTAMP_NS", TIMES),
+        ("TIMESTAMP WITH TIME ZONE", TIMES),
+    ],
+)
+def test_every_ordered_type(spec: dict[str, Any], sql_type: str, values: str) -> None:
+    if sql_type == "HUGEINT" and spec["builder"] == "divisor":
+        spec = {"builder": "divisor", "divisors": [10, 100]}
+        values = "select -50 + i * 7 as value, 1 as n from range(40) t(i)"
+    kind = (
+        "date" if (sql_type[0] in "DT" and "DATE" in sql_type) or "TIME" in sql_type else "numeric"
+    )
+    built = build(spec, values, sql_type, kind)
+    assert built.height >= 2
+    one = build(spec, f"select * from ({values}) limit 1", sql_type, kind)
+    assert one.labels(one.height) == ["*"]
+    none = build(spec, f"select * from ({values}) limit 0", sql_type, kind)
+    assert none.height == 0
+
+
+def test_labels_of_dates_times_and_decimals() -> None:
+    conventional = {
+        "builder": "conventional",
+        "domain": ["2020-01-01", "2020-12-30"],
+        "min_width": 180,
+    }
+    for sql_type in ("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"):
+        values = (
+            "select timestamptz '2020-03-01 12:00:00+00' + i * interval '7 days' as value, 1 as n"
+        )
+        if sql_type != "TIMESTAMP WITH TIME ZONE":
+            values = values.replace("timestamptz", "timestamp").replace("+00'", "'")
+        built = build(conventional, f"{values} from range(40) t(i)", sql_type, "date")
+        assert built.labels(1) == ["[2020-01-01, 2020-07-01]", "[2020-07-02, 2020-12-30]"]
+    tenths = build(
+        {"builder": "conventional", "domain": [0, 9.9], "min_width": 2},
+        "select i / 10 as value, 1 as n from range(100) t(i)",
+        "DECIMAL(3,1)",
+    )
+    assert tenths.labels(1) == ["[0.0, 2.4]", "[2.5, 4.9]", "[5.0, 7.4]", "[7.5, 9.9]"]
+    reals = build(
+        {"builder": "conventional", "domain": [0, 10], "min_width": 2.5},
+        "select i / 10 as value, 1 as n from range(100) t(i)",
+        "DOUBLE",
+    )
+    assert reals.labels(1) == ["[0.0, 2.5]", "[2.5, 5.0]", "[5.0, 7.5]", "[7.5, 10.0]"]
+
+
+def test_calendar() -> None:
+    for sql_type in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"):
+        built = build({"builder": "date"}, DATES, sql_type, "date")
+        levels = [built.labels(level) for level in range(1, built.height + 1)][-5:]
+        assert levels[0][:2] == ["[1969-11-01, 1969-11-30]", "[1969-12-01, 1969-12-31]"]
+        assert levels[1][:2] == ["[1969-10-01, 1969-12-31]", "[1970-01-01, 1970-03-31]"]
+        assert levels[2][0] == "[1969-01-01, 1969-12-31]"
+        assert levels[3] == ["[1960-01-01, 1969-12-31]", "[1970-01-01, 1979-12-31]"]
+        assert levels[4] == ["*"]
+        assert built.height == (5 if sql_type == "DATE" else 6)
+    with pytest.raises(SourceError, match=r"columns\.x\.hierarchy\.levels: day is the value"):
+        build({"builder": "date", "levels": ["day"]}, DATES, "DATE", "date")
+
+
+def test_intervals_with_bottom_and_top_coding() -> None:
+    spec = {"builder": "intervals", "cuts": [20, 40, 60], "bottom": 18, "top": 80}
+    built = build(spec, HOURS, "SMALLINT")
+    assert built.labels(1) == ["< 18", "[18, 19]", "[20, 39]", "[40, 59]", "[60, 79]", ">= 80"]
+    plain = build({"builder": "intervals", "cuts": [0, 50.5]}, HOURS, "DOUBLE")
+    assert plain.labels(1) == ["[0.0, 50.5]", "[50.5, 100.0]"]
+    days = build(
+        {"builder": "intervals", "cuts": ["1960-01-01", "1970-01-01"]}, TIMES, "TIMESTAMP", "date"
+    )
+    assert days.labels(1)[0] == "[1960-01-01, 1969-12-31]"
+
+
+def problem(spec: dict[str, Any], values: str, sql_type: str, kind: str = "numeric") -> str:
+    with pytest.raises(AnonymizerError) as caught:
+        build(spec, values, sql_type, kind)
+    assert isinstance(caught.value, SourceError | InfeasibleError)
+    return str(caught.value)
+
+
+def test_bad_input() -> None:
+    x = "columns.x.hierarchy"
+    found = problem({"builder": "intervals", "cuts": [20, 40]}, HOURS, "SMALLINT")
+    assert found.startswith(f"{x}: 19 distinct values (19 rows) below the first cut")
+    found = problem({"builder": "conventional", "domain": [5, 99]}, HOURS, "SMALLINT")
+    assert found.startswith(f"{x}: 5 distinct values (5 rows) outside of the domain")
+    wrong = "select 'nan'::double as value, 7 as n union all select 1, 1"
+    for spec in BUILDERS:
+        assert "1 distinct value (7 rows) NaN or infinite" in problem(spec, wrong, "DOUBLE")
+        forever = "select date 'infinity' as value, 7 as n union all select date '2020-01-01', 1"
+        assert "NaN or infinite" in problem(spec, forever, "DATE", "date")
+    wide = "select unnest([-9e37, 9e37])::hugeint as value, 1 as n"
+    assert "too wide a range" in problem({"builder": "conventional"}, wide, "HUGEINT")
+    far = "select unnest([1, 1e15])::bigint as value, 1 as n"
+    assert f"{x}.divisors: the domain is too large" in problem(
+        {"builder": "divisor"}, far, "BIGINT"
+    )
+    found = problem({"builder": "cardinality", "min_width": 2}, far, "BIGINT")
+    assert f"{x}.min_width: makes 500,000,000,000,000 leaf intervals" in found
+    assert build({"builder": "cardinality"}, far, "BIGINT").height > 10
+    assert "whole number" in problem(
+        {"builder": "cardinality", "min_width": 2.5}, HOURS, "SMALLINT"
+    )
+    for domain, sql_type, said in [
+        ([0.5, 100], "SMALLINT", "more digits"),
+        ([0, 1000], "TINYINT", "outside of the column's type"),
+        (["2020-01-01", "2021-01-01"], "SMALLINT", "is a date"),
+        ([0, 1000], "DATE", "is a number"),
+        (["2020-01-01 10:00", "2021-01-01"], "DATE", "time of day"),
+    ]:
+        values = DATES if sql_type == "DATE" else HOURS
+        found = problem({"builder": "conventional", "domain": domain}, values, sql_type)
+        assert f"{x}.domain: a bound " in found
+        assert said in found
+    for spec in [*BUILDERS, {"builder": "intervals", "cuts": [1]}]:
+        text = "select 'a' as value, 1 as n"
+        assert "needs a column of numbers" in problem(spec, text, "VARCHAR", "categorical")
+    assert "needs a column of dates" in problem({"builder": "date"}, HOURS, "SMALLINT")
