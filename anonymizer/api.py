@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -84,6 +85,7 @@ def run(
     `database`: the source's file, or an open DuckDB connection, which is used itself. `seed`: a
     secret of 64 hexadecimal digits; a number makes a release that is stamped reproducible.
     """
+    began = time.perf_counter()
     chosen = _seed(seed)
     run_id = secrets.token_hex(8)
     names = Names.of(policy, run_id)
@@ -114,7 +116,7 @@ def run(
                 beside.check(session.engine)
             prepared = prepare(policy, session, executor)
             executor.run(prepared.compiled.stages)
-            job = _Job(policy, session, executor, prepared, names, chosen)
+            job = _Job(policy, session, executor, prepared, names, chosen, began)
             if target is not None:
                 return job.into_file(target)
             assert beside is not None
@@ -172,6 +174,7 @@ class _Job:
     prepared: Prepared
     names: Names
     seed: Seed
+    began: float
 
     @property
     def engine(self) -> DuckDBEngine:
@@ -226,12 +229,16 @@ class _Job:
 
     def _judged(self, view: Table) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for the rows behind `view`."""
+        began = time.perf_counter()
         found = suppression(self.policy, self.engine, view, self.compiled.layout)
         refuse_beyond(found, self.policy.suppression_limit)
         verification = judge(self.engine, view, self.compiled.layout, self.requirements)
         verification += against_source(self.policy, self.engine, self.prepared, view)
         refuse_unless_passed(verification)
         measures = release_measures(self.policy, self.engine, self.prepared, view, found)
+        now = time.perf_counter()
+        measures["seconds_anonymizing"] = round(began - self.began, 3)
+        measures["seconds_judging"] = round(now - began, 3)
         return verification, measures
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:

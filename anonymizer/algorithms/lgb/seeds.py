@@ -2,7 +2,8 @@
 
 Every class is divided between two seeds that lie far apart, all classes at once. A unit goes to
 the seed with which it forms the tighter pair; Xu's growing groups, which add one tuple at a time,
-are replaced by the fixed seeds, so that a level is one statement. Distances are rounded to 10^-9
+are replaced by the fixed seeds, so that a level is one statement. The farthest unit is taken to be
+the first that has k rows at least as far, so that no lone outlier becomes a seed. Distances are rounded to 10^-9
 and summed as integers: the result does not depend on the order of addition.
 """
 
@@ -23,6 +24,9 @@ SIDES = work("sides")
 SCALE = 1_000_000_000
 ROUNDS = (("start", "far_1"), ("far_1", "far_2"), ("far_2", "far_3"))
 MAX_LEVELS = 10_000
+ATTEMPTS = 3
+"""Further pairs of seeds that a class may try after one split off fewer than k rows. LGB freezes the
+class at once, so that a single outlier can keep thousands of rows together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ def seed_stages(
         "first_class": how.first_class,
         "k": how.k,
         "rebalance": rebalance,
+        "attempts": 0 if rebalance else ATTEMPTS,
         "rounds": [(Sql(before), Sql(name)) for before, name in ROUNDS],
         "distance": distance(attributes, "x", "y"),
         "to_first": Sql(f"({distance(attributes, 'x', 'y')})"),
