@@ -33,10 +33,15 @@ from anonymizer.release.names import Names
 from anonymizer.release import objects
 from anonymizer.release.layout import Requirement
 from anonymizer.release.release import Release
-from anonymizer.release.source_checks import against_source, release_measures, suppression
+from anonymizer.release.source_checks import (
+    against_source,
+    published_paths,
+    release_measures,
+    suppression,
+)
 from anonymizer.seed import Seed
 from anonymizer.session import Database, Session, open_session
-from anonymizer.verify import Verification, requirements_of
+from anonymizer.verify import Verification, requirements_of, with_paths
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -53,9 +58,7 @@ def _prepared(
     limits: Limits | None = None,
     listener: Listener | None = None,
 ) -> Iterator[tuple[Session, Executor]]:
-    with open_session(
-        policy, database, spill=spill, writable=writable, limits=limits
-    ) as session:
+    with open_session(policy, database, spill=spill, writable=writable, limits=limits) as session:
         session.engine.binds = {"secret": seed.secret}
         yield session, Executor(session.engine, listener)
 
@@ -186,7 +189,14 @@ class _Job:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        return requirements_of(self.policy)
+        """The policy's guarantees; a hierarchical distance comes with its published values' paths."""
+        found = []
+        sensitive = {s.column: s for s in self.prepared.roles.sensitive}
+        for item in requirements_of(self.policy):
+            if item.parameters.get("distance") == "hierarchical" and item.column in sensitive:
+                item = with_paths(item, published_paths(self.engine, sensitive[item.column]))
+            found.append(item)
+        return tuple(found)
 
     def into_file(self, target: FileTarget) -> Release:
         engine, names = self.engine, self.names

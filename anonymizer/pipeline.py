@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from anonymizer import hierarchy
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.algorithms.guards import source_guard
-from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_steps
+from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_step, values_steps
 from anonymizer.algorithms.registry import compiler
 from anonymizer.algorithms.roles import Roles, roles
+from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table, ident
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.execute import Executor
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
+from anonymizer.profile import Attribute, Sensitive, published_type
 from anonymizer.session import Session, find_table
 
 
@@ -33,6 +35,7 @@ class Prepared:
 
 def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     """Execute the reading stages in scratch and compile the rest."""
+    refuse_unsupported(policy)
     first = roles(policy, session.profile)
     check_conditions(policy, session)
     reading: list[Stage] = [
@@ -43,43 +46,53 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     reading += hierarchy_stages(policy, first, session)
     executor.run(reading)
     engine = session.engine
+    trees = {s.column for s in first.sensitive if policy.columns[s.column].hierarchy is not None}
     counts = ["select count(*) from " + ident(SNAPSHOT).text]
     for a in first.quasi:
         counts.append(f"select count(*) from {ident(a.values)}")
         has = policy.columns[a.column].hierarchy is not None
         counts.append(f"select max(level) from {ident(a.hierarchy)}" if has else "select 0")
+    for s in first.sensitive:
+        tree = s.column in trees
+        counts.append(f"select max(level) from {ident(s.hierarchy)}" if tree else "select 0")
     figures = engine.raw(
         "select " + ", ".join(f"({query})" for query in counts), "counts of the source"
     )[0]
-    rows = int(figures[0])
+    rows, quasi = int(figures[0]), len(first.quasi)
     if rows == 0:
         raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
     profile = dataclasses.replace(
         session.profile,
         rows=rows,
-        distinct=tuple(int(n) for n in figures[1::2]),
-        heights=tuple(int(n or 0) for n in figures[2::2]),
+        distinct=tuple(int(n) for n in figures[1 : 2 * quasi + 1 : 2]),
+        heights=tuple(int(n or 0) for n in figures[2 : 2 * quasi + 1 : 2]),
+        sensitive_heights=tuple(int(n or 0) for n in figures[2 * quasi + 1 :]),
     )
     final = roles(policy, profile)
     return Prepared(final, tuple(reading), compiler(policy)(policy, profile, final), rows)
 
 
 def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list[Stage]:
-    """Build the hierarchies of all quasi-identifiers that have one; problems come together."""
+    """Build the hierarchies of all columns that have one; problems come together."""
 
     def resolve(name: str) -> Table:
         return find_table(session.engine, table_parts(name), "hierarchy.table")
 
     stages: list[Stage] = []
     problems: list[Problem] = []
-    for a in described.quasi:
+    columns: list[tuple[int, Attribute | Sensitive]]
+    columns = [(a.index, a) for a in described.quasi]
+    columns += [(s.hierarchy_index, s) for s in described.sensitive]
+    for index, a in columns:
         spec = policy.columns[a.column].hierarchy
         if spec is None:
             continue
+        if isinstance(a, Sensitive):
+            stages.append(values_step(a.column, a.values, a.s))
         try:
             stages += hierarchy.stages(
-                a.index,
-                a.sql_type,
+                index,
+                published_type(a.sql_type),
                 a.kind,
                 spec,
                 column=a.column,

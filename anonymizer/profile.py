@@ -140,7 +140,17 @@ class Sensitive:
     @property
     def hierarchy(self) -> Table:
         """Work table of its hierarchy, where hierarchical t needs one."""
-        return work(f"sensitive_hierarchy_{self.index}")
+        return work(f"hierarchy_{self.hierarchy_index}")
+
+    @property
+    def hierarchy_index(self) -> int:
+        """Number of its hierarchy, beyond those of the quasi-identifiers."""
+        return 10_000 + self.index
+
+    @property
+    def values(self) -> Table:
+        """Work table of its distinct values with counts, from which its hierarchy is built."""
+        return work(f"values_{self.hierarchy_index}")
 
     @property
     def reference(self) -> Table:
@@ -179,7 +189,8 @@ class TableProfile:
     """Distinct values of each quasi-identifier, where they have been counted."""
     heights: tuple[int, ...] = ()
     """Height of each quasi-identifier's hierarchy, where they have been built."""
-    protected_distinct: tuple[int, ...] = ()
+    sensitive_heights: tuple[int, ...] = ()
+    """Height of each sensitive column's hierarchy, where they have been built."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]

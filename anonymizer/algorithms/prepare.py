@@ -93,15 +93,16 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     return Sql(f"md5(concat({texts}))")
 
 
-def values_steps(roles: Roles) -> tuple[Step, ...]:
-    return tuple(
-        Step(
-            f"values of {a.column}",
-            "prepare/values.sql.j2",
-            {"snapshot": SNAPSHOT, "values": a.values, "column": a.q},
-        )
-        for a in roles.quasi
+def values_step(column: str, values: Table, cell: Sql) -> Step:
+    return Step(
+        f"values of {column}",
+        "prepare/values.sql.j2",
+        {"snapshot": SNAPSHOT, "values": values, "column": cell},
     )
+
+
+def values_steps(roles: Roles) -> tuple[Step, ...]:
+    return tuple(values_step(a.column, a.values, a.q) for a in roles.quasi)
 
 
 def domain_steps(roles: Roles) -> tuple[Step, ...]:

@@ -49,7 +49,9 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 )
             elif column.role == "sensitive":
                 kind = check_kind(name, sql_type, column.kind)
-                sensitive.append(Sensitive(len(sensitive) + 1, name, sql_type, kind))
+                j = len(sensitive)
+                height = profile.sensitive_heights[j] if profile.sensitive_heights else 0
+                sensitive.append(Sensitive(j + 1, name, sql_type, kind, height))
             elif column.role == "keep":
                 if _nested(sql_type):
                     raise SourceError(unusable(name, sql_type))

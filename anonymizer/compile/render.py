@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from anonymizer.compile.environment import environment
@@ -71,9 +71,7 @@ def render(template: str, parameters: Mapping[str, Any]) -> Statement:
     """
     text = environment().get_template(template).render(parameters).strip()
     declared = header(template)
-    kind = _kind(template, text)
-    found_writes, body = _target(text, kind)
-    reads = _tables(template, body)
+    kind, found_writes, reads = _inspect(template, text)
     may_read = _physical(declared.reads, parameters)
     may_write = _physical(declared.writes, parameters)
     if not reads <= may_read or found_writes != may_write:
@@ -82,6 +80,16 @@ def render(template: str, parameters: Mapping[str, Any]) -> Statement:
             f"reads {sorted(reads - may_read)}, writes {sorted(found_writes ^ may_write)}"
         )
     return Statement(text, kind, reads, found_writes)
+
+
+@lru_cache(maxsize=1024)
+def _inspect(
+    template: str, text: str
+) -> tuple[str, frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]:
+    """Kind of the statement, tables it writes, tables it reads; parsed once per text."""
+    kind = _kind(template, text)
+    writes, body = _target(text, kind)
+    return kind, writes, _tables(template, body)
 
 
 def _kind(template: str, text: str) -> str:

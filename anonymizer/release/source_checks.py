@@ -16,6 +16,7 @@ from anonymizer.pipeline import Prepared
 from anonymizer.policy import Lgb, Policy
 from anonymizer.release.judge import Suppression
 from anonymizer.release.layout import Layout
+from anonymizer.profile import Sensitive
 from anonymizer.verify import Verification
 from anonymizer.verify.source import Originals, verify_against_source
 
@@ -117,3 +118,14 @@ def release_measures(
     if found.unit == "persons":
         measures["suppressed_persons"] = found.suppressed
     return measures
+
+
+def published_paths(engine: DuckDBEngine, column: Sensitive) -> dict[str, list[int]]:
+    """Text of every published value of a sensitive column, with its ancestors' numbers."""
+    rows = engine.raw(
+        f"select cast(f.original as varchar), list(h.node order by h.level)"
+        f" from {ident(column.reference)} f join {ident(column.hierarchy)} h"
+        " on h.value = f.original group by 1",
+        "verification",
+    )
+    return {str(value): list(nodes) for value, nodes in rows}

@@ -1,0 +1,75 @@
+"""Which guarantees each algorithm can work towards. The rest is refused before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy import Policy
+
+DIVERSITY = {"l_diversity", "entropy_l", "recursive_cl", "t_closeness", "alpha"}
+RELATIVE = {"beta_likeness", "delta_disclosure"}
+IDENTITY = {"ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta"}
+
+RULES: dict[str, set[str]] = {
+    "mondrian": DIVERSITY | RELATIVE,
+    "lgb": DIVERSITY | RELATIVE,
+}
+MODELS: dict[str, set[str]] = {
+    "mondrian": {"k_anonymity", "alpha_k"},
+    "lgb": {"k_anonymity"},
+}
+DISTANCES: dict[str, set[str]] = {
+    "mondrian": {"equal", "ordered", "hierarchical"},
+    "lgb": {"equal", "ordered"},
+}
+
+
+def refuse_unsupported(policy: Policy) -> None:
+    """Raises PolicyError with every guarantee that the algorithm cannot work towards."""
+    problems = list(_problems(policy))
+    if problems:
+        raise PolicyError(problems)
+
+
+def _problems(policy: Policy) -> Iterator[Problem]:
+    name = policy.algorithm.name
+    if name not in RULES:
+        return
+    hint = "assess and verify judge it on any table; for a release choose another model"
+    for model in policy.privacy.guarantees:
+        if model not in MODELS[name]:
+            yield Problem(
+                f"privacy.{model}",
+                f"is not a model that the algorithm {name} works towards",
+                allowed=", ".join(sorted(MODELS[name])),
+                hint=hint,
+            )
+    for column in policy.protected:
+        protect = policy.columns[column].protect
+        assert protect is not None
+        path = f"columns.{column}.protect"
+        given = {rule for rule in DIVERSITY | RELATIVE | {"levels"} if getattr(protect, rule)}
+        for rule in sorted(given - RULES[name]):
+            yield Problem(
+                f"{path}.{rule}",
+                f"is not a rule that the algorithm {name} works towards",
+                allowed=", ".join(sorted(RULES[name])),
+            )
+        closeness = protect.t_closeness
+        if closeness is not None and closeness.distance not in DISTANCES[name]:
+            yield Problem(
+                f"{path}.t_closeness.distance",
+                f"{closeness.distance} is not available with the algorithm {name}",
+                allowed=", ".join(sorted(DISTANCES[name])),
+            )
+        if (
+            closeness is not None
+            and closeness.distance == "hierarchical"
+            and policy.columns[column].hierarchy is None
+        ):
+            yield Problem(
+                f"{path}.t_closeness.distance",
+                "hierarchical needs a hierarchy of the column",
+                hint="hierarchy: {file: diseases.csv}",
+            )

@@ -1,0 +1,1 @@
+"""Benchmarks: the papers' experiments rerun, and the tool beside its peers."""
