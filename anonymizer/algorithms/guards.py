@@ -26,7 +26,12 @@ class Count:
 
 def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
     """Checks of the snapshot, made in one statement and reported together."""
-    counts = [*_quasi_counts(policy, roles), *_key_counts(policy), *_unique_counts(policy, roles)]
+    counts = [
+        *_null_counts(policy, roles),
+        *_quasi_counts(roles),
+        *_key_counts(policy),
+        *_unique_counts(policy, roles),
+    ]
     if not counts:
         return ()
 
@@ -47,21 +52,28 @@ def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
     return (Guard(step, explain, SourceError),)
 
 
-def _quasi_counts(policy: Policy, roles: Roles) -> list[Count]:
+def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
+    columns = [(a.column, a.q) for a in roles.quasi]
+    columns += [(s.column, s.s) for s in roles.sensitive]
+    columns += [(k.column, k.k) for k in roles.kept]
+    return [
+        Count(
+            f"count(*) filter (where {name} is null)",
+            lambda n, path=f"columns.{column}.nulls": Problem(  # type: ignore[misc]
+                path,
+                f"forbids NULL, but {n} rows have none there",
+                allowed="own_class, suppress, forbid",
+            ),
+        )
+        for column, name in columns
+        if policy.columns[column].nulls == "forbid"
+    ]
+
+
+def _quasi_counts(roles: Roles) -> list[Count]:
     counts = []
     for a in roles.quasi:
         path = f"columns.{a.column}"
-        if policy.columns[a.column].nulls == "forbid":
-            counts.append(
-                Count(
-                    f"count(*) filter (where {a.q} is null)",
-                    lambda n, path=path: Problem(  # type: ignore[misc]
-                        f"{path}.nulls",
-                        f"forbids NULL, but {n} rows have none there",
-                        allowed="own_class, suppress, forbid",
-                    ),
-                )
-            )
         if a.sql_type in ("FLOAT", "DOUBLE") and a.kind == "numeric":
             counts.append(
                 Count(

@@ -8,6 +8,9 @@ from anonymizer.profile import Attribute
 
 def value_text(value: str, attribute: Attribute) -> Sql:
     """A single value as the text of a cell."""
+    if attribute.sql_type == "TIMESTAMP WITH TIME ZONE":
+        # in UTC, whatever the time zone of the session
+        value = f"(cast(timezone('UTC', {value}) as varchar) || '+00')"
     return Sql(f"cast({value} as varchar)" if attribute.ordered else value_label(value))
 
 

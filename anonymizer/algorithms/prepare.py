@@ -118,6 +118,7 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
                 "attribute": a,
                 "column": a.q,
                 "label": value_text("value", a),
+                "unit": Sql("day" if a.sql_type == "DATE" else "second"),
             },
         )
         for a in roles.quasi
@@ -158,11 +159,21 @@ def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
             "words": words(roles.quasi),
             "has_identity": policy.key is not None or _has_others(policy, roles),
             "carried": carried,
-            "suppressed": [a for a in roles.quasi if policy.columns[a.column].nulls == "suppress"],
+            "suppressed": suppressed(policy, roles),
             "numbered": numbered,
+            "copies": policy.key is None,
+            "copy_draw": Sql(f"md5_number(concat(cast(draw as uuid), {lit(':copy ')}, copy))"),
         },
         binds=("secret",),
     )
+
+
+def suppressed(policy: Policy, roles: Roles) -> list[Sql]:
+    """The columns of the snapshot whose NULLs leave a row out."""
+    columns = [(a.column, a.q) for a in roles.quasi]
+    columns += [(s.column, s.s) for s in roles.sensitive]
+    columns += [(k.column, k.k) for k in roles.kept]
+    return [name for column, name in columns if policy.columns[column].nulls == "suppress"]
 
 
 def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:

@@ -45,6 +45,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         flag=sum(a.flagged for a in quasi),
                         height=profile.heights[i] if profile.heights else 0,
                         distinct=profile.distinct[i] if profile.distinct else 0,
+                        nulls=profile.nulls[i] if profile.nulls else 0,
                     )
                 )
             elif column.role == "sensitive":

@@ -94,11 +94,11 @@ def _context(
     if how.strict:
         admissible = f"n_left >= {k} and n_all - n_left >= {k}"
         if how.split == "median":
-            admissible += " and 2 * n_left >= n_all and 2 * n_before < n_all"
+            admissible += " and 2 * n_left >= n_all and 2 * (n_left - n) < n_all"
         before_last = " and code < last_code"
     else:
         # the lower half, rounded up, goes left; rows equal to the median go to either side
-        admissible = f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * n_before < n_all"
+        admissible = f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * (n_left - n) < n_all"
         before_last = ""
     return {
         "attributes": tuple(attributes),
@@ -114,6 +114,7 @@ def _context(
         "references": [p.reference for p in how.protections],
         "protections": how.protections,
         "first_class": how.first_class,
+        "k": how.k,
         "split": how.split,
         "relaxed": not how.strict,
         "admissible": Sql(admissible + before_last),
