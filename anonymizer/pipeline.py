@@ -55,6 +55,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     for s in first.sensitive:
         tree = s.column in trees
         counts.append(f"select max(level) from {ident(s.hierarchy)}" if tree else "select 0")
+    counts += [f"select count(*) from {ident(SNAPSHOT)} where {a.q} is null" for a in first.quasi]
     figures = engine.raw(
         "select " + ", ".join(f"({query})" for query in counts), "counts of the source"
     )[0]
@@ -66,7 +67,8 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
         rows=rows,
         distinct=tuple(int(n) for n in figures[1 : 2 * quasi + 1 : 2]),
         heights=tuple(int(n or 0) for n in figures[2 : 2 * quasi + 1 : 2]),
-        sensitive_heights=tuple(int(n or 0) for n in figures[2 * quasi + 1 :]),
+        nulls=tuple(int(n) for n in figures[len(figures) - quasi :]),
+        sensitive_heights=tuple(int(n or 0) for n in figures[2 * quasi + 1 : -quasi or None]),
     )
     final = roles(policy, profile)
     return Prepared(final, tuple(reading), compiler(policy)(policy, profile, final), rows)

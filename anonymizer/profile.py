@@ -64,6 +64,8 @@ class Attribute:
     """Levels of the generalization hierarchy above the leaves; 0 where there is none."""
     distinct: int = 0
     """Distinct non-NULL values; 0 while not counted."""
+    nulls: int = 0
+    """Rows in which it is NULL; 0 while not counted."""
 
     @property
     def ordered(self) -> bool:
@@ -187,6 +189,8 @@ class TableProfile:
     """Distinct quasi-identifier tuples, where they have been counted."""
     distinct: tuple[int, ...] = ()
     """Distinct values of each quasi-identifier, where they have been counted."""
+    nulls: tuple[int, ...] = ()
+    """Rows in which each quasi-identifier is NULL, where they have been counted."""
     heights: tuple[int, ...] = ()
     """Height of each quasi-identifier's hierarchy, where they have been built."""
     sensitive_heights: tuple[int, ...] = ()

@@ -1,21 +1,30 @@
 """The private folder of a run, and the removal of what dead runs left.
 
-A folder holds spilled data and `run.json` (process id, host, start). It is made with mode 0700
-and removed when the run ends; a later run removes it when its owner is dead.
+A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
+builds). It is made with mode 0700 and removed when the run ends; a later run removes it when its
+owner is dead.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
+import stat
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = "anonymizer-run-"
+RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
+OWNER = "run.json"
+UNFINISHED = "run.json.new"
+ABANDONED = 3600.0
+"""Seconds after which what names no owner is taken to have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +42,35 @@ def base_folder() -> Path:
     return Path(os.environ.get("ANONYMIZER_TMPDIR") or tempfile.gettempdir())
 
 
-def create(run_id: str) -> RunFolder:
-    """Make the folder of run `run_id`, after removing those of dead runs."""
+def folder_of(run_id: str) -> Path:
+    """Where the folder of a run is, if there is one."""
+    return base_folder() / f"{PREFIX}{run_id}"
+
+
+def create(run_id: str, building: Path | None = None) -> RunFolder:
+    """Make the folder of run `run_id`, after removing those of dead runs.
+
+    `building` is the file the run builds aside; it is removed with the folder of a dead run.
+    """
     remove_dead()
-    path = base_folder() / f"{PREFIX}{run_id}"
+    path = folder_of(run_id)
     path.mkdir(mode=0o700, parents=False)
-    _write_owner(path / "run.json", run_id)
+    # written whole or not at all: a folder without an owner is empty, or nearly so
+    (path / UNFINISHED).write_text(json.dumps(owner_record(run_id, building)))
+    (path / UNFINISHED).replace(path / OWNER)
     return RunFolder(path)
 
 
-def owner_record(run_id: str) -> dict[str, object]:
+def owner_record(run_id: str, building: Path | None = None) -> dict[str, object]:
+    """Who owns a run: what `run.json` holds."""
     return {
         "run_id": run_id,
         "pid": os.getpid(),
         "process_start": _process_start(os.getpid()),
         "host": socket.gethostname(),
         "started": time.time(),
+        "building": str(building) if building is not None else None,
     }
-
-
-def _write_owner(path: Path, run_id: str) -> None:
-    path.write_text(json.dumps(owner_record(run_id)))
 
 
 def is_dead(record: dict[str, object]) -> bool:
@@ -61,36 +78,125 @@ def is_dead(record: dict[str, object]) -> bool:
     if record.get("host") != socket.gethostname():
         return False
     pid = record.get("pid")
-    if not isinstance(pid, int):
+    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
         return False
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return True
     except PermissionError:
         return False
+    if _process_state(pid) in ("Z", "X"):
+        return True
     # the number may have been given to another process since
     return record.get("process_start") != _process_start(pid)
 
 
 def remove_dead() -> list[Path]:
-    """Remove the run folders whose owner is dead; returns what was removed."""
-    removed = []
-    for path in sorted(base_folder().glob(f"{PREFIX}*")):
-        try:
-            record = json.loads((path / "run.json").read_text())
-        except (OSError, ValueError):
-            continue
-        if isinstance(record, dict) and is_dead(record):
+    """Remove the run folders whose owner is dead, and what they were building.
+
+    Returns what was removed. Folders of other users are left alone, and so are those that name
+    no owner, unless they are old and empty: their run died before it could write its name.
+    """
+    removed: list[Path] = []
+    for path, record in _folders():
+        if record is None:
+            removed += _remove_unowned(path)
+        elif is_dead(record):
+            removed += _remove_building(record)
             shutil.rmtree(path, ignore_errors=True)
-            removed.append(path)
+            if not path.exists():
+                removed.append(path)
     return removed
+
+
+def is_live(run_id: str) -> bool:
+    """Whether a folder of that run exists here and its owner is not known to be dead."""
+    path = folder_of(run_id)
+    if not path.is_dir():
+        return False
+    record = _record(path)
+    return record is None or not is_dead(record)
+
+
+def _folders() -> Iterator[tuple[Path, dict[str, object] | None]]:
+    for path in sorted(base_folder().glob(f"{PREFIX}*")):
+        if not RUN_ID.match(path.name.removeprefix(PREFIX)):
+            continue
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != _user():
+            continue
+        yield path, _record(path)
+
+
+def _record(path: Path) -> dict[str, object] | None:
+    """The owner of a folder; None where it names none, or another run."""
+    try:
+        record = json.loads((path / OWNER).read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("run_id") != path.name.removeprefix(PREFIX):
+        return None
+    return record
+
+
+def _remove_unowned(path: Path) -> list[Path]:
+    try:
+        if time.time() - path.stat().st_mtime < ABANDONED:
+            return []
+        if {entry.name for entry in path.iterdir()} <= {UNFINISHED}:
+            (path / UNFINISHED).unlink(missing_ok=True)
+            path.rmdir()  # refuses a folder that something has come into since
+            return [path]
+    except OSError:
+        pass
+    return []
+
+
+def _remove_building(record: dict[str, object]) -> list[Path]:
+    """The file a dead run was building, where its name says so too."""
+    building, run_id = record.get("building"), record.get("run_id")
+    if not isinstance(building, str) or not building.endswith(f".{run_id}.tmp"):
+        return []
+    return remove_files([Path(building), Path(f"{building}.wal")])
+
+
+def remove_files(paths: list[Path]) -> list[Path]:
+    """Remove regular files of this user; returns those that are gone."""
+    removed: list[Path] = []
+    for path in paths:
+        try:
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_uid == _user():
+                path.unlink()
+                removed.append(path)
+        except OSError:
+            continue
+    return removed
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _stat_fields(pid: int) -> list[str]:
+    """Fields of /proc/<pid>/stat from the state on; empty where there is no such file."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return []
+    return text.rsplit(")", 1)[-1].split()
+
+
+def _process_state(pid: int) -> str | None:
+    fields = _stat_fields(pid)
+    return fields[0] if fields else None
 
 
 def _process_start(pid: int) -> str | None:
     """The kernel's start time of a process, so that a reused number is told apart (Linux)."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return stat.rsplit(")", 1)[-1].split()[19]
+    fields = _stat_fields(pid)
+    return fields[19] if len(fields) > 19 else None

@@ -71,6 +71,7 @@ def open_session(
             )
         else:
             assert not isinstance(database, str | Path)
+            stack.enter_context(_usual_order(database))
             engine = stack.enter_context(borrowed_connection(database))
         source = _relation(policy, engine)
         columns = engine.describe(source.sql.text, "source")
@@ -80,6 +81,28 @@ def open_session(
                 [Problem("source", f"has several columns named {name}") for name in repeated]
             )
         yield Session(engine, source, TableProfile(tuple(columns)), path)
+
+
+@contextmanager
+def _usual_order(connection: DuckDBPyConnection) -> Iterator[None]:
+    """ORDER BY ascends while a run uses the connection, and all that it set is as before after it.
+
+    A user may have made it descend; the statements of a run rely on what SQL says.
+    """
+    names = ("default_order", "search_path")
+    listed = ", ".join(f"current_setting({lit(name)})" for name in names)
+    row = connection.execute(f"select {listed}").fetchone()
+    assert row is not None
+    before = dict(zip(names, map(str, row), strict=True))
+    descends = before["default_order"].lower().startswith("desc")
+    if descends:
+        connection.execute("set default_order = 'asc'")
+    try:
+        yield
+    finally:
+        if descends:
+            connection.execute("set default_order = 'desc'")
+        connection.execute(f"set search_path = {lit(before['search_path'])}")
 
 
 def input_files(policy: Policy) -> tuple[Path, ...]:

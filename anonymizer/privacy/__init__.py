@@ -21,6 +21,7 @@ from anonymizer.privacy.population import KMap, PresenceAtLeast, PresenceAtMost
 from anonymizer.privacy.recursive_cl import RecursiveCL
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.rules import of_basis, rules_of, t_rule, table_rules, table_rules_of
+from anonymizer.privacy.screens import Screen, conjunction, screen, survives_additions
 from anonymizer.privacy.t_equal import TCloseness, TEqual
 from anonymizer.privacy.t_hierarchical import THierarchical
 from anonymizer.privacy.t_ordered import TOrdered
@@ -46,12 +47,14 @@ __all__ = [
     "PresenceAtMost",
     "RecursiveCL",
     "Rule",
+    "Screen",
     "TCloseness",
     "TEqual",
     "THierarchical",
     "TOrdered",
     "ValueShare",
     "bucket_rule",
+    "conjunction",
     "has_hitting_set",
     "judge_sql",
     "layered_sql",
@@ -59,6 +62,8 @@ __all__ = [
     "minimum_hitting_set_size",
     "of_basis",
     "rules_of",
+    "screen",
+    "survives_additions",
     "t_rule",
     "table_rules",
     "table_rules_of",

@@ -17,7 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anonymizer.privacy.ir import PersonShare, ValueShare
+from anonymizer.compile import Sql
+from anonymizer.privacy.exact import at_most, share
+from anonymizer.privacy.ir import PersonShare, ValueShare, within
+from anonymizer.privacy.rule import Layers, layer, window
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,20 @@ class EirPersonShare(PersonShare):
 
 @dataclass(frozen=True, slots=True)
 class EirValueShare(ValueShare):
-    """No value held by more than a share `beta` of the persons."""
+    """No value held by more than a share `beta` of the persons. Repeated pairs change nothing."""
 
     name: ClassVar[str] = "eir_beta"
+    extra: ClassVar[tuple[str, ...]] = ()
+
+    def layers(self, part: Sql) -> Layers:
+        return (layer(value_persons=f"count(*) {window(part, 'value')}"),)
+
+    def holds(self) -> Sql:
+        return Sql(within(self._most("value_persons"), at_most(self.beta), self._persons))
+
+    def achieved(self) -> Sql:
+        return share(self._most("value_persons"), self._persons)
 
     @property
-    def _among(self) -> str:
+    def _persons(self) -> str:
         return f"count(distinct person) filter (where {self.counts})"

@@ -5,7 +5,8 @@ IR (k,l)-anonymity    n_E >= k and m_E >= l
 IR (α,β)-anonymity    |R(p)|/|E| <= α for every person p, |R(s)|/|E| <= β for every value s
 
 n_E the persons of the class, m_E its different values, R(p) and R(s) the records of a person and of
-a value, E the records of the class, repeated (person, value) pairs taken once. Units: persons,
+a value, E the records of the class. Where (person, value) pairs are repeated, both shares have to
+hold twice: on the records as they are published, and with every pair taken once. Units: persons,
 values, shares. Source: Tong, Tao, Tang, Yang, "Identity-reserved anonymity in privacy preserving
 data publishing" (2010), as stated by Wang et al. (2018), definition 2.3.
 
@@ -17,11 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from anonymizer.compile import Sql, lit
 from anonymizer.privacy.exact import at_most, big, share
 from anonymizer.privacy.rule import Basis, Layers, Rule, layer, window
+
+
+RECORDS = "sum(n)"
+
+
+def within(most: str, bound: Fraction, among: str) -> str:
+    """Comparison of aggregates: `most` is at most the share `bound` of `among`. Exact."""
+    return f"{big(most)} * {lit(bound.denominator)} <= {big(among)} * {lit(bound.numerator)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,7 @@ class PersonShare(Rule):
 
     name: ClassVar[str] = "ir_alpha"
     basis: ClassVar[Basis] = "pairs"
+    extra: ClassVar[tuple[str, ...]] = ("n",)
 
     alpha: float
 
@@ -77,17 +88,23 @@ class PersonShare(Rule):
         return {"alpha": self.alpha}
 
     def layers(self, part: Sql) -> Layers:
-        return (layer(person_records=f"count(*) {window(part, 'person')}"),)
+        of_person = window(part, "person")
+        return (
+            layer(
+                person_pairs=f"count(*) {of_person}",
+                person_records=f"cast(sum(n) {of_person} as bigint)",
+            ),
+        )
 
     def holds(self) -> Sql:
         alpha = at_most(self.alpha)
-        most = big("coalesce(max(person_records), 0)")
-        return Sql(
-            f"{most} * {lit(alpha.denominator)} <= {big('count(*)')} * {lit(alpha.numerator)}"
-        )
+        pairs = within("coalesce(max(person_pairs), 0)", alpha, "count(*)")
+        records = within("coalesce(max(person_records), 0)", alpha, "coalesce(sum(n), 0)")
+        return Sql(f"({pairs} and {records})")
 
     def achieved(self) -> Sql:
-        return share("max(person_records)", "count(*)")
+        pairs, records = share("max(person_pairs)", "count(*)"), share("max(person_records)", RECORDS)
+        return Sql(f"greatest({pairs}, {records})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,7 @@ class ValueShare(Rule):
 
     name: ClassVar[str] = "ir_beta"
     basis: ClassVar[Basis] = "pairs"
+    extra: ClassVar[tuple[str, ...]] = ("n",)
 
     beta: float
 
@@ -103,23 +121,29 @@ class ValueShare(Rule):
         return {"beta": self.beta}
 
     def layers(self, part: Sql) -> Layers:
-        # pairs are different, so the records of a value are its persons
-        return (layer(value_persons=f"count(*) {window(part, 'value')}"),)
+        of_value = window(part, "value")
+        return (
+            layer(
+                # pairs are different, so the pairs of a value are its persons
+                value_persons=f"count(*) {of_value}",
+                value_records=f"cast(sum(n) {of_value} as bigint)",
+            ),
+        )
 
     def holds(self) -> Sql:
         beta = at_most(self.beta)
-        return Sql(
-            f"{big(self._most)} * {lit(beta.denominator)}"
-            f" <= {big(self._among)} * {lit(beta.numerator)}"
-        )
+        pairs = within(self._most("value_persons"), beta, f"count(*) filter (where {self.counts})")
+        records = within(self._most("value_records"), beta, self._records)
+        return Sql(f"({pairs} and {records})")
 
     def achieved(self) -> Sql:
-        return share(self._most, self._among)
+        pairs = share(self._most("value_persons"), f"count(*) filter (where {self.counts})")
+        records = share(self._most("value_records"), self._records)
+        return Sql(f"greatest({pairs}, {records})")
+
+    def _most(self, column: str) -> str:
+        return f"coalesce(max({column}) filter (where {self.counts}), 0)"
 
     @property
-    def _most(self) -> str:
-        return f"coalesce(max(value_persons) filter (where {self.counts}), 0)"
-
-    @property
-    def _among(self) -> str:
-        return f"count(*) filter (where {self.counts})"
+    def _records(self) -> str:
+        return f"coalesce(sum(n) filter (where {self.counts}), 0)"

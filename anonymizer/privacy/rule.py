@@ -11,13 +11,14 @@ candidate cut, a lattice node's class). Which relation, its `basis` says:
     row for every value of the reference in every group, with `n` = 0 where it is absent.
 `pairs`
     One row per group and different (person, value): `person`, `value` (0 for NULL, whose rows are
-    kept, so that persons without a value count as persons).
+    kept, so that persons without a value count as persons), and for shares of records `n`, the
+    records with this pair.
 `classes`
     Rows with an additive `n` (units of the group), and `population` for the models that need it.
     The histogram of one column serves for `n` as well.
 
 Window columns are named `group_…`, `rank_by_…`, `running_…`, `surplus_…`, `first_…`,
-`leaf_surplus`, `person_records`, `value_persons` and `eir_…`: names that the relation must not
+`leaf_surplus`, `person_…`, `value_…` and `eir_…`: names that the relation must not
 have.
 
 Every rule of this package survives the merging of groups: if two groups hold it, so does their

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.errors import NothingToCheckError, Problem
@@ -19,6 +22,10 @@ from anonymizer.release.objects import Runs
 from anonymizer.verify import Verification
 
 FORMAT = 1
+NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
+"""Characters that a file name cannot hold, or that would lead into another folder."""
+LONGEST_STEM = 200
+"""Bytes of a name that stay; file systems allow 255 with the suffix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,13 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
 
 
 def manifest_file(database: Path, names: Names) -> Path:
-    """The JSON file beside a release's database."""
+    """The JSON file beside a release's database.
+
+    Published names may hold what file names may not: it is percent-encoded, a long name cut.
+    """
     stem = names.name if names.schema == "main" else names.release
-    return database.parent / f"{stem}.manifest.json"
+    encoded = NOT_IN_FILES.sub(lambda found: quote(found[0], safe=""), stem)
+    if len(encoded.encode()) > LONGEST_STEM:
+        digest = hashlib.sha256(encoded.encode()).hexdigest()[:16]
+        encoded = f"{encoded.encode()[:LONGEST_STEM].decode(errors='ignore')}-{digest}"
+    return database.parent / f"{encoded}.manifest.json"

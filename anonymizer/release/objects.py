@@ -87,6 +87,15 @@ def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
 
 
 def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
-    """Tables and views of a database that the tool did not make."""
+    """Tables, views, macros, sequences and types of a database that the tool did not make."""
     ours = {(item.schema, item.name) for item in recorded(runs, catalog)}
-    return present(runs, catalog) - ours
+    rows = runs.raw(
+        "select schema_name, function_name from duckdb_functions()"
+        f" where database_name = {lit(catalog)} and not internal union all"
+        " select schema_name, sequence_name from duckdb_sequences()"
+        f" where database_name = {lit(catalog)} union all"
+        " select schema_name, type_name from duckdb_types()"
+        f" where database_name = {lit(catalog)} and not internal",
+        "release",
+    )
+    return (present(runs, catalog) - ours) | {(str(schema), str(name)) for schema, name in rows}

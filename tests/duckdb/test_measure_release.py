@@ -66,7 +66,7 @@ def test_figure_2(connection: duckdb.DuckDBPyConnection) -> None:
     assert found["ncp_sum"] == pytest.approx(float(expected.ncp_sum), abs=1e-12)
     assert found["glm_sum"] == pytest.approx(float(expected.glm_sum), abs=1e-12)
     assert (found["rows"], found["classes"], found["c_dm"]) == (8, 4, 16)
-    assert found["lemma2_max.disease"] == 0.5  # class 4: one bucket of its own holds each row …
+    assert found["lemma2_max.disease"] == 0.5  # both buckets of class 3 hold Pneumonia
     suppressed = measured(connection, FIG2_LAYOUT, originals, suppressed=2, suppressed_cells=4)
     assert suppressed["ncp"] == pytest.approx(float((expected.ncp_sum + 4) / 22))
     assert suppressed["c_dm"] == 16 + 2 * 10

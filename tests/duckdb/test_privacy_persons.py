@@ -67,8 +67,8 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     )
     with duckdb.connect() as made:
         made.execute(
-            "create table pairs as select distinct class, person, value"
-            f" from (values {rows}) as t (class, person, value)"
+            "create table pairs as select class, person, value, count(*) as n"
+            f" from (values {rows}) as t (class, person, value) group by all"
         )
         yield made
 

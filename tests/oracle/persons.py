@@ -7,8 +7,9 @@ different values in each, `EIR (alpha, beta)` no value in more than a share beta
 judged here through the theorems (minimum hitting set; most widespread value) *and*, in
 `reasoning_sets`, by enumeration, so that either can be held against the other.
 
-Rows are de-duplicated by (person, value) first. Shares of records (alpha, and beta of IR) are over
-these pairs, NULL values left out of beta and, as the rows that they are, kept in alpha.
+Shares of records (alpha, and beta of IR) are the larger of two: over the rows as they are, and over
+rows de-duplicated by (person, value); NULL values are left out of beta and, as the rows that they
+are, kept in alpha. All else is over different (person, value) pairs.
 """
 
 from __future__ import annotations
@@ -60,9 +61,14 @@ def ir_kl(classes: Classes, persons: Persons) -> Result:
 
 
 def _alpha(values: Iterable[Any], persons: Iterable[Hashable]) -> Fraction:
-    pairs = set(zip(persons, values, strict=True))
-    records = Counter(person for person, _ in pairs)
-    return Fraction(max(records.values()), len(pairs))
+    rows = list(zip(persons, values, strict=True))
+    return max(_largest(person for person, _ in some) for some in (rows, set(rows)))
+
+
+def _largest(items: Iterable[Hashable]) -> Fraction:
+    """The share of the commonest item; 0 without items."""
+    counts = Counter(items)
+    return Fraction(max(counts.values()), counts.total()) if counts else Fraction(0)
 
 
 def _worst_pairs(per_class: dict[Hashable, Any]) -> Result:
@@ -75,9 +81,9 @@ def ir_alpha_beta(classes: Classes, persons: Persons) -> Result:
 
     def achieved(values: Iterable[Any], who: Iterable[Hashable]) -> tuple[Fraction, Fraction]:
         values, who = list(values), list(who)
-        pairs = {pair for pair in zip(who, values, strict=True) if pair[1] is not None}
-        most = max(Counter(value for _, value in pairs).values(), default=0)
-        return _alpha(values, who), Fraction(most, len(pairs)) if pairs else Fraction(0)
+        rows = [pair for pair in zip(who, values, strict=True) if pair[1] is not None]
+        beta = max(_largest(value for _, value in some) for some in (rows, set(rows)))
+        return _alpha(values, who), beta
 
     return _worst_pairs({name: achieved(classes[name], persons[name]) for name in classes})
 

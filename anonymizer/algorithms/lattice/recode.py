@@ -1,0 +1,178 @@
+"""The stages before a lattice is judged: what levels publish, what they lose, packed tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.labels import value_label
+from anonymizer.algorithms.lattice.packing import Packing
+from anonymizer.algorithms.prepare import CODED, SNAPSHOT, UNITS
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, Table, lit, sql, work
+from anonymizer.hierarchy import distortion
+from anonymizer.hierarchy.text import from_text
+from anonymizer.plan import Step
+from anonymizer.policy import Policy
+from anonymizer.policy.builders import Frequency, Order, Taxonomy
+from anonymizer.profile import Attribute
+
+TUPLES = work("lattice_tuples")
+LEVELS = work("lattice_levels")
+LIMITS = work("lattice_limits")
+
+ONE = 10**12
+"""A whole cell, in the units in which losses are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Climbed:
+    """A quasi-identifier in a lattice: its tables, and its columns in them."""
+
+    attribute: Attribute
+    position: int
+    """From 0, its place among the quasi-identifiers."""
+
+    @property
+    def number(self) -> Sql:
+        return lit(self.position)
+
+    @property
+    def c(self) -> Sql:
+        return self.attribute.c
+
+    @property
+    def l(self) -> Sql:
+        """Its level in a node."""
+        return Sql(f"l{self.attribute.index}")
+
+    @property
+    def p(self) -> Sql:
+        """Alias of its paths."""
+        return Sql(f"p{self.attribute.index}")
+
+    @property
+    def r(self) -> Sql:
+        """Alias of its recoding."""
+        return Sql(f"r{self.attribute.index}")
+
+    @property
+    def v(self) -> Sql:
+        """Alias of its levels."""
+        return Sql(f"v{self.attribute.index}")
+
+    @property
+    def paths(self) -> Table:
+        return work(f"paths_{self.attribute.index}")
+
+    @property
+    def recoding(self) -> Table:
+        return work(f"recoding_{self.attribute.index}")
+
+    @property
+    def height(self) -> int:
+        return self.attribute.height
+
+
+def climbed(roles: Roles) -> tuple[Climbed, ...]:
+    return tuple(Climbed(a, position) for position, a in enumerate(roles.quasi))
+
+
+def recode_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ...]:
+    """Steps that write, per column, `recoding` and `paths`, from domains and hierarchies."""
+    steps: list[Step] = []
+    for a in climbed(roles):
+        spec = policy.columns[a.attribute.column].hierarchy
+        assert spec is not None, "the policy is checked for hierarchies"
+        column, sql_type = a.attribute.column, a.attribute.sql_type
+        steps.append(distortion.distortion(a.attribute.index, sql_type, spec.builder))
+        steps.append(
+            Step(f"levels of {column}", "lattice/recoding.sql.j2", _recoding(a, spec))
+        )
+        steps.append(
+            Step(
+                f"paths of {column}",
+                "lattice/paths.sql.j2",
+                {
+                    "recoding": a.recoding,
+                    "paths": a.paths,
+                    "height": a.height,
+                    "nests": packed.shapes[a.position].nests,
+                    "fields": packed.fields[a.position],
+                    "words": packed.words,
+                },
+            )
+        )
+    return tuple(steps)
+
+
+def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
+    attribute = a.attribute
+    bounded = spec.builder in distortion.INTERVALS
+    listed = isinstance(spec, Taxonomy) and attribute.ordered
+    # sets are written as such; every other label as a category
+    label = "n.label" if isinstance(spec, Frequency | Order) else value_label("n.label")
+    return {
+        "domain": attribute.domain,
+        "hierarchy": attribute.hierarchy,
+        "distortion": distortion.table(attribute.index),
+        "recoding": a.recoding,
+        "ordered": attribute.ordered,
+        "bounded": bounded,
+        "listed": work(f"listed_{attribute.index}") if listed else None,
+        "typed": from_text(Sql("value"), attribute.sql_type),
+        "height": a.height,
+        "one": lit(ONE),
+        "label": Sql(label),
+        "lo": Sql("h.lo" if bounded else "e.lo"),
+        "hi": Sql("h.hi" if bounded else "e.hi"),
+        "place_value": _place(attribute, "value"),
+        "place_lo": _place(attribute, "n.lo"),
+        "place_hi": _place(attribute, "n.hi"),
+    }
+
+
+def _place(attribute: Attribute, value: str) -> Sql:
+    """A value's place on the line of its column, as the measures take it."""
+    if attribute.kind == "date":
+        return sql("cast(epoch_us(cast({v} as timestamp)) as double)", v=Sql(value))
+    return sql("cast({v} as double)", v=Sql(value))
+
+
+def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ...]:
+    """Steps that write `tuples`, `levels` and `limits` from units and paths."""
+    attributes = climbed(roles)
+    persons = policy.person is not None
+    masks = [
+        (a.position, level, *packed.masks(a.position, level))
+        for a in attributes
+        for level in range(a.height + 1)
+    ]
+    shared = {
+        "units": UNITS,
+        "coded": CODED,
+        "snapshot": SNAPSHOT,
+        "tuples": TUPLES,
+        "levels": LEVELS,
+        "limits": LIMITS,
+        "attributes": attributes,
+        "words": packed.words,
+        "masks": masks,
+        "paths": [a.paths for a in attributes],
+        "recodings": [a.recoding for a in attributes],
+        "codes": [a.c for a in attributes],
+        "persons": persons,
+        "count": Sql("count(distinct person)" if persons else "count(*)"),
+        "share": lit(float(policy.suppression_limit)),
+    }
+    return (
+        Step("packed tuples", "lattice/tuples.sql.j2", shared),
+        Step("levels of the lattice", "lattice/levels.sql.j2", shared),
+        Step("limit of suppression", "lattice/limits.sql.j2", shared),
+    )
+
+
+def ordered_attributes(attributes: Sequence[Climbed]) -> list[Climbed]:
+    """Those whose cells have bounds."""
+    return [a for a in attributes if a.attribute.ordered]

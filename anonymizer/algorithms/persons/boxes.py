@@ -1,0 +1,229 @@
+"""Boxes: what a group of persons would publish, as columns that grow when groups are united.
+
+The *identity element* of Wang et al. (2018, §2.2): per quasi-identifier the smallest interval, the
+set of values, or the lowest node of a hierarchy that covers every member. The loss of a box is the
+sum over its attributes of equations 11 and 12: an interval's share of the domain; (|set| - 1) of
+(|domain| - 1); for a node its leaves in place of the set. An interval that mixes with NULL counts
+NULL as one more value of the domain; in a set NULL is a value; a node that mixes is the root.
+
+Losses are whole numbers, in `SCALE`ths of a cell, so that sums and ties do not depend on an order:
+a unit's place in a numeric domain is rounded to them, integers and days are kept in proportion.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from anonymizer.algorithms.mondrian.loss import shape
+from anonymizer.compile import Sql, Table
+from anonymizer.profile import Attribute, Level
+
+SCALE = 1_000_000_000
+"""The loss of one cell that is generalized to the whole domain."""
+EXACT_SPAN = 100_000
+"""Up to this span whole numbers are placed in proportion; the weight of 1 is then rounded by less
+than 1/10,000 of itself."""
+
+Get: TypeAlias = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(ABC):
+    """The columns of one attribute in a box."""
+
+    attribute: Attribute
+
+    def name(self, prefix: str) -> str:
+        return f"{prefix}{self.attribute.index}"
+
+    @property
+    def d(self) -> Sql:
+        """Alias of the attribute's domain in a join."""
+        return self.attribute.d
+
+    @property
+    def c(self) -> Sql:
+        return self.attribute.c
+
+    @property
+    def domain(self) -> Table:
+        return self.attribute.domain
+
+    @property
+    def size(self) -> int:
+        """Values of the domain, NULL among them where it occurs."""
+        return self.attribute.distinct + (1 if self.attribute.nulls else 0)
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Names of its columns."""
+
+    @abstractmethod
+    def points(self) -> tuple[str, ...]:
+        """Aggregates over the rows of a unit, joined with the domain."""
+
+    @abstractmethod
+    def union(self, x: str, y: str) -> tuple[str, ...]:
+        """The columns of the union of boxes `x` and `y` (aliases)."""
+
+    @abstractmethod
+    def loss(self, get: Get) -> str:
+        """Loss of the box whose columns `get` returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Shape):
+    """An ordered attribute: lowest and highest place, and whether NULL is among them."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        both = (self.name("lo"), self.name("hi"))
+        return (*both, self.name("nil")) if self.attribute.nulls else both
+
+    def points(self) -> tuple[str, ...]:
+        place = f"{self.d}.place"
+        both = (f"min({place})", f"max({place})")
+        return (*both, f"bool_or({self.d}.code = 0)") if self.attribute.nulls else both
+
+    def union(self, x: str, y: str) -> tuple[str, ...]:
+        lo, hi = self.name("lo"), self.name("hi")
+        # least and greatest pass over NULL, the place of those who have no value
+        both = (f"least({x}.{lo}, {y}.{lo})", f"greatest({x}.{hi}, {y}.{hi})")
+        nil = self.name("nil")
+        return (*both, f"({x}.{nil} or {y}.{nil})") if self.attribute.nulls else both
+
+    def loss(self, get: Get) -> str:
+        lo, hi = get(self.name("lo")), get(self.name("hi"))
+        width = f"({hi} - {lo})"
+        if not self.attribute.nulls:
+            return width
+        mixed = f"cast(floor(({width} * {self.size - 1} + {SCALE}) / {self.size}) as bigint)"
+        nil = get(self.name("nil"))
+        return f"case when {lo} is null then 0 when {nil} then {mixed} else {width} end"
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Shape):
+    """A category without hierarchy: one bit per value of the domain."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.name("bits"),)
+
+    def points(self) -> tuple[str, ...]:
+        bit = f"{self.d}.code" if self.attribute.nulls else f"{self.d}.code - 1"
+        if self.size <= 62:
+            one = f"(cast(1 as bigint) << cast({bit} as bigint))"
+        elif self.size <= 126:
+            one = f"(cast(1 as hugeint) << cast({bit} as hugeint))"
+        else:
+            one = f"set_bit(bitstring('0', {self.size}), {bit}, 1)"
+        return (f"bit_or({one})",)
+
+    def union(self, x: str, y: str) -> tuple[str, ...]:
+        bits = self.name("bits")
+        return (f"({x}.{bits} | {y}.{bits})",)
+
+    def loss(self, get: Get) -> str:
+        weight = round(SCALE / (self.size - 1)) if self.size > 1 else 0
+        return f"(bit_count({get(self.name('bits'))}) - 1) * {weight}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Shape):
+    """An attribute over its hierarchy: the path of one member to the root, and a level on it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (
+            self.name("leaf"),
+            *(self.name(f"node{j.number}_") for j in self.attribute.levels),
+            *(self.name(f"cost{j.number}_") for j in self.attribute.levels),
+            self.name("level"),
+        )
+
+    def points(self) -> tuple[str, ...]:
+        d, levels = self.d, self.attribute.levels
+        return (
+            f"min({d}.code)",
+            *(f"min({self._ancestor(j)})" for j in levels),
+            *(f"min({d}.cost{j.number})" for j in levels),
+            self._common(
+                lambda j: f"min({self._ancestor(j)}) = max({self._ancestor(j)})",
+                f"min({d}.code) = max({d}.code)",
+            ),
+        )
+
+    def union(self, x: str, y: str) -> tuple[str, ...]:
+        leaf, level = self.name("leaf"), self.name("level")
+        node = {j: self.name(f"node{j.number}_") for j in self.attribute.levels}
+        met = self._common(
+            lambda j: f"{x}.{node[j]} = {y}.{node[j]}", f"{x}.{leaf} = {y}.{leaf}"
+        )
+        path = tuple(f"{x}.{name}" for name in self.columns[:-1])
+        return (*path, f"greatest({x}.{level}, {y}.{level}, {met})")
+
+    def loss(self, get: Get) -> str:
+        level = get(self.name("level"))
+        # the path of either side will do: from the level of their union on they are the same
+        whens = " ".join(
+            f"when {j.number} then {get(self.name(f'cost{j.number}_'))}"
+            for j in self.attribute.levels
+        )
+        return f"case {level} when 0 then 0 {whens} end"
+
+    def _ancestor(self, level: Level) -> str:
+        return f"{self.d}.{level.a}"
+
+    def _common(self, same: Callable[[Level], str], same_leaf: str) -> str:
+        """The lowest level at which two paths are the same; the root where NULL meets a value."""
+        whens = " ".join(f"when {same(j)} then {j.number}" for j in self.attribute.levels)
+        return f"case when {same_leaf} then 0 {whens} else {self.attribute.height} end"
+
+
+def shapes(attributes: Sequence[Attribute], *, climb: bool = False) -> tuple[Shape, ...]:
+    """The shape of every attribute; `climb` takes hierarchies of ordered ones too."""
+    made: list[Shape] = []
+    for a in attributes:
+        kind = "node" if climb else shape(a)
+        made.append({"range": Range, "set": Set, "node": Node}[kind](a))
+    return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """All attributes together."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def columns(self) -> list[Sql]:
+        return [Sql(name) for one in self.shapes for name in one.columns]
+
+    def points(self) -> list[tuple[Sql, Sql]]:
+        """Expression and name of every column, over the rows of a unit."""
+        return self._named([text for one in self.shapes for text in one.points()])
+
+    def union(self, x: str, y: str) -> list[tuple[Sql, Sql]]:
+        """Expression and name of every column of the union of two boxes."""
+        return self._named([text for one in self.shapes for text in one.union(x, y)])
+
+    def loss(self, alias: str = "") -> Sql:
+        """The loss of the box in a row."""
+        dot = f"{alias}." if alias else ""
+        return Sql(" + ".join(f"({one.loss(lambda name: dot + name)})" for one in self.shapes))
+
+    def loss_of_union(self, x: str, y: str) -> Sql:
+        """The loss of the union of two boxes."""
+        terms = []
+        for one in self.shapes:
+            united = dict(zip(one.columns, one.union(x, y), strict=True))
+            terms.append(f"({one.loss(united.__getitem__)})")
+        return Sql(" + ".join(terms))
+
+    def _named(self, expressions: Sequence[str]) -> list[tuple[Sql, Sql]]:
+        return [(Sql(text), name) for text, name in zip(expressions, self.columns, strict=True)]

@@ -1,0 +1,144 @@
+"""The command `anonymizer`: finds the verb, and turns every end of it into an exit code.
+
+0 fine; 1 it ran and a guarantee does not hold; 2 it could not run; 130 interrupted; 70 a defect
+of the tool. The verbs are in `anonymizer/commands`, one module each.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+import click
+
+from anonymizer import __version__
+from anonymizer.commands import VERBS, load
+from anonymizer.commands.output import ERRORS, Output, wanted_format
+
+INTERRUPTED = 130
+
+
+class Interrupted(BaseException):
+    """A signal came. Not a KeyboardInterrupt: one that passes through `exec`, as in the making of
+    a dataclass, makes Python 3.11 end by the signal whatever exit code is asked for."""
+
+
+class Application(click.Group):
+    """The group of all verbs. Called, it runs one and exits; no exception passes it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name) if cmd_name in VERBS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from anonymizer.commands.failures import UsageError
+            from anonymizer.errors import Problem
+
+            near = get_close_matches(args[0], list(VERBS), n=1)
+            raise UsageError(
+                Problem(
+                    "anonymizer",
+                    f"{args[0]} is not a command",
+                    allowed=", ".join(VERBS),
+                    hint=f"did you mean {near[0]}?" if near else None,
+                )
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of verbs from the register: no module of a verb is imported for it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.says) for name, verb in VERBS.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = "anonymizer",
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the verb that `args` (default: the command line) names, and exit."""
+        given = list(sys.argv[1:] if args is None else args)
+        sys.exit(self._run(given, prog_name, complete_var, extra))
+
+    def _run(
+        self,
+        given: list[str],
+        prog_name: str | None,
+        complete_var: str | None,
+        extra: dict[str, Any],
+    ) -> int:
+        from anonymizer.commands.failures import failure
+
+        if not given:
+            super().main(["--help"], prog_name, complete_var, False, **extra)
+            return 2
+        output = Output(wanted_format(given), debug="--debug" in given)
+        with _signals() as interrupted:
+            try:
+                done = super().main(given, prog_name, complete_var, False, **extra)
+            except BaseException as error:
+                if interrupted or isinstance(error, KeyboardInterrupt | click.Abort):
+                    output.interrupted(error)
+                    return INTERRUPTED
+                if isinstance(error, SystemExit):
+                    if isinstance(error.__context__, BrokenPipeError):
+                        return 0  # who read our output has gone
+                    raise
+                found = failure(error)
+                output.failed(found.problems, error, found.result)
+                return found.exit_code
+        return done if isinstance(done, int) else 0
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Ctrl-C and a polite kill end the run through its clean-up; the list tells that one came.
+
+    The engine answers a signal with exceptions of its own, so the kind of exception does not tell.
+    """
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        came.append(number)
+        raise Interrupted
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            before[number] = signal.signal(number, interrupt)
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@click.group(
+    cls=Application,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"Exit codes: {ERRORS}.",
+)
+@click.version_option(__version__, prog_name="anonymizer")
+def main() -> None:
+    r"""Anonymize a table of people inside the database: a policy in, a verified release out.
+
+    \b
+    anonymizer demo                                see the whole story on real data
+    anonymizer plan policy.yml --database db       what would happen; writes nothing
+    anonymizer run policy.yml --database db        run, verify, publish
+    """

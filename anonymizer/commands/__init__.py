@@ -1,0 +1,54 @@
+"""The verbs of the command line, one module each, imported when they are used.
+
+To add a verb: write `anonymizer/commands/<name>.py` with a click command (or group) named
+`command`, and enter it in `VERBS` with its line of help. The module imports click and
+`anonymizer.commands.options` at its top, and everything heavier inside the function:
+
+    @click.command()
+    @policy_argument
+    @database_option()
+    @output_options
+    def command(output: Output, policy: str, database: str | None) -> int | None:
+        '''Say what it does; the first line of the help.'''
+
+A command hands its result to `output.result(data, text)`, warns with `output.warn`, raises an
+`AnonymizerError` for what the user can mend, and returns an exit code (None is 0). A command
+whose data says more than its errors raises `Unfulfilled` (see `failures`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Where a verb is, and what the help says of it."""
+
+    module: str
+    says: str
+
+
+VERBS: dict[str, Verb] = {
+    "demo": Verb("demo", "Anonymize a bundled real table, and show every step."),
+    "plan": Verb("plan", "Show what a run would do, and what cannot work; writes nothing."),
+    "compile": Verb("compile", "Print every SQL statement of a run, in order."),
+    "run": Verb("run", "Anonymize, verify, and publish only what holds."),
+    "verify": Verb("verify", "Judge a release again, from its own rows."),
+    "export": Verb("export", "Write a release as Parquet or CSV, with its manifest."),
+    "clean": Verb("clean", "Remove what dead runs left."),
+    "schema": Verb("schema", "Print the JSON Schema of a policy, for editors."),
+}
+"""In the order of the help."""
+
+
+def load(name: str) -> click.Command:
+    """The command of a verb."""
+    command: click.Command = import_module(f"anonymizer.commands.{VERBS[name].module}").command
+    command.name = name
+    return command

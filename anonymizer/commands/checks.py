@@ -1,0 +1,53 @@
+"""Checks and measures as lines of text, and failed checks as problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.commands.output import figure, table
+from anonymizer.errors import Problem
+
+if TYPE_CHECKING:
+    from anonymizer.verify import Verification
+
+
+def check_lines(verification: Verification) -> Iterator[str]:
+    """Guarantees one by one; conditions of form (required: 0) by their number while they hold."""
+    shown = [c for c in verification.checks if c.required != 0 or not c.passed]
+    yield from table(
+        ("guarantee", "column", "required", "achieved", ""),
+        [
+            (
+                check.name,
+                check.column or "-",
+                figure(check.required),
+                figure(check.achieved),
+                "holds" if check.passed else "DOES NOT HOLD",
+            )
+            for check in shown
+        ],
+    )
+    rest = len(verification.checks) - len(shown)
+    if rest:
+        yield f"  and {rest} checks of form and against the source hold"
+
+
+def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
+    """Every measure under its own name."""
+    yield from table(
+        ("measure", "value"), [(name, figure(value)) for name, value in measures.items()]
+    )
+
+
+def failed_checks(verification: Verification) -> list[Problem]:
+    """What does not hold, in figures; the check's own SQL finds the classes."""
+    return [
+        Problem(
+            f"columns.{check.column}.protect" if check.column else "privacy",
+            f"{check.name} requires {figure(check.required)}, the release reaches"
+            f" {figure(check.achieved)}",
+            hint="the check's SQL (--format json) lists the classes that break it",
+        )
+        for check in verification.failed
+    ] or [Problem("privacy", "nothing could be verified")]

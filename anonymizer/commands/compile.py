@@ -1,0 +1,66 @@
+"""`anonymizer compile`: the SQL of a run."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+    write_text,
+)
+from anonymizer.commands.output import Output
+
+AVAILABLE = ("duckdb",)
+
+
+@click.command()
+@policy_argument
+@database_option()
+@click.option(
+    "--dialect",
+    type=click.Choice(["duckdb", "spark", "postgres"]),
+    default="duckdb",
+    show_default=True,
+    help="Dialect of the SQL.",
+)
+@click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
+@preset_option
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    dialect: str,
+    target: str | None,
+    preset: str | None,
+) -> None:
+    """Print every statement that a run of POLICY would execute, in order.
+
+    The source is read (what follows depends on its counts); nothing is written. The secret of a
+    run is shown as $secret.
+    """
+    from pathlib import Path
+
+    from anonymizer.api import plan
+    from anonymizer.commands.failures import UsageError
+    from anonymizer.errors import Problem, TargetError
+
+    if dialect not in AVAILABLE:
+        raise UsageError(
+            Problem("--dialect", f"{dialect} is not available yet", allowed=", ".join(AVAILABLE))
+        )
+    loaded = load_policy(policy, preset)
+    if target is not None:
+        inputs = [Path(name).resolve() for name in (policy, database) if name is not None]
+        if Path(target).resolve() in inputs:
+            raise TargetError(Problem("-o", "is the policy or the database itself"))
+    text = plan(loaded, database).sql()
+    if target is None:
+        output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
+        return
+    write_text(target, text)
+    output.result({"dialect": dialect, "file": target}, [f"wrote {Path(target).name}"])

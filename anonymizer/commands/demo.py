@@ -1,0 +1,124 @@
+"""`anonymizer demo`: the whole story on real data."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.commands.options import output_options
+from anonymizer.commands.output import Output, table
+
+if TYPE_CHECKING:
+    from anonymizer.demo import Demo
+    from anonymizer.release.release import Release
+
+BEFORE = ("person_id", "age", "hide_age", "sex", "education", "marital_status", "occupation")
+AFTER = (
+    "class_id",
+    "age",
+    "age_bucket",
+    "sex",
+    "education",
+    "marital_status",
+    "occupation",
+    "occupation_bucket",
+)
+MEASURES = {
+    "rows": "rows published",
+    "suppressed": "rows suppressed",
+    "classes": "classes of equal quasi-identifiers",
+    "class_mean": "rows in a class, on average",
+    "ncp": "information lost in a quasi-identifying cell, 0 to 1 (ncp)",
+    "lemma2_max.occupation": "largest probability of an occupation for anybody",
+    "lemma2_max.age": "largest probability of a hidden age for anybody",
+}
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", default="anonymizer-demo")
+@output_options
+def command(output: Output, folder: str) -> None:
+    """Anonymize a bundled real table in DIR (default: anonymizer-demo), and show every step.
+
+    Writes a source database, its policy and hierarchies; runs, verifies and publishes into a
+    second database. An edited policy in the folder of an earlier demo is used as it is.
+    """
+    from anonymizer import demo
+    from anonymizer.commands.progress import progress
+
+    made = demo.write(folder)
+    with progress(output) as listener:
+        release = demo.run(made, listener=listener)
+    for warning in release.warnings:
+        output.warn(warning)
+    result = {
+        **release.as_dict(),
+        "folder": str(made.folder),
+        "source": str(made.database),
+        "policy": str(made.policy),
+        "kept": list(made.kept),
+    }
+    output.result(result, _story(made, release))
+
+
+def _story(made: Demo, release: Release) -> Iterator[str]:
+    from anonymizer import demo
+    from anonymizer.commands.checks import check_lines
+    from anonymizer.commands.output import figure
+
+    folder = made.folder
+    edited = " (as you edited it)" if "policy.yml" in made.kept else ""
+    yield f"{folder}/{made.database.name}   the table: UCI Adult, 32,561 people (CC BY 4.0)"
+    yield f"{folder}/policy.yml     what is promised about it{edited}"
+    if release.database is not None:
+        yield f"{folder}/{release.database.name}   the release"
+    yield ""
+    yield "Before: five rows of the source"
+    yield from _rows(demo.head(made.database, "adult"), BEFORE)
+    if release.database is not None:
+        yield ""
+        yield f"After: five rows of {release.view}, in an order of its own"
+        yield from _rows(demo.head(release.database, _quoted(release.view)), AFTER)
+    yield ""
+    yield "Guarantees, judged from the release by SQL of its own before it was published"
+    yield from check_lines(release.verification)
+    yield ""
+    yield "Measures"
+    known = [
+        (says, release.measures[name])
+        for name, says in MEASURES.items()
+        if name in release.measures
+    ]
+    yield from table(("", ""), [(says, figure(value)) for says, value in known])[1:]
+    yield ""
+    yield "Next"
+    yield from _next(made)
+
+
+def _rows(found: list[list[str]], wanted: Sequence[str]) -> Iterator[str]:
+    """Rows in the columns of `wanted`, as far as an edited policy publishes them."""
+    head, *rows = found
+    shown = [head.index(name) for name in wanted if name in head]
+    yield from table([head[i] for i in shown], [[row[i] for i in shown] for row in rows])
+
+
+def _quoted(view: str) -> str:
+    return ".".join('"' + part.replace('"', '""') + '"' for part in view.split(".", 1))
+
+
+def _next(made: Demo) -> Iterator[str]:
+    source = made.database.name
+    commands = {
+        f"cd {shlex.quote(str(made.folder))}": "",
+        "anonymizer verify policy.yml": "judge the release again",
+        f"anonymizer plan policy.yml --database {source}": "what a run does; the source's own k",
+        f"anonymizer compile policy.yml --database {source}": "every SQL statement of it",
+        "anonymizer export policy.yml -o adult.parquet": "the release as a file, with its manifest",
+        f"anonymizer run policy.yml --database {source}": "after a change of policy.yml",
+    }
+    width = max(map(len, commands))
+    for text, says in commands.items():
+        yield f"  {text.ljust(width)}  {says}".rstrip()

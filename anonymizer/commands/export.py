@@ -1,0 +1,39 @@
+"""`anonymizer export`: a release as Parquet or CSV."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+)
+from anonymizer.commands.output import Output
+
+
+@click.command()
+@policy_argument
+@click.option(
+    "-o", "--output", "target", metavar="FILE", required=True, help="A .parquet or .csv file."
+)
+@database_option("Database file of the release; default: publish.database of POLICY.")
+@preset_option
+@click.option("--force", is_flag=True, help="Replace a file that is not an earlier export.")
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    target: str,
+    database: str | None,
+    preset: str | None,
+    force: bool,
+) -> None:
+    """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it."""
+    from anonymizer.release.export import export
+
+    done = export(load_policy(policy, preset), target, database, force=force)
+    lines = [f"wrote {file.path} ({file.rows:,} rows)" for file in done.files]
+    output.result(done.as_dict(), [*lines, f"wrote {done.manifest}"])

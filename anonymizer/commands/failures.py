@@ -1,0 +1,136 @@
+"""From an exception to an exit code and problems that name no data value."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from anonymizer.errors import AnonymizerError, Problem
+
+DEFECT = 70
+CANNOT = 2
+
+# what the engine can run into by itself, outside of any statement of ours
+_OF_THE_ENGINE = ("OutOfMemoryException", "IOException", "PermissionException")
+
+
+class UsageError(AnonymizerError):
+    """The command line cannot be understood (2)."""
+
+
+class Unfulfilled(AnonymizerError):
+    """A command that has a result to show and nevertheless fails.
+
+    `result` goes to standard output with the errors in it; `exit_code` is 1 for a guarantee that
+    does not hold, 2 for what cannot work.
+    """
+
+    def __init__(
+        self, problems: Iterable[Problem], exit_code: int, result: Mapping[str, Any]
+    ) -> None:
+        super().__init__(problems)
+        self.exit_code = exit_code
+        self.result = result
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a command ends that did not succeed."""
+
+    exit_code: int
+    problems: tuple[Problem, ...]
+    result: Mapping[str, Any] | None = None
+
+
+def failure(error: BaseException) -> Failure:
+    """The failure that `error` stands for; what nobody expected is a defect of the tool."""
+    match error:
+        case Unfulfilled():
+            return Failure(error.exit_code, error.problems, error.result)
+        case AnonymizerError():
+            return Failure(error.exit_code, error.problems)
+        case click.ClickException():
+            return Failure(CANNOT, (_usage(error),))
+        case MemoryError():
+            hint = "lower --memory-limit, or free memory"
+            return Failure(CANNOT, (Problem("memory", "there is not enough of it", hint=hint),))
+        case OSError() if error.errno is not None:
+            return Failure(CANNOT, (_system(error),))
+    if {kind.__name__ for kind in type(error).__mro__} & set(_OF_THE_ENGINE):
+        from anonymizer.engines.failures import translate
+
+        assert isinstance(error, Exception)
+        return Failure(CANNOT, translate(error, "engine").problems)
+    return Failure(DEFECT, (_defect(error),))
+
+
+def _system(error: OSError) -> Problem:
+    """What the operating system refused. Names of files are shown, without their folders."""
+    name = error.filename
+    path = Path(os.fsdecode(name)).name if isinstance(name, str | bytes | Path) else "file"
+    return Problem(path, f"the operating system says: {os.strerror(error.errno or 0)}")
+
+
+def _defect(error: BaseException) -> Problem:
+    """Kind and place of what happened; its words may quote a value and are not shown."""
+    from anonymizer import __version__
+
+    package = str(Path(__file__).parents[1])
+    ours = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(package)]
+    where = ""
+    if ours:
+        place = Path(ours[-1].filename).relative_to(package).with_suffix("")
+        where = f" in {'.'.join(place.parts)}.{ours[-1].name}, line {ours[-1].lineno}"
+    return Problem(
+        "anonymizer",
+        f"a defect of the tool: {type(error).__name__}{where} (version {__version__})",
+        hint="please report this line and the command; --debug shows more, which may quote values",
+    )
+
+
+def _usage(error: click.ClickException) -> Problem:
+    """A usage error of click, in our form and without the value that was given."""
+    match error:
+        case click.NoSuchOption():
+            near = ", ".join(error.possibilities or ())
+            command = error.ctx.command_path if error.ctx else "anonymizer"
+            return Problem(
+                error.option_name,
+                f"is not an option of {command}",
+                hint=f"did you mean {near}?" if near else f"{command} --help lists them",
+            )
+        case click.MissingParameter():
+            name = _parameter(error)
+            says = error.ctx.command_path if error.ctx else "anonymizer"
+            return Problem(name, "is missing", hint=f"{says} --help")
+        case click.BadParameter():
+            kind = error.param.type if error.param is not None else None
+            if isinstance(kind, click.Choice):
+                allowed = ", ".join(map(str, kind.choices))
+                return Problem(_parameter(error), "is not one of its values", allowed=allowed)
+            if isinstance(kind, click.types.IntParamType):
+                low = getattr(kind, "min", None)
+                allowed = "a whole number" + (f" from {low}" if low is not None else "")
+                return Problem(_parameter(error), "is not a number it takes", allowed=allowed)
+            return Problem(_parameter(error), "cannot be used")
+        case click.UsageError():
+            command = error.ctx.command_path if error.ctx else "anonymizer"
+            message = error.format_message().rstrip(".")
+            return Problem(command, message[:1].lower() + message[1:], hint=f"{command} --help")
+    return Problem("anonymizer", error.format_message())
+
+
+def _parameter(error: click.BadParameter) -> str:
+    """`--option` or `ARGUMENT` that an error is about."""
+    param = error.param
+    if param is None:
+        return "anonymizer"
+    if param.param_type_name == "argument":
+        return param.human_readable_name
+    return max(param.opts, key=len)

@@ -1,0 +1,127 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from anonymizer.commands.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.engines.duckdb import Limits
+    from anonymizer.policy import Policy
+    from anonymizer.seed import Seed
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+policy_argument = click.argument("policy", metavar="POLICY")
+
+preset_option = click.option(
+    "--preset",
+    type=click.Choice(["internal", "external"]),
+    help="Guarantees that the policy does not state: k=5, l=2 or k=11, l=3.",
+)
+
+
+def database_option(says: str = "Database file of the source.", **more: Any) -> Callable[[F], F]:
+    """`--database FILE`; what it means differs between verbs."""
+    return click.option("--database", metavar="FILE", help=says, **more)
+
+
+def output_options(command: F) -> F:
+    """`--format`, `--quiet` and `--debug`; hands the command an `Output` as `output`."""
+
+    @click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="Text, or one JSON object on standard output (errors too).",
+    )
+    @click.option("--quiet", is_flag=True, help="No progress on standard error.")
+    @click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
+    @wraps(command)
+    def wrapped(*args: Any, form: str, quiet: bool, debug: bool, **options: Any) -> Any:
+        return command(*args, output=Output(form, quiet=quiet, debug=debug), **options)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def limit_options(command: F) -> F:
+    """`--threads`, `--memory-limit`, `--temp-size`; hands the command `Limits` as `limits`."""
+
+    @click.option("--threads", type=click.IntRange(min=1), help="Threads of the engine.")
+    @click.option("--memory-limit", metavar="SIZE", help="Memory of the engine, as in 4GB.")
+    @click.option("--temp-size", metavar="SIZE", help="Disk for spilled data, as in 20GB.")
+    @wraps(command)
+    def wrapped(
+        *args: Any,
+        threads: int | None,
+        memory_limit: str | None,
+        temp_size: str | None,
+        **options: Any,
+    ) -> Any:
+        from anonymizer.engines.duckdb import Limits
+
+        limits: Limits = Limits(threads, memory_limit, temp_size)
+        return command(*args, limits=limits, **options)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def seed_options(command: F) -> F:
+    """`--seed-file` and `--test-seed`; hands the command a `Seed` as `seed`."""
+
+    @click.option(
+        "--seed-file",
+        metavar="FILE",
+        help="The run's secret, 64 hexadecimal digits, for a run that can be repeated"
+        " (or ANONYMIZER_SEED). Default: a fresh secret, forgotten afterwards.",
+    )
+    @click.option(
+        "--test-seed",
+        metavar="N",
+        type=int,
+        help="A number instead of a secret, for tests; the release says so.",
+    )
+    @wraps(command)
+    def wrapped(*args: Any, seed_file: str | None, test_seed: int | None, **options: Any) -> Any:
+        from anonymizer.commands.failures import UsageError
+        from anonymizer.errors import Problem
+        from anonymizer.seed import Seed
+
+        if seed_file is not None and test_seed is not None:
+            raise UsageError(Problem("--test-seed", "cannot stand beside --seed-file"))
+        seed: Seed = Seed.chosen(Path(seed_file) if seed_file is not None else None, test_seed)
+        return command(*args, seed=seed, **options)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def load_policy(path: str, preset: str | None = None) -> Policy:
+    """The policy of a file; PolicyError with everything that is wrong with it."""
+    from anonymizer.policy import Policy
+
+    return Policy.load(path, preset)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file whole or not at all."""
+    import os
+
+    from anonymizer.errors import Problem, TargetError
+
+    target = Path(path)
+    aside = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(target)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        hint = "the folder must exist and be writable"
+        raise TargetError(Problem("-o", f"{target.name} cannot be written", hint=hint)) from error

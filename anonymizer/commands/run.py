@@ -1,0 +1,73 @@
+"""`anonymizer run`: anonymize, verify, publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    limit_options,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+    seed_options,
+)
+from anonymizer.commands.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.engines.duckdb import Limits
+    from anonymizer.release.release import Release
+    from anonymizer.seed import Seed
+
+
+@click.command()
+@policy_argument
+@database_option("Database file of the source; not needed where the policy names a file.")
+@preset_option
+@seed_options
+@limit_options
+@click.option("--explain", is_flag=True, help="Show every statement, its rows and its time.")
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    preset: str | None,
+    seed: Seed,
+    limits: Limits,
+    explain: bool,
+) -> None:
+    """Anonymize the source of POLICY, verify the result, and publish it if everything holds.
+
+    The release goes to publish.database of the policy; nothing is published where a guarantee, a
+    bound or the suppression limit does not hold (exit code 1).
+    """
+    from anonymizer.api import run
+    from anonymizer.commands.progress import progress
+
+    loaded = load_policy(policy, preset)
+    with progress(output, explain=explain) as listener:
+        release = run(loaded, database, seed=seed, limits=limits, listener=listener)
+    for warning in release.warnings:
+        output.warn(warning)
+    output.result(release.as_dict(), describe(release))
+
+
+def describe(release: Release) -> Iterator[str]:
+    """A finished release in lines of text."""
+    from anonymizer.commands.checks import check_lines, measure_lines
+
+    place = release.database.name if release.database is not None else "the database"
+    yield f"published {release.view} in {place} (run {release.run_id})"
+    if release.manifest.data.get("reproducible"):
+        yield "made with a test seed: not for publication"
+    yield ""
+    yield from check_lines(release.verification)
+    yield ""
+    yield from measure_lines(release.measures)
+    yield ""
+    yield str(release.manifest.data["certificate"])

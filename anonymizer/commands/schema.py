@@ -1,0 +1,29 @@
+"""`anonymizer schema`: the JSON Schema of a policy."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import output_options, write_text
+from anonymizer.commands.output import Output
+
+
+@click.command()
+@click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
+@output_options
+def command(output: Output, target: str | None) -> None:
+    """Print the JSON Schema (2020-12) of a policy, with which editors complete and check it.
+
+    For the YAML extensions of VS Code and JetBrains: write it beside the policy and begin the
+    policy with the line `# yaml-language-server: $schema=policy.schema.json`.
+    """
+    import json
+
+    from anonymizer.policy import Policy
+
+    schema = Policy.json_schema()
+    if target is None:
+        output.result(schema, [json.dumps(schema, indent=2)])
+        return
+    write_text(target, json.dumps(schema, indent=2) + "\n")
+    output.result({"file": target}, [f"wrote {target}"])

@@ -1,0 +1,141 @@
+"""Work tables of the query error: source and release as codes, made once for all queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Sql, Table, render
+from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.verify.columns import quasi, type_sql
+from anonymizer.verify.result import RunSql
+from anonymizer.verify.source import Originals
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTables:
+    """Physical names of the tables that all attributes share."""
+
+    table: Callable[[str], Table]
+
+    @property
+    def source(self) -> Table:
+        """The source as codes."""
+        return self.table("query_source")
+
+    @property
+    def rows(self) -> Table:
+        """The release with numbered cells."""
+        return self.table("query_rows")
+
+    @property
+    def help(self) -> Table:
+        """Sums of the smallest and largest values of every bucket."""
+        return self.table("query_help")
+
+    @property
+    def draws(self) -> Table:
+        """The queries of the current round."""
+        return self.table("query_draws")
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """One attribute that queries may have a predicate on, and its tables."""
+
+    index: int
+    column: PublishedColumn
+    physical: str
+    type: Sql
+    table: Callable[[str], Table]
+
+    @property
+    def ordered(self) -> bool:
+        return self.column.kind != "categorical"
+
+    @property
+    def parts(self) -> list[tuple[Sql, str]]:
+        """The published columns of the generalized cell, by what they are."""
+        c = self.column
+        named = {"name": c.name, "lo": c.lo, "hi": c.hi, "nullable": c.nullable}
+        return [(Sql(part), name) for part, name in named.items() if name is not None]
+
+    @property
+    def domain(self) -> Table:
+        """Values and their codes."""
+        return self.table(f"query_domain_{self.index}")
+
+    @property
+    def members(self) -> Table:
+        """What cells of categories, and buckets, stand for."""
+        return self.table(f"query_members_{self.index}")
+
+    @property
+    def spans(self) -> Table | None:
+        """The intervals of an ordered column."""
+        return self.table(f"query_spans_{self.index}") if self.ordered else None
+
+    @property
+    def truth(self) -> Table:
+        """The codes that satisfy each predicate."""
+        return self.table(f"query_truth_{self.index}")
+
+    @property
+    def shares(self) -> Table:
+        """The part of each cell that satisfies each predicate."""
+        return self.table(f"query_shares_{self.index}")
+
+
+def stage(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    originals: Originals,
+    summed: str,
+    tables: QueryTables,
+) -> list[Staged]:
+    """Make the tables that do not depend on the queries; the attributes they may use."""
+    attributes = [
+        Staged(i, column, originals.values[column.column], type_sql(column.sql_type), tables.table)
+        for i, column in enumerate(quasi(layout), start=1)
+    ]
+    target = next(column for column in layout.columns if column.column == summed)
+    common: dict[str, Any] = {
+        "original": originals.table,
+        "data": view,
+        "rows": tables.rows,
+        "source": tables.source,
+        "help": tables.help,
+        "attributes": attributes,
+        "domains": tuple(a.domain for a in attributes),
+    }
+
+    def make(name: str, **parameters: Any) -> None:
+        run_sql(render(f"measure/{name}.sql.j2", {**common, **parameters}).text)
+
+    for a in attributes:
+        make("query_domain", **_of(a, originals))
+    make("query_source", summed=originals.values[summed])
+    # rows of a class are as alike as rows of a bucket where the summed value is in none
+    make("query_rows", group=target.bucket or layout.class_id, summed=target.name)
+    make("query_help")
+    for a in attributes:
+        make("query_members", **_of(a, originals))
+        if a.ordered:
+            make("query_spans", **_of(a, originals))
+    return attributes
+
+
+def _of(a: Staged, originals: Originals) -> dict[str, Any]:
+    return {
+        "i": a.index,
+        "column": a.column,
+        "type": a.type,
+        "parts": a.parts,
+        "physical": a.physical,
+        "domain": a.domain,
+        "members": a.members,
+        "spans": a.spans,
+        "nodes": originals.nodes.get(a.column.column) if a.column.hierarchy else None,
+    }

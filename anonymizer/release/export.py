@@ -1,0 +1,216 @@
+"""A published release as Parquet or CSV, with its manifest beside it.
+
+Only the published view is read, so nothing of a suppressed row can be in the file or in its
+statistics. Files are written aside and swapped in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
+from anonymizer.policy import Policy
+from anonymizer.release.manifest import Manifest, read_manifest
+from anonymizer.release.names import Names
+
+FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """One file that was written."""
+
+    path: Path
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What an export wrote: the view's file first, then one for each sensitive table (msb)."""
+
+    view: str
+    run_id: str
+    files: tuple[ExportedFile, ...]
+    manifest: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "view": self.view,
+            "run_id": self.run_id,
+            "files": [
+                {"path": str(file.path), "rows": file.rows, "sha256": file.sha256}
+                for file in self.files
+            ],
+            "manifest": str(self.manifest),
+        }
+
+
+def export(
+    policy: Policy, file: str | Path, database: str | Path | None = None, *, force: bool = False
+) -> Export:
+    """Write the release of `policy` in `database` (default: publish.database) as `file`.
+
+    The suffix tells the format: .parquet or .csv. Raises TargetError for a file that exists and
+    is not an earlier export, unless `force`; NothingToCheckError where there is no release.
+    """
+    target = Path(file)
+    source = _database(policy, database)
+    _check_target(target, source)
+    names = Names.of(policy, "")
+    with _opened(source) as engine:
+        catalog = str(engine.raw("select current_catalog()", "export")[0][0])
+        view = names.view(catalog)
+        manifest = read_manifest(engine, view)
+        tables = {target: view} | {
+            target.with_name(f"{target.stem}_{column}{target.suffix}"): Table(
+                name, names.schema, catalog
+            )
+            for column, name in manifest.layout.tables.items()
+        }
+        if not force:
+            _refuse_foreign(list(tables))
+        written = _write(engine, tables)
+    beside = manifest_of(target)
+    files = [{"name": f.path.name, "rows": f.rows, "sha256": f.sha256} for f in written]
+    _replace_text(beside, Manifest({**manifest.data, "export": {"files": files}}).text() + "\n")
+    return Export(names.release, manifest.run_id, tuple(written), beside)
+
+
+def manifest_of(file: Path) -> Path:
+    """Where the manifest of an exported file stands."""
+    return file.with_name(f"{file.name}.manifest.json")
+
+
+def _database(policy: Policy, database: str | Path | None) -> Path:
+    if database is None and policy.publish.database is None:
+        hint = "the policy has no publish.database, so the release is in the source's database"
+        raise NothingToCheckError(Problem("--database", "names no release to export", hint=hint))
+    path = Path(database) if database is not None else policy.resolve(policy.publish.database or "")
+    if not path.is_file():
+        raise NothingToCheckError(
+            Problem("--database", f"there is no file {path.name}", hint="anonymizer run makes it")
+        )
+    return path
+
+
+def _check_target(target: Path, source: Path) -> None:
+    where = "-o"
+    if target.suffix.lower() not in FORMATS:
+        raise TargetError(
+            Problem(where, "does not tell a format", allowed=", ".join(f"*{s}" for s in FORMATS))
+        )
+    if not target.parent.is_dir():
+        raise TargetError(Problem(where, "is in a folder that does not exist"))
+    if not os.access(target.parent, os.W_OK):
+        raise TargetError(Problem(where, "is in a folder that cannot be written"))
+    if target.is_dir() or target.resolve() == source.resolve():
+        raise TargetError(Problem(where, "is a folder, or the release itself"))
+
+
+def _refuse_foreign(files: list[Path]) -> None:
+    """A file may be replaced if the manifest beside the export describes just this file."""
+    known: dict[str, str] = {}
+    try:
+        recorded = json.loads(manifest_of(files[0]).read_text())["export"]["files"]
+        known = {str(entry["name"]): str(entry["sha256"]) for entry in recorded}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    problems = [
+        Problem(
+            "-o",
+            f"{file.name} exists and is not an earlier export of this tool",
+            hint="name another file, or replace it with --force",
+        )
+        for file in files
+        if file.exists() and known.get(file.name) != _sha256(file)
+    ]
+    if not known and manifest_of(files[0]).exists() and not problems:
+        name = manifest_of(files[0]).name
+        problems = [Problem("-o", f"{name} exists and is not a manifest of an earlier export")]
+    if problems:
+        raise TargetError(problems)
+
+
+class _opened:
+    """A release, read-only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> DuckDBEngine:
+        import duckdb
+
+        try:
+            self.connection = duckdb.connect(str(self.path), read_only=True)
+        except duckdb.Error as error:
+            raise EngineError(
+                Problem(
+                    "--database",
+                    f"{self.path.name} cannot be opened as a DuckDB database, or is locked",
+                )
+            ) from error
+        return DuckDBEngine(self.connection, owned=True)
+
+    def __exit__(self, *raised: object) -> None:
+        self.connection.close()
+
+
+def _write(engine: DuckDBEngine, tables: dict[Path, Table]) -> list[ExportedFile]:
+    """Write all files aside, then swap in one after the other."""
+    mark = secrets.token_hex(8)
+    aside = {target: target.with_name(f"{target.name}.{mark}.tmp") for target in tables}
+    written: list[ExportedFile] = []
+    try:
+        for target, table in tables.items():
+            options = FORMATS[target.suffix.lower()]
+            columns = _columns(engine, table, as_text=target.suffix.lower() == ".csv")
+            rows = engine.raw(
+                f"copy (select {columns} from {ident(table)})"
+                f" to {lit(str(aside[target].absolute()))} {options}",
+                "export",
+            )
+            written.append(ExportedFile(target, int(rows[0][0]), _sha256(aside[target])))
+        for target, file in aside.items():
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
+            file.replace(target)
+    finally:
+        for file in aside.values():
+            file.unlink(missing_ok=True)
+    return written
+
+
+def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
+    """Every column as it is; an ENUM, whose type lists values, as text; in CSV lists as JSON."""
+    listed = []
+    for name, kind in engine.describe(ident(table).text, "export"):
+        column = ident(name).text
+        if kind.startswith("ENUM"):
+            column = f"cast({column} as varchar) as {column}"
+        elif as_text and kind.endswith("]"):
+            column = f"cast(to_json({column}) as varchar) as {column}"
+        listed.append(column)
+    return ", ".join(listed)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _replace_text(path: Path, text: str) -> None:
+    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
