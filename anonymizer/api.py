@@ -19,9 +19,11 @@ from anonymizer.execute import Executor, Listener
 from anonymizer.pipeline import Prepared, prepare
 from anonymizer.plan import Plan
 from anonymizer.policy import Policy
+from anonymizer.release import objects
 from anonymizer.release.file_target import FileTarget, create_schema, create_view
 from anonymizer.release.inplace_target import WARNING, InPlaceTarget
 from anonymizer.release.judge import fingerprint, judge, refuse_beyond, refuse_unless_passed
+from anonymizer.release.layout import Requirement
 from anonymizer.release.manifest import (
     Manifest,
     make_manifest,
@@ -30,8 +32,6 @@ from anonymizer.release.manifest import (
     write_manifest,
 )
 from anonymizer.release.names import Names
-from anonymizer.release import objects
-from anonymizer.release.layout import Requirement
 from anonymizer.release.release import Release
 from anonymizer.release.source_checks import (
     against_source,
@@ -189,7 +189,7 @@ class _Job:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """The policy's guarantees; a hierarchical distance comes with its published values' paths."""
+        """The policy's guarantees; a hierarchical distance comes with the paths of its values."""
         found = []
         sensitive = {s.column: s for s in self.prepared.roles.sensitive}
         for item in requirements_of(self.policy):
@@ -314,7 +314,9 @@ def verify(policy: Policy | None, database: str | Path | None = None) -> Verific
         catalog = str(engine.raw("select current_catalog()", "verification")[0][0])
         if policy is not None:
             view = Names.of(policy, "").view(catalog)
-            views = [(view, requirements_of(policy))]
+            views: list[tuple[Table, tuple[Requirement, ...] | None]] = [
+                (view, requirements_of(policy))
+            ]
         else:
             views = [
                 (item.table(catalog), None)

@@ -25,7 +25,8 @@ INTERRUPTED = 130
 
 class Interrupted(BaseException):
     """A signal came. Not a KeyboardInterrupt: one that passes through `exec`, as in the making of
-    a dataclass, makes Python 3.11 end by the signal whatever exit code is asked for."""
+    a dataclass, makes Python 3.11 end by the signal whatever exit code is asked for.
+    """
 
 
 class Application(click.Group):

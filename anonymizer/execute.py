@@ -74,8 +74,8 @@ class Executor:
         rows = self.engine.execute(statement, step.name, step.binds)
         seconds = time.perf_counter() - began
         if self.listener is not None:
-            single = len(rows) == 1 and len(rows[0]) == 1 and isinstance(rows[0][0], int)
-            count = int(rows[0][0]) if single else None  # type: ignore[call-overload]
+            single = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
+            count = single if isinstance(single, int) else None
             self.listener(Event(stage, step, number, of, round_, seconds, count))
         return rows
 

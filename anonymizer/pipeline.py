@@ -13,13 +13,18 @@ from anonymizer.algorithms.registry import compiler
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table, ident
+from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.execute import Executor
+from anonymizer.hierarchy.shape import Shape, read_shape
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
 from anonymizer.profile import Attribute, Sensitive, published_type
 from anonymizer.session import Session, find_table
+
+OVER_LEVELS = ("full_domain", "privacyfrost")
+"""Algorithms that choose a level of its hierarchy for every column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,20 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
         heights=tuple(int(n or 0) for n in figures[2 : 2 * quasi + 1 : 2]),
         nulls=tuple(int(n) for n in figures[len(figures) - quasi :]),
         sensitive_heights=tuple(int(n or 0) for n in figures[2 * quasi + 1 : -quasi or None]),
+        shapes=_shapes(policy, first, engine),
     )
     final = roles(policy, profile)
     return Prepared(final, tuple(reading), compiler(policy)(policy, profile, final), rows)
+
+
+def _shapes(policy: Policy, described: Roles, engine: DuckDBEngine) -> tuple[Shape, ...]:
+    """The hierarchies' shapes, for the algorithms that work on whole levels."""
+    if policy.algorithm.name not in OVER_LEVELS:
+        return ()
+    return tuple(
+        read_shape(lambda text: engine.raw(text, "hierarchies"), a.hierarchy)
+        for a in described.quasi
+    )
 
 
 def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list[Stage]:

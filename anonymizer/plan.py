@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeAlias, Any
+from typing import Any, TypeAlias
 
 from anonymizer.compile import Statement, Table, header, render
 from anonymizer.errors import Problem

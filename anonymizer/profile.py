@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import Problem, SourceError
+
+if TYPE_CHECKING:
+    from anonymizer.hierarchy.shape import Shape
 
 Kind = Literal["numeric", "categorical", "date"]
 
@@ -195,6 +198,8 @@ class TableProfile:
     """Height of each quasi-identifier's hierarchy, where they have been built."""
     sensitive_heights: tuple[int, ...] = ()
     """Height of each sensitive column's hierarchy, where they have been built."""
+    shapes: tuple[Shape, ...] = ()
+    """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
@@ -209,6 +214,7 @@ def published_type(sql_type: str) -> str:
 
 
 def unusable(column: str, sql_type: str) -> Problem:
+    """What is said of a column whose type has no order and no equality to generalize by."""
     return Problem(
         f"columns.{column}",
         "has a type that cannot be anonymized as a value",

@@ -29,9 +29,7 @@ class Seed:
     def of(cls, text: str, where: str = "seed") -> Seed:
         """A secret of 64 hexadecimal digits."""
         if not DIGITS.match(text.strip()):
-            raise PolicyError(
-                Problem(where, "is not a secret", allowed="64 hexadecimal digits")
-            )
+            raise PolicyError(Problem(where, "is not a secret", allowed="64 hexadecimal digits"))
         return cls(text.strip().lower())
 
     @classmethod

@@ -43,14 +43,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ncp rebalanced": {"generalization": "ncp", "rebalance": True},
     "loss": {"generalization": "loss"},
 }
+ERROR_COLUMNS = ["variant", "k", "l", "error", "median error", "sure error"]
 DIFFERENCES = """\
 Differences from the paper: American Community Survey 2018 of 14 states instead of an IPUMS extract;
 31,055 rows drawn with a fixed seed from the 85,109 with occupation, hours and positive wages.
-Distinct values here (paper): relationship 18 (13), marital status 5 (6), race 9 (9), education folded
-to 11 (11), hours 95 (93), sex 2 (2), age 81 (73), occupation 529 (257), wage 804 (719). Flags are
-drawn independently per column. The number of values in a categorical predicate is not stated in
-the paper; here it is uniform. `ncp` divides by fixed seeds and tries again where LGB freezes a class;
-`ncp rebalanced` moves the cut so that both sides have k rows; `loss` is not in the paper."""
+Distinct values here (paper): relationship 18 (13), marital status 5 (6), race 9 (9), education
+folded to 11 (11), hours 95 (93), sex 2 (2), age 81 (73), occupation 529 (257), wage 804 (719). Flags
+are drawn independently per column. The number of values in a categorical predicate is not stated
+in the paper; here it is uniform. `ncp` divides by fixed seeds and tries again where LGB freezes a
+class; `ncp rebalanced` moves the cut so that both sides have k rows; `loss` is not in the paper."""
 
 
 def make_source(path: Path) -> None:
@@ -84,7 +85,7 @@ def make_source(path: Path) -> None:
         assert rows == (ROWS,), rows
 
 
-def policy(k: int, l: int, density: int, options: dict[str, Any], nodes: bool) -> Policy:  # noqa: E741
+def policy(k: int, l: int, density: int, options: dict[str, Any], nodes: bool) -> Policy:
     columns: dict[str, Any] = {name: {"role": "quasi"} for name in QUASI}
     for name in SEMI:
         rule = {"t_closeness": 0.2} if name == "sex" else {"l_diversity": l}
@@ -114,7 +115,7 @@ def measure(
     source: Path,
     variant: str,
     k: int,
-    l: int,  # noqa: E741
+    l: int,
     density: int,
     queries: int,
     *,
@@ -179,7 +180,7 @@ def experiments(
 ) -> Iterator[Any]:
     for variant in VARIANTS:
         for k in ks:
-            for l in ls:  # noqa: E741
+            for l in ls:
                 yield measure(source, variant, k, l, 20, queries if variant != "loss" else 0)
             yield measure(source, variant, k, ls[0], 20, 0, nodes=True)
     for k in ks:
@@ -187,7 +188,7 @@ def experiments(
     for density in DENSITIES:
         if density != 20:
             for k in ks:
-                for l in ls:  # noqa: E741
+                for l in ls:
                     yield measure(source, "mdp", k, l, density, queries)
 
 
@@ -253,7 +254,7 @@ With hierarchy nodes instead of value sets:
 
 ## Fig. 7: relative error of SUM queries
 
-{markdown_table([r for r in twenty if "error" in r], ["variant", "k", "l", "error", "median error", "sure error"])}
+{markdown_table([r for r in twenty if "error" in r], ERROR_COLUMNS)}
 
 ## Fig. 8: density of flags, mdp
 

@@ -1,4 +1,4 @@
-"""What an algorithm makes of a policy: stages, the statement that writes the release, its layout."""
+"""What an algorithm makes of a policy: stages, the statement that writes the rows, the layout."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ STAGED = work("staged")
 """Where a release goes whose target is only known at the run."""
 
 
+BY_DRAW = Sql("r.draw")
+
+
 @dataclass(frozen=True, slots=True)
 class Assembly:
     """The statement that joins everything into the published rows."""
@@ -28,7 +31,7 @@ class Assembly:
     """Published name and expression, in order."""
     keys: tuple[Sql, ...]
     buckets: tuple[Any, ...] = ()
-    order: Sql = Sql("r.draw")
+    order: Sql = BY_DRAW
     persons: Table | None = None
 
     def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
@@ -117,9 +120,8 @@ def published(
         elif name in kept:
             own = policy.column_name(name)
             columns.append((own, Sql(f"r.{kept[name].k}")))
-            kind = "categorical"
             item = PublishedColumn(
-                name, "keep", kind, published_type(kept[name].sql_type), name=own
+                name, "keep", "categorical", published_type(kept[name].sql_type), name=own
             )
         else:
             continue

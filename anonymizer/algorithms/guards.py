@@ -36,7 +36,8 @@ def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
         return ()
 
     def explain(row: Row) -> Problem:
-        return counts[row[0] - 1].problem(row[1])
+        number, count = row
+        return counts[int(number) - 1].problem(int(count))
 
     step = Step(
         "checks of the source",
@@ -153,7 +154,7 @@ def _unique_counts(policy: Policy, roles: Roles) -> list[Count]:
 
 
 def enough_units(policy: Policy, least: int) -> Guard:
-    """k cannot be larger than the table."""
+    """A class cannot have more rows (persons) than the table."""
     unit = "persons" if policy.person is not None else "rows"
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
 

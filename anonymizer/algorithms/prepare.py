@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.labels import value_text
@@ -94,6 +93,7 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
 
 
 def values_step(column: str, values: Table, cell: Sql) -> Step:
+    """The distinct values of one column of the snapshot, with their counts."""
     return Step(
         f"values of {column}",
         "prepare/values.sql.j2",
@@ -102,10 +102,12 @@ def values_step(column: str, values: Table, cell: Sql) -> Step:
 
 
 def values_steps(roles: Roles) -> tuple[Step, ...]:
+    """The distinct values of every quasi-identifier."""
     return tuple(values_step(a.column, a.values, a.q) for a in roles.quasi)
 
 
 def domain_steps(roles: Roles) -> tuple[Step, ...]:
+    """Small codes for every quasi-identifier's values, in the order in which they are cut."""
     return tuple(
         Step(
             f"codes of {a.column}",

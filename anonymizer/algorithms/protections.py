@@ -12,7 +12,7 @@ from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.privacy import Rule, merge_layers, rules_of
-from anonymizer.privacy.rules import table_rules_of, of_basis
+from anonymizer.privacy.rules import of_basis, table_rules_of
 from anonymizer.profile import Sensitive
 
 

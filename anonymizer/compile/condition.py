@@ -29,16 +29,17 @@ CLASSES = {
 }
 # arithmetic, LIKE and friends are functions to the parser; none of these reads, waits or varies
 FUNCTIONS = frozenset(
-    """+ - * / % // || ~~ !~~ ~~* !~~* ~~~ abs round floor ceil ceiling trunc sign mod greatest least
-    coalesce nullif ifnull lower upper trim ltrim rtrim length strlen left right substring substr
-    contains starts_with ends_with prefix suffix like_escape not_like_escape ilike_escape
+    """+ - * / % // || ~~ !~~ ~~* !~~* ~~~ abs round floor ceil ceiling trunc sign mod greatest
+    least coalesce nullif ifnull lower upper trim ltrim rtrim length strlen left right substring
+    substr contains starts_with ends_with prefix suffix like_escape not_like_escape ilike_escape
     not_ilike_escape regexp_matches regexp_full_match year month day quarter dayofweek week
     date_part date_trunc date_diff datediff datepart datetrunc isnan isinf isfinite concat
-    replace strip_accents list_value""".split()
+    replace strip_accents list_value""".split()  # noqa: SIM905 - a list of words reads better
 )
 TYPES = frozenset(
-    """BOOLEAN BOOL INT INT4 INT8 TEXT STRING REAL NUMERIC TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT
-    DOUBLE DECIMAL VARCHAR DATE TIME TIMESTAMP INTERVAL""".split()
+    """BOOLEAN BOOL INT INT4 INT8 TEXT STRING REAL NUMERIC TINYINT SMALLINT INTEGER BIGINT HUGEINT
+    UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR DATE TIME TIMESTAMP
+    INTERVAL""".split()  # noqa: SIM905 - a list of words reads better
 )
 HINT = "compare columns of the source with values, joined by and, or, not"
 
@@ -54,16 +55,25 @@ def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
         return Problem(path, "is too long for a condition", allowed=f"{MAX_LENGTH} characters")
     if "\x00" in text:
         return Problem(path, "holds a NUL character", hint=HINT)
-    row = parser().execute("select json_serialize_sql(?::varchar)", [f"select ({text})"]).fetchone()
-    tree = json.loads(row[0]) if row else {"error": True}
-    if tree.get("error") or len(tree["statements"]) != 1:
+    # alone it is one expression, so it cannot close a parenthesis of ours; on a line of its own it
+    # cannot comment ours out
+    trees = [_parse(f"select\n{text}\n"), _parse(f"select (\n{text}\n)")]
+    if any(tree.get("error") for tree in trees):
         return Problem(path, "is not an SQL expression", hint=HINT)
-    node = tree["statements"][0]["node"]
-    if not _bare(node):
+    if any(len(tree["statements"]) != 1 for tree in trees):
         return Problem(path, "is more than one expression", hint=HINT)
-    for reason in _refusals(node["select_list"][0], {name.lower() for name in columns}):
+    nodes = [tree["statements"][0]["node"] for tree in trees]
+    if not all(_bare(node) for node in nodes):
+        return Problem(path, "is more than one expression", hint=HINT)
+    for reason in _refusals(nodes[-1]["select_list"][0], {name.lower() for name in columns}):
         return Problem(path, reason, hint=HINT)
-    return Sql(f"({text})")
+    return Sql(f"(\n{text}\n)")
+
+
+def _parse(query: str) -> dict[str, Any]:
+    row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
+    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+    return tree
 
 
 def _bare(node: dict[str, Any]) -> bool:

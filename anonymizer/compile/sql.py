@@ -66,7 +66,7 @@ def ident(name: str | Table | Sql) -> Sql:
 
 
 def lit(value: object) -> Sql:
-    """A Python value as an SQL literal. Text keeps every character; NaN and infinities are typed."""
+    """A value as an SQL literal. Text keeps every character; NaN and infinities are typed."""
     match value:
         case None:
             return Sql("NULL")
@@ -110,10 +110,12 @@ def join(parts: Iterable[Sql], separator: str = ", ") -> Sql:
 
 
 def idents(names: Sequence[str | Table]) -> list[Sql]:
+    """Several names, each quoted as an identifier."""
     return [ident(name) for name in names]
 
 
 def lits(values: Iterable[object]) -> list[Sql]:
+    """Several Python values, each as an SQL literal."""
     return [lit(value) for value in values]
 
 

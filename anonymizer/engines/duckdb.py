@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.compile import SCRATCH, Statement, lit, quote
 from anonymizer.engines.failures import translate
 from anonymizer.errors import EngineError, Problem, SourceError
 
@@ -132,7 +130,7 @@ def own_connection(
     spill: Path | None,
     readable: Sequence[Path] = (),
     writable: Sequence[Path] = (),
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),
 ) -> Iterator[DuckDBEngine]:
     """A connection of ours: limits, the source read-only, then everything else closed.
 
@@ -232,15 +230,3 @@ def _refuse_transaction(connection: DuckDBPyConnection) -> None:
             )
         ) from error
     connection.execute("rollback")
-
-
-def interrupt_after(engine: DuckDBEngine, seconds: float) -> threading.Timer:
-    """Interrupt whatever runs on the engine after a time (conditions that never end)."""
-    timer = threading.Timer(seconds, engine.interrupt)
-    timer.daemon = True
-    timer.start()
-    return timer
-
-
-def default_threads() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -103,7 +103,10 @@ class PersonShare(Rule):
         return Sql(f"({pairs} and {records})")
 
     def achieved(self) -> Sql:
-        pairs, records = share("max(person_pairs)", "count(*)"), share("max(person_records)", RECORDS)
+        pairs, records = (
+            share("max(person_pairs)", "count(*)"),
+            share("max(person_records)", RECORDS),
+        )
         return Sql(f"greatest({pairs}, {records})")
 
 

@@ -123,7 +123,7 @@ class FileTarget:
         """Make the built file the target, durably. Readers see the old file or the new one."""
         with self.building.open("rb") as handle:
             os.fsync(handle.fileno())
-        os.replace(self.building, self.path)
+        self.building.replace(self.path)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -137,6 +137,7 @@ class FileTarget:
 
 
 def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
+    """Make the schema of a release where it is missing."""
     engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
 
 
@@ -153,5 +154,6 @@ def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
 
 
 def copy_view(engine: DuckDBEngine, item: objects.Recorded) -> None:
+    """Make the view of another release again, over that release's copied rows."""
     names = Names(item.schema, item.name, item.run_id)
     create_view(engine, names, BUILT)

@@ -20,9 +20,7 @@ _MINIMALITY = (
 _DEFINETTI = (
     "deFinetti (Kifer 2009): a model of who has which value can be learned from bucketized data"
 )
-_SKEWNESS = (
-    "skewness and similarity (Li et al. 2007): different values may be alike in meaning"
-)
+_SKEWNESS = "skewness and similarity (Li et al. 2007): different values may be alike in meaning"
 
 ATTACKS = {
     "mondrian": (_COMPOSITION, _DOWNCODING, _REFINEMENT, _MINIMALITY, _SKEWNESS),
@@ -50,6 +48,7 @@ ATTACKS = {
 
 
 def certificate() -> str:
+    """The sentence that stands with every release."""
     return CERTIFICATE
 
 

@@ -87,9 +87,7 @@ class InPlaceTarget:
         objects.create_record(engine, catalog)
         create_schema(engine, catalog, names.schema)
         old = [o for o in objects.recorded(engine, catalog) if o.release == names.release]
-        engine.raw(
-            f"create table {ident(names.rows(catalog))} as from {ident(staged)}", "publish"
-        )
+        engine.raw(f"create table {ident(names.rows(catalog))} as from {ident(staged)}", "publish")
         create_view(engine, names, catalog)
         write_manifest(engine, names, catalog, manifest)
         engine.raw(

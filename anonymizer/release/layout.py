@@ -1,4 +1,7 @@
-"""What a release looks like: its columns, and what has to hold for them. Plain data, JSON both ways."""
+"""What a release looks like: its columns, and what has to hold for them.
+
+Plain data, JSON both ways.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +77,10 @@ class Layout:
 
 
 def requirement_dict(requirement: Requirement) -> dict[str, Any]:
+    """A requirement as the manifest holds it."""
     return asdict(requirement)
 
 
 def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
+    """A requirement read from a manifest."""
     return Requirement(**data)

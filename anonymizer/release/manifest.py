@@ -61,6 +61,7 @@ def make_manifest(
     versions: Mapping[str, str],
     reproducible: bool,
 ) -> Manifest:
+    """The manifest of a release: what was required and achieved, and how to check it."""
     return Manifest(
         {
             "format": FORMAT,

@@ -29,14 +29,18 @@ class Names:
         return Table(self.name, self.schema, catalog)
 
     def rows(self, catalog: str | None) -> Table:
-        """The frozen table that the view selects from; a run's own, so that a swap can be atomic."""
+        """The frozen table behind the view; a run's own, so that a swap can be atomic."""
         return Table(f"_{self.name}_{self.run_id}", self.schema, catalog)
 
     def manifest(self, catalog: str | None) -> Table:
         return Table(f"{self.name}_manifest", self.schema, catalog)
 
     def recorded(self) -> tuple[Recorded, ...]:
-        made = ((self.rows(None), "rows"), (self.view(None), "view"), (self.manifest(None), "manifest"))
+        made = (
+            (self.rows(None), "rows"),
+            (self.view(None), "view"),
+            (self.manifest(None), "manifest"),
+        )
         return tuple(
             Recorded(self.release, self.schema, table.name, kind, self.run_id)
             for table, kind in made

@@ -36,6 +36,7 @@ class Recorded:
 
 
 def objects_table(catalog: str) -> Table:
+    """The record of what the tool made in a database."""
     return Table("objects", SCHEMA, catalog)
 
 
@@ -50,6 +51,7 @@ def create_record(runs: Runs, catalog: str) -> None:
 
 
 def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
+    """Enter what has been made; in the transaction that makes it."""
     for item in made:
         values = ", ".join(
             lit(v).text for v in (item.release, item.schema, item.name, item.kind, item.run_id)

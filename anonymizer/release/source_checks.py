@@ -14,9 +14,9 @@ from anonymizer.execute import Executor
 from anonymizer.measure import measure_release
 from anonymizer.pipeline import Prepared
 from anonymizer.policy import Lgb, Policy
+from anonymizer.profile import Sensitive
 from anonymizer.release.judge import Suppression
 from anonymizer.release.layout import Layout
-from anonymizer.profile import Sensitive
 from anonymizer.verify import Verification
 from anonymizer.verify.source import Originals, verify_against_source
 
@@ -47,6 +47,7 @@ def _rows_suppressed(engine: DuckDBEngine, view: Table) -> int:
 
 
 def originals(roles: Roles) -> Originals:
+    """Where the values stand that the release is checked against: the snapshot, read once."""
     values = {a.column: a.q.text for a in roles.quasi}
     values |= {s.column: s.s.text for s in roles.sensitive}
     values |= {k.column: k.k.text for k in roles.kept}

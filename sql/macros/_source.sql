@@ -23,6 +23,8 @@ create or replace temp macro _anon_table(macro_name, tbl) as (
             true
         ) or tbl = ''
         then error(macro_name || ': tbl: is not the name of a table (allowed: name, schema.name, catalog.schema.name; a part that holds a dot or a quote stands in double quotes; hint: give a query or a file a name with CREATE VIEW)')
+        when starts_with(_anon_fold(replace(tbl, '"', '')), '_anon_')
+        then error(macro_name || ': tbl: names that begin with _anon_ are taken by the macros (hint: put the schema before it)')
         else array_to_string(
             list_transform(
                 regexp_extract_all(tbl, '"(?:[^"]|"")+"|[^".]+'),
@@ -71,27 +73,29 @@ create or replace temp macro _anon_columns(macro_name, argument, names) as
         lambda name: {'argument': argument, 'name': name}
     );
 
--- WITH of a query over columns of a table, as text that a SELECT can follow: `anon_source` has
+-- WITH of a query over columns of a table, as text that a SELECT can follow: `_anon_source` has
 -- every requested column (and the others), and stops the query with a message where the table
 -- lacks one. `given` is what _anon_columns returns, for several arguments concatenated.
 create or replace temp macro _anon_with(macro_name, tbl, given) as
-    'with anon_given(argument, name) as (values '
+    'with _anon_given(argument, name) as (values '
     || array_to_string(
         list_transform(
             given, lambda g: '(' || _anon_text(struct_extract(g, 'argument')) || ', ' || _anon_text(struct_extract(g, 'name')) || ')'
         ),
         ', '
     )
-    || '), anon_found as (select column_name from (describe from '
+    || '), _anon_found as (select column_name from (describe from '
     || _anon_table(macro_name, tbl)
-    || ')), anon_checked as (select case when count(*) > 0 then error('
+    || ')), _anon_fine as (select case when count(*) > 0 then error('
     || _anon_text(macro_name || ': ')
     || ' || min(argument) || '': the table has no column '' || string_agg(name, '', '' order by name)'
-    || ' || '' (allowed: '' || (select string_agg(column_name, '', '') from anon_found) || '')'')'
-    || ' else true end as fine from anon_given'
-    || ' where _anon_fold(name) not in (select _anon_fold(column_name) from anon_found)),'
+    || ' || '' (allowed: '' || (select string_agg(column_name, '', '') from _anon_found) || '')'')'
+    || ' else true end as fine from _anon_given'
+    || ' where _anon_fold(name) not in (select _anon_fold(column_name) from _anon_found)),'
     -- a column that the table lacks is NULL here, so that the check speaks and not the binder
-    || ' anon_source as (select * from (select '
+    || ' _anon_source as (select * from (from '
+    || _anon_table(macro_name, tbl)
+    || ' union all by name select '
     || array_to_string(
         list_transform(
             list_sort(list_distinct(list_transform(given, lambda g: _anon_fold(struct_extract(g, 'name'))))),
@@ -99,13 +103,22 @@ create or replace temp macro _anon_with(macro_name, tbl, given) as
         ),
         ', '
     )
-    || ' where false union all by name from '
-    || _anon_table(macro_name, tbl)
-    || ') where (select fine from anon_checked))';
+    || ' where false) where (select fine from _anon_fine))';
+
+-- A further common table expression that stops the query where the table has a column whose name
+-- the result needs; to be read by a condition.
+create or replace temp macro _anon_free(macro_name, names) as
+    ', _anon_free as (select case when count(*) > 0 then error('
+    || _anon_text(macro_name || ': tbl: the table has a column named ')
+    || ' || string_agg(column_name, '', '' order by column_name)'
+    || ' || '', which the result adds (hint: rename it in a view)'') else true end as free from _anon_found'
+    || ' where _anon_fold(column_name) in ('
+    || array_to_string(list_transform(names, lambda name: _anon_text(_anon_fold(name))), ', ')
+    || '))';
 
 -- The whole query: `selected` from the columns of a table.
 create or replace temp macro _anon_query(macro_name, tbl, given, selected) as coalesce(
-    _anon_with(macro_name, tbl, given) || ' select ' || selected || ' from anon_source',
+    _anon_with(macro_name, tbl, given) || ' select ' || selected || ' from _anon_source',
     error(macro_name || ': an argument is NULL (allowed: the name of a table, a list of its columns)')
 );
 

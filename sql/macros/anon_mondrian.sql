@@ -4,7 +4,7 @@
 -- The classes are those of the algorithm `mondrian` of the Python package without hierarchies.
 -- One recursive statement: made for up to some ten thousand rows.
 --
--- The result still holds the raw values: publish ranges over each class, not these columns.
+-- The result still holds the raw values: publish ranges over each class (anon_cells).
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns; the first goes before the later where two
@@ -24,11 +24,11 @@ with recursive coded as materialized (
     )
 ),
 units as (
-    select row_number() over (order by anon_codes) as unit, anon_codes as codes, count(*) as n
+    select row_number() over (order by _anon_codes) as unit, _anon_codes as codes, count(*) as n
     from coded
-    group by anon_codes
+    group by _anon_codes
 ),
-totals as (
+limits as (
     select
         case
             when sum(n) < k
@@ -42,7 +42,7 @@ totals as (
 places as (
     select distinct attribute, place.code as code, place.share as share, place.size as size, place.ordered as ordered
     from (
-        select distinct unnest(anon_places) as place, generate_subscripts(anon_places, 1) as attribute
+        select distinct unnest(_anon_places) as place, generate_subscripts(_anon_places, 1) as attribute
         from coded
     )
 ),
@@ -61,72 +61,92 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
             )
             group by class_id, attribute, code
         ),
-        running as (
-            select
-                h.class_id, h.attribute, h.code, h.level, p.share, p.size, p.ordered,
-                cast(sum(h.n) over below as bigint) as n_left,
-                cast(sum(h.n) over below as bigint) - h.n as n_before,
-                cast(sum(h.n) over whole as bigint) as n_all,
-                cast(sum(h.units) over below as bigint) as units_left,
-                row_number() over below as values_left,
-                count(*) over whole as values_all,
-                min(h.code) over whole as first_code,
-                max(h.code) over whole as last_code,
-                min(p.share) over whole as first_share,
-                max(p.share) over whole as last_share,
-                lead(p.share) over below as next_share
+        placed as (
+            select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size, p.ordered
             from histogram h
             join places p on p.attribute = h.attribute and p.code = h.code
-            window
-                whole as (partition by h.class_id, h.attribute),
-                below as (partition by h.class_id, h.attribute order by h.code rows unbounded preceding)
         ),
-        -- the loss of a side is that of the column that is cut: an interval's share of the range,
-        -- where NULL counts as one more value of the domain; a set's share of the categories
+        -- what has one value in a class cannot be cut there
+        totals as (
+            select
+                class_id, attribute,
+                cast(sum(n) as bigint) as n_all,
+                count(*) as values_all,
+                min(code) as first_code,
+                max(code) as last_code,
+                min(share) as first_share,
+                max(share) as last_share
+            from placed
+            group by class_id, attribute
+            having count(*) > 1
+        ),
+        running as (
+            select
+                p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.ordered, p.n,
+                t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
+                cast(sum(p.n) over below as bigint) as n_left,
+                cast(sum(p.units) over below as bigint) as units_left,
+                row_number() over below as values_left,
+                lead(p.share) over below as next_share
+            from placed p
+            join totals t on t.class_id = p.class_id and t.attribute = p.attribute
+            window below as (
+                partition by p.class_id, p.attribute order by p.code
+                rows between unbounded preceding and current row
+            )
+        ),
+        -- the loss of a side is that of the column that is cut
         losses as (
             select
                 *,
-                coalesce(last_share - first_share, 0) as width,
                 case
-                    when ordered then _anon_mixed(last_share - first_share, first_code = 0, size)
-                    else _anon_set(values_all, size)
+                    when ordered
+                    then _anon_interval_loss(coalesce(last_share - first_share, 0), first_code = 0, size)
+                    else _anon_set_loss(values_all, size)
                 end as loss_all,
                 case
-                    when ordered then _anon_mixed(share - first_share, first_code = 0 and code > 0, size)
-                    else _anon_set(values_left, size)
+                    when ordered
+                    then _anon_interval_loss(coalesce(share - first_share, 0), first_code = 0 and code > 0, size)
+                    else _anon_set_loss(values_left, size)
                 end as loss_left,
                 case
                     when ordered then coalesce(last_share - next_share, 0)
-                    else _anon_set(values_all - values_left, size)
+                    else _anon_set_loss(values_all - values_left, size)
                 end as loss_right
             from running
-            where values_all > 1
-                and code < last_code
-                and n_left >= k
+            where n_left >= k
                 and n_all - n_left >= k
-                and (split = 'loss' or (2 * n_left >= n_all and 2 * n_before < n_all))
+                and code < last_code
+                and (split = 'loss' or (2 * n_left >= n_all and 2 * (n_left - n) < n_all))
         ),
         gains as (
             select
-                *,
-                cast(n_all * loss_all - n_left * loss_left - (n_all - n_left) * loss_right as decimal(38, 9)) as gain
+                class_id, attribute, code, level, units_left, n_left, n_all,
+                cast(
+                    case
+                        when split = 'loss'
+                        then n_all * loss_all - n_left * loss_left - (n_all - n_left) * loss_right
+                        else coalesce(last_share - first_share, 0)
+                    end as decimal(18, 8)
+                ) as gain
             from losses
         ),
-        cuts as (
-            select class_id, attribute, code, units_left, n_left
+        merits as (
+            select
+                class_id, attribute, code, units_left, n_left,
+                case
+                    when split = 'median' or level < (select loss_levels from limits) then gain
+                    else least(n_left, n_all - n_left)
+                end as merit
             from gains
             where split = 'median' or gain > 0
-            qualify row_number() over (
-                partition by class_id
-                order by
-                    case
-                        when split = 'median' then width
-                        when level < (select loss_levels from totals) then gain
-                        else least(n_left, n_all - n_left)
-                    end desc,
-                    attribute,
-                    code
-            ) = 1
+        ),
+        best as (select class_id, max(merit) as merit from merits group by class_id),
+        cuts as (
+            select m.*
+            from merits m
+            join best b on b.class_id = m.class_id and b.merit = m.merit
+            qualify row_number() over (partition by m.class_id order by m.attribute, m.code) = 1
         )
         select
             o.unit,
@@ -139,21 +159,10 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
         join cuts t on t.class_id = o.class_id
     )
 )
-select r.* exclude (anon_codes, anon_places), m.class_id
+select r.* exclude (_anon_codes, _anon_places), m.class_id
 from coded r
-join (select codes, dense_rank() over (order by class_id) as class_id from partition) m on m.codes = r.anon_codes
-where (select loss_levels from totals) > 0;
+join (select codes, dense_rank() over (order by class_id) as class_id from partition) m on m.codes = r._anon_codes
+where (select loss_levels from limits) > 0;
 
 comment on macro table anon_mondrian is
     'Classes of at least k rows that lose least: from anon_mondrian(table, [columns], k, split := ''loss'')';
-
--- The loss of an interval of the given width, which may mix with NULL.
-create or replace temp macro _anon_mixed(width, mixed, size) as
-    case
-        when mixed then (coalesce(width, 0) * (size - 1) + 1) / size
-        else coalesce(width, 0)
-    end;
-
--- The loss of a set of so many categories.
-create or replace temp macro _anon_set(members, size) as
-    case when members > 1 then members / cast(size as double) else 0 end;

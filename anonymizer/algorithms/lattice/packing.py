@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anonymizer.algorithms.lattice.shape import Shape
+from anonymizer.hierarchy.shape import Shape
 from anonymizer.compile import Sql, lit
 
 WORD = 62

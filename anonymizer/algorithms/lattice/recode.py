@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.labels import value_label
+from anonymizer.algorithms.labels import value_label, value_text
 from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.prepare import CODED, SNAPSHOT, UNITS
 from anonymizer.algorithms.roles import Roles
@@ -82,14 +81,13 @@ def climbed(roles: Roles) -> tuple[Climbed, ...]:
 def recode_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ...]:
     """Steps that write, per column, `recoding` and `paths`, from domains and hierarchies."""
     steps: list[Step] = []
+    text = policy.publish.cells == "text"
     for a in climbed(roles):
         spec = policy.columns[a.attribute.column].hierarchy
         assert spec is not None, "the policy is checked for hierarchies"
         column, sql_type = a.attribute.column, a.attribute.sql_type
         steps.append(distortion.distortion(a.attribute.index, sql_type, spec.builder))
-        steps.append(
-            Step(f"levels of {column}", "lattice/recoding.sql.j2", _recoding(a, spec))
-        )
+        steps.append(Step(f"levels of {column}", "lattice/recoding.sql.j2", _recoding(a, spec)))
         steps.append(
             Step(
                 f"paths of {column}",
@@ -107,12 +105,11 @@ def recode_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, .
     return tuple(steps)
 
 
-def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
+def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
     attribute = a.attribute
     bounded = spec.builder in distortion.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
-    # sets are written as such; every other label as a category
-    label = "n.label" if isinstance(spec, Frequency | Order) else value_label("n.label")
+    sets = isinstance(spec, Frequency | Order)
     return {
         "domain": attribute.domain,
         "hierarchy": attribute.hierarchy,
@@ -124,9 +121,13 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
         "typed": from_text(Sql("value"), attribute.sql_type),
         "height": a.height,
         "one": lit(ONE),
-        "label": Sql(label),
+        "sets": sets,
+        # sets are written as such in texts; every other label is written as a category
+        "label": Sql("n.label" if sets and text else value_label("n.label")),
         "lo": Sql("h.lo" if bounded else "e.lo"),
         "hi": Sql("h.hi" if bounded else "e.hi"),
+        "lo_text": value_text("n.lo", attribute),
+        "hi_text": value_text("n.hi", attribute),
         "place_value": _place(attribute, "value"),
         "place_lo": _place(attribute, "n.lo"),
         "place_hi": _place(attribute, "n.hi"),
@@ -171,8 +172,3 @@ def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ..
         Step("levels of the lattice", "lattice/levels.sql.j2", shared),
         Step("limit of suppression", "lattice/limits.sql.j2", shared),
     )
-
-
-def ordered_attributes(attributes: Sequence[Climbed]) -> list[Climbed]:
-    """Those whose cells have bounds."""
-    return [a for a in attributes if a.attribute.ordered]

@@ -16,12 +16,13 @@ from anonymizer.compile import Sql, work
 from anonymizer.plan import Compute, Stage, Step
 from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy import bucket_rule
-from anonymizer.profile import TableProfile
+from anonymizer.profile import Attribute, Sensitive, TableProfile
 
 PATTERNS = work("patterns")
 
 
 def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Algorithm 1: patterns, then buckets per protected column, then classes per pattern."""
     options = policy.algorithm
     assert isinstance(options, Lgb)
     assert profile.rows is not None
@@ -60,7 +61,8 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
 
 def protected_columns(policy: Policy, roles: Roles) -> list[Protected]:
     """Columns with sensitive cells and the rule of their buckets, in the order of the policy."""
-    sources = {s.column: s for s in (*roles.flagged, *roles.sensitive)}
+    sources: dict[str, Attribute | Sensitive] = {a.column: a for a in roles.flagged}
+    sources |= {s.column: s for s in roles.sensitive}
     made: list[Protected] = []
     for name in policy.columns:
         protect = policy.columns[name].protect

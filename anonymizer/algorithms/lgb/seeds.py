@@ -3,8 +3,8 @@
 Every class is divided between two seeds that lie far apart, all classes at once. A unit goes to
 the seed with which it forms the tighter pair; Xu's growing groups, which add one tuple at a time,
 are replaced by the fixed seeds, so that a level is one statement. The farthest unit is taken to be
-the first that has k rows at least as far, so that no lone outlier becomes a seed. Distances are rounded to 10^-9
-and summed as integers: the result does not depend on the order of addition.
+the first that has k rows at least as far, so that no lone outlier becomes a seed. Distances are
+rounded to 10^-9 and summed as integers: the result does not depend on the order of addition.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SCALE = 1_000_000_000
 ROUNDS = (("start", "far_1"), ("far_1", "far_2"), ("far_2", "far_3"))
 MAX_LEVELS = 10_000
 ATTEMPTS = 3
-"""Further pairs of seeds that a class may try after one split off fewer than k rows. LGB freezes the
-class at once, so that a single outlier can keep thousands of rows together."""
+"""Further pairs of seeds that a class may try after one split off fewer than k rows. LGB freezes
+the class at once, so that a single outlier can keep thousands of rows together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ def _term(a: Attribute, x: str, y: str) -> str:
             other = f"2.0 / {x}.m{i}"
         case _:
             whens = " ".join(
-                f"when {x}.a{i}_{level.number} = {y}.a{i}_{level.number} then {x}.z{i}_{level.number}"
-                for level in a.levels
+                f"when {x}.a{i}_{j} = {y}.a{i}_{j} then {x}.z{i}_{j}"
+                for j in (level.number for level in a.levels)
             )
             other = f"case {whens} else 1 end"
     return (

@@ -33,6 +33,7 @@ def least_class(policy: Policy) -> int:
 
 
 def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Codes, units, the partitioning under every rule, and the cells of its classes."""
     options = policy.algorithm
     assert isinstance(options, Mondrian)
     assert profile.rows is not None

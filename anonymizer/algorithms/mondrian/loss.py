@@ -9,8 +9,8 @@ value of the domain.
 
 from __future__ import annotations
 
-from typing import TypeAlias
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from anonymizer.compile import Sql, join, lit
 from anonymizer.profile import Attribute, Level

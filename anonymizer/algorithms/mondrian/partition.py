@@ -22,6 +22,9 @@ RECURSIVE_UP_TO = 50_000
 """Rows up to which one recursive statement is used when the policy leaves it open."""
 
 
+ONE_CLASS = Sql("1")
+
+
 @dataclass(frozen=True, slots=True)
 class Protection:
     """The rules of one sensitive column, as the template of the cuts needs them."""
@@ -42,12 +45,12 @@ class Partitioning:
     split: Literal["loss", "median"]
     strict: bool
     protections: tuple[Protection, ...] = ()
-    first_class: Sql = Sql("1")
+    first_class: Sql = ONE_CLASS
     """Class of a unit before the first cut: the first position of its part."""
 
 
 def levels_of_loss(rows: int, k: int) -> int:
-    """Levels after which a class is cut in the middle, so that no loop peels values off for long."""
+    """Levels after which a class is cut in the middle: no loop peels values off for long."""
     return 2 * math.ceil(math.log2(max(rows / k, 2))) + 8
 
 

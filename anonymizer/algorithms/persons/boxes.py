@@ -7,18 +7,20 @@ sum over its attributes of equations 11 and 12: an interval's share of the domai
 NULL as one more value of the domain; in a set NULL is a value; a node that mixes is the root.
 
 Losses are whole numbers, in `SCALE`ths of a cell, so that sums and ties do not depend on an order:
-a unit's place in a numeric domain is rounded to them, integers and days are kept in proportion.
+a value's place in an ordered domain is rounded to them; integers and days keep their proportions.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from anonymizer.algorithms.mondrian.loss import shape
-from anonymizer.compile import Sql, Table
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.plan import Step
 from anonymizer.profile import Attribute, Level
 
 SCALE = 1_000_000_000
@@ -26,6 +28,8 @@ SCALE = 1_000_000_000
 EXACT_SPAN = 100_000
 """Up to this span whole numbers are placed in proportion; the weight of 1 is then rounded by less
 than 1/10,000 of itself."""
+
+_WHOLE = re.compile(r"(U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DATE)\Z")
 
 Get: TypeAlias = Callable[[str], str]
 
@@ -49,8 +53,9 @@ class Shape(ABC):
         return self.attribute.c
 
     @property
-    def domain(self) -> Table:
-        return self.attribute.domain
+    def places(self) -> Table:
+        """Work table of the attribute's codes with their places, ancestors and costs."""
+        return work(f"places_{self.attribute.index}")
 
     @property
     def size(self) -> int:
@@ -161,9 +166,7 @@ class Node(Shape):
     def union(self, x: str, y: str) -> tuple[str, ...]:
         leaf, level = self.name("leaf"), self.name("level")
         node = {j: self.name(f"node{j.number}_") for j in self.attribute.levels}
-        met = self._common(
-            lambda j: f"{x}.{node[j]} = {y}.{node[j]}", f"{x}.{leaf} = {y}.{leaf}"
-        )
+        met = self._common(lambda j: f"{x}.{node[j]} = {y}.{node[j]}", f"{x}.{leaf} = {y}.{leaf}")
         path = tuple(f"{x}.{name}" for name in self.columns[:-1])
         return (*path, f"greatest({x}.{level}, {y}.{level}, {met})")
 
@@ -185,13 +188,42 @@ class Node(Shape):
         return f"case when {same_leaf} then 0 {whens} else {self.attribute.height} end"
 
 
-def shapes(attributes: Sequence[Attribute], *, climb: bool = False) -> tuple[Shape, ...]:
-    """The shape of every attribute; `climb` takes hierarchies of ordered ones too."""
-    made: list[Shape] = []
-    for a in attributes:
-        kind = "node" if climb else shape(a)
-        made.append({"range": Range, "set": Set, "node": Node}[kind](a))
-    return tuple(made)
+def shapes(attributes: Sequence[Attribute]) -> tuple[Shape, ...]:
+    """The shape of every attribute, as its cells are published."""
+    made = {"range": Range, "set": Set, "node": Node}
+    return tuple(made[shape(a)](a) for a in attributes)
+
+
+def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
+    """Steps that write every attribute's `places` from its domain."""
+    steps = []
+    for one in shapes:
+        a = one.attribute
+        proportional = isinstance(one, Range) and _WHOLE.match(a.sql_type) is not None
+        span = "max(value) over () - min(value) over ()"
+        offset = "value - min(value) over ()"
+        if a.sql_type == "DATE":
+            span = "date_diff('day', min(value) over (), max(value) over ())"
+            offset = "date_diff('day', min(value) over (), value)"
+        steps.append(
+            Step(
+                f"places of {a.column}",
+                "persons/places.sql.j2",
+                {
+                    "domain": a.domain,
+                    "places": one.places,
+                    "ordered": isinstance(one, Range),
+                    "proportional": proportional,
+                    "span": Sql(span),
+                    "offset": Sql(offset),
+                    "levels": a.levels if isinstance(one, Node) else (),
+                    "height": a.height,
+                    "scale": lit(SCALE),
+                    "exact_span": lit(EXACT_SPAN),
+                },
+            )
+        )
+    return tuple(steps)
 
 
 @dataclass(frozen=True, slots=True)

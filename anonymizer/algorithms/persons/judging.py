@@ -1,106 +1,77 @@
-"""Judging many groups of units at once: every rule of the policy, exactly.
+"""Judging many groups of units at once: every rule on persons, exactly.
 
-One statement decides by counts, histograms and screens. What it leaves open of EIR l-diversity,
-an exact search decides; there is no third answer.
+One statement decides by counts. What it leaves open of EIR l-diversity, an exact search decides;
+there is no third answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from anonymizer.algorithms.persons.rules import JudgedColumn
+from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
 from anonymizer.algorithms.prepare import UNITS
-from anonymizer.compile import Sql, Table, work
+from anonymizer.compile import Table, work
 from anonymizer.plan import Compute, Row, Step
-from anonymizer.privacy import has_hitting_set, merge_layers
+from anonymizer.privacy import has_hitting_set
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """The groups of `asked` (grp, unit), judged into `verdicts` (grp, holds) and `searched`."""
+    """The groups of `asked` (grp, unit), judged into `verdicts` (grp, holds, fails) and `searched`.
 
-    columns: tuple[JudgedColumn, ...]
-    least: int
-    """Fewest units (persons) of a group."""
-    asked: Table = work("asked")
-    verdicts: Table = work("verdicts")
-    searched: Table = work("searched")
+    `searched` (grp) lists the groups that the search found to hold.
+    """
+
+    rules: PersonRules
+    name: str = "asked"
 
     @property
-    def searches(self) -> bool:
-        """Whether there may be groups that the statement leaves open."""
-        return any(not column.screen.decides for column in self.columns if column.screen)
+    def asked(self) -> Table:
+        return work(self.name)
+
+    @property
+    def verdicts(self) -> Table:
+        return work(f"{self.name}_verdicts")
+
+    @property
+    def searched(self) -> Table:
+        return work(f"{self.name}_searched")
 
     def steps(self) -> tuple[Step | Compute, ...]:
         """The statement, and the search of what it leaves open."""
-        part = Sql("grp")
-        parameters = {
-            "asked": self.asked,
-            "units": UNITS,
-            "verdicts": self.verdicts,
-            "least": self.least,
-            "columns": [
-                {
-                    "number": column.index,
-                    "holdings": column.holdings,
-                    "cells": column.cells,
-                    "reference": column.reference,
-                    "lowest": column.lowest,
-                    "screen": column.screen,
-                    "dense": column.dense,
-                    "layers": [
-                        list(layer.items()) for layer in merge_layers(column.histogram, part)
-                    ],
-                    "holds": Sql(" and ".join(f"({r.holds()})" for r in column.histogram)),
-                    "judged": bool(column.histogram),
-                }
-                for column in self.columns
-            ],
-            "reads": [
-                table
-                for column in self.columns
-                for table in (column.holdings, column.cells, column.reference)
-            ],
-        }
-        judge = Step("judge", "persons/judge.sql.j2", parameters)
-        if not self.searches:
-            return (judge,)
-        return (judge, self._search())
+        judge = Step(
+            "judge",
+            "persons/judge.sql.j2",
+            {
+                "asked": self.asked,
+                "units": UNITS,
+                "holdings": HOLDINGS,
+                "verdicts": self.verdicts,
+                "least": self.rules.least,
+                "screen": self.rules.screen,
+            },
+        )
+        return (judge, self._search(self.rules.l)) if self.rules.l else (judge,)
 
-    def passed(self) -> dict[str, Table | None]:
+    @property
+    def passed(self) -> Mapping[str, Any]:
         """Parameters of `persons/_passed.sql.j2`, which lists the groups that hold."""
-        return {
-            "verdicts": self.verdicts,
-            "searched": self.searched if self.searches else None,
-        }
+        return {"verdicts": self.verdicts, "searched": self.searched if self.rules.l else None}
 
-    def _search(self) -> Compute:
-        open_columns = [c for c in self.columns if c.screen and not c.screen.decides]
-        sizes = {c.index: c.screen.reach for c in open_columns if c.screen and c.screen.reach}
-
+    def _search(self, l: int) -> Compute:
         def search(rows: list[Row]) -> list[Row]:
-            """Whether fewer than l values meet everybody, searched exactly."""
-            verdict: dict[int, bool] = {}
-            for group, column, sets in rows:
-                if verdict.get(group, True):
-                    verdict[group] = not has_hitting_set(sets, sizes[column])
-            return [(group, True) for group, holds in verdict.items() if holds]
+            """Whether fewer than l values meet everybody in a group, searched exactly."""
+            failed: set[int] = set()
+            for group, _, sets in rows:
+                if group not in failed and has_hitting_set(sets, l - 1):
+                    failed.add(group)
+            return [(group,) for group in {row[0] for row in rows} - failed]
 
         step = Step(
             "undecided groups",
             "persons/undecided.sql.j2",
-            {
-                "asked": self.asked,
-                "verdicts": self.verdicts,
-                "holdings": [c.holdings for c in open_columns],
-                "columns": open_columns,
-            },
+            {"asked": self.asked, "verdicts": self.verdicts, "sets": SETS},
         )
-        return Compute(step, search, self.searched, (("grp", "BIGINT"), ("holds", "BOOLEAN")))
-
-
-def with_additions(columns: Sequence[JudgedColumn]) -> tuple[JudgedColumn, ...]:
-    """What is left to judge when persons are added to groups that hold everything."""
-    left = (column.with_additions() for column in columns)
-    return tuple(column for column in left if column.screen or column.histogram)
+        return Compute(step, search, self.searched, (("grp", "BIGINT"),))

@@ -1,120 +1,124 @@
-"""The rules of a policy as an algorithm on persons judges them, and the tables that they need."""
+"""The guarantees of a policy as algorithms on persons judge them, and the tables they need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from fractions import Fraction
 
-from anonymizer.algorithms.prepare import CODED, PERSONS, UNITS
-from anonymizer.algorithms.protections import column_rules
+from anonymizer.algorithms.prepare import CODED, UNITS
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, work
-from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.privacy import (
-    Rule,
-    Screen,
-    conjunction,
-    of_basis,
-    screen,
-    survives_additions,
-    table_rules_of,
-)
+from anonymizer.privacy import Rule, Screen, conjunction, of_basis, screen, table_rules_of
+from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.exact import at_most
+from anonymizer.privacy.screens import survives_additions
 from anonymizer.profile import Sensitive
+
+HOLDINGS = work("holdings")
+SETS = work("held_sets")
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedColumn:
-    """One sensitive column and what every group has to hold for it."""
+class PersonRules:
+    """What every group of persons has to hold."""
 
-    column: Sensitive
-    pairs: tuple[Rule, ...]
+    columns: tuple[Sensitive, ...]
+    """The sensitive columns that are judged, each by every rule."""
+    rules: tuple[Rule, ...]
     """Rules on (person, value) pairs."""
-    histogram: tuple[Rule, ...]
-    """Rules on the counts of values."""
-    null_as_value: bool
+    least: int
+    """Fewest persons of a group."""
 
     @property
-    def index(self) -> int:
-        return self.column.index
-
-    @property
-    def holdings(self) -> Table:
-        """unit, person (its number), value (code), n records."""
-        return work(f"holdings_{self.column.index}")
-
-    @property
-    def cells(self) -> Table:
-        return self.column.cells
-
-    @property
-    def reference(self) -> Table:
-        return self.column.reference
-
-    @property
-    def lowest(self) -> int:
-        """The lowest code that counts as a value."""
-        return 0 if self.null_as_value else 1
-
-    @property
-    def dense(self) -> bool:
-        return any(rule.dense for rule in self.histogram)
+    def l(self) -> int | None:
+        """The l of EIR l-diversity, where it is asked for."""
+        return next((rule.l for rule in self.rules if isinstance(rule, EirL)), None)
 
     @property
     def screen(self) -> Screen | None:
-        return conjunction([screen(rule) for rule in self.pairs]) if self.pairs else None
+        return conjunction([screen(rule) for rule in self.rules]) if self.rules else None
 
-    def with_additions(self) -> JudgedColumn:
-        """Without the rules that further persons cannot break."""
-        left = tuple(rule for rule in self.pairs if not survives_additions(rule))
-        return replace(self, pairs=left)
+    @property
+    def monotone(self) -> bool:
+        """Whether further persons, whoever they are, cannot break a group that holds."""
+        return all(survives_additions(rule) for rule in self.rules)
+
+    def without_hitting_sets(self) -> PersonRules:
+        """Everything but EIR l-diversity, for callers that decide it by themselves."""
+        left = tuple(rule for rule in self.rules if not isinstance(rule, EirL))
+        return PersonRules(self.columns if left else (), left, self.least)
 
 
-def judged_columns(policy: Policy, roles: Roles, *, histogram: bool) -> tuple[JudgedColumn, ...]:
-    """Every sensitive column with rules on pairs, and with `histogram` those on counts too."""
-    made = []
+def person_rules(policy: Policy, roles: Roles) -> PersonRules:
+    """The identity-reserved guarantees of a policy, with k counting persons."""
+    rules: tuple[Rule, ...] = ()
     for column in roles.sensitive:
-        described = policy.columns[column.column]
-        table = table_rules_of(column.column, _undeclared(policy), described.null_as_value)
-        pairs = of_basis(table, "pairs")
-        counts = column_rules(policy, column) if histogram else ()
-        if pairs or counts:
-            made.append(JudgedColumn(column, pairs, counts, described.null_as_value))
-    return tuple(made)
+        # NULL that counts as a value has a number like any other, so one list serves all columns
+        rules = of_basis(table_rules_of(column.column, policy.privacy), "pairs")
+    return PersonRules(roles.sensitive if rules else (), rules, fewest_persons(policy))
 
 
-def _undeclared(policy: Policy) -> object:
-    return policy.privacy
+def fewest_persons(policy: Policy) -> int:
+    """Fewest persons that a class can have under any of the policy's guarantees."""
+    privacy = policy.privacy
+    least = [1, privacy.k_anonymity, privacy.ir_k, privacy.eir_l]
+    least += [privacy.alpha_k.k if privacy.alpha_k else 1, privacy.ir_kl.k if privacy.ir_kl else 1]
+    shares = [privacy.ir_alpha_beta.alpha] if privacy.ir_alpha_beta else []
+    if both := privacy.eir_alpha_beta:
+        shares += [both.alpha, both.beta]
+    least += [-int(-1 / at_most(share) // 1) for share in shares if at_most(share) > Fraction(0)]
+    return max(number or 1 for number in least)
 
 
-def holding_stages(
-    policy: Policy, columns: Sequence[JudgedColumn], keys: Sequence[Sql], *, referenced: bool
-) -> tuple[Stage, ...]:
-    """The tables of who holds what. `referenced`: the columns' references exist already."""
-    stages: list[Stage] = []
-    for judged in columns:
-        column = judged.column
-        context = {
-            "coded": CODED,
-            "units": UNITS,
-            "persons": PERSONS,
-            "reference": column.reference,
-            "cells": column.cells,
-            "holdings": judged.holdings,
-            "hierarchy": column.hierarchy,
-            "levels": column.levels,
-            "column": column.s,
-            "keys": list(keys),
-            "count": Sql("count(distinct person)"),
-        }
-        if not (referenced and judged.histogram) and not (
-            referenced and column_rules(policy, column)
-        ):
-            name = column.column
-            stages.append(Step(f"values of {name}", "prepare/reference.sql.j2", context))
-            stages.append(Step(f"{name} by unit", "prepare/sensitive_cells.sql.j2", context))
-        stages.append(
-            Step(f"who holds which {column.column}", "persons/holdings.sql.j2", context)
+def held_values(column: Sensitive) -> Table:
+    """Work table of the numbers of a sensitive column's values."""
+    return work(f"held_values_{column.index}")
+
+
+def holding_steps(
+    policy: Policy, rules: PersonRules, keys: Sequence[Sql], numbers: Table | None = None
+) -> tuple[Step, ...]:
+    """Steps that write HOLDINGS (who holds what) and SETS (the value set of every person).
+
+    `numbers`: the table of persons' numbers, where a unit may be several persons.
+    """
+    if not rules.columns:
+        return ()
+    steps = [
+        Step(
+            f"values of {column.column}",
+            "persons/held_values.sql.j2",
+            {
+                "coded": CODED,
+                "held_values": held_values(column),
+                "column": column.s,
+                "null_as_value": policy.columns[column.column].null_as_value,
+            },
         )
-    return (*stages, *(guard for judged in columns for guard in _guards(judged)))
+        for column in rules.columns
+    ]
+    columns = [
+        {"index": c.index, "s": c.s, "held_values": held_values(c)} for c in rules.columns
+    ]
+    steps.append(
+        Step(
+            "who holds what",
+            "persons/holdings.sql.j2",
+            {
+                "coded": CODED,
+                "units": UNITS,
+                "numbers": numbers,
+                "holdings": HOLDINGS,
+                "columns": columns,
+                "held_values": [held_values(c) for c in rules.columns],
+                "keys": list(keys),
+            },
+        )
+    )
+    steps.append(
+        Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS})
+    )
+    return tuple(steps)

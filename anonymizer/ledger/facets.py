@@ -1,0 +1,121 @@
+"""What of a release the ledger remembers: the columns whose values are protected, and pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, ident, lit
+from anonymizer.policy import Policy
+from anonymizer.privacy.buckets import bucket_rule
+from anonymizer.release.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One protected column of a release: its groups, and the values that an observer sees in them."""
+
+    column: str
+    scope: str
+    """`class`, or `bucket` where the values were dealt into buckets."""
+    index: int
+    """Position among the facets, from 1."""
+    group: Sql
+    """Number of the row's group in the link table (alias `l`)."""
+    original: Sql
+    """The row's own value among the originals (alias `o`)."""
+    least: int
+    """Fewest values that the policy lets an observer narrow a person down to; 2 without a rule
+    that says so."""
+
+    @property
+    def value(self) -> Sql:
+        """A number for the value, the same in every release."""
+        return Sql(
+            f"case when {self.original} is not null then"
+            f" cast(md5_number_lower(cast({self.original} as varchar)) >> 1 as bigint) end"
+        )
+
+    @property
+    def truth(self) -> Sql:
+        return Sql(f"t{self.index}")
+
+
+def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
+    """Every protected column of a release, in the order of the policy."""
+    physical = {a.column: a.q for a in roles.quasi} | {s.column: s.s for s in roles.sensitive}
+    whole = layout.class_id or layout.group_id
+    republished = policy.republish.m if policy.republish is not None else None
+    found: list[Facet] = []
+    for column in layout.columns:
+        described = policy.columns[column.column]
+        if column.role not in ("sensitive", "semi"):
+            continue
+        if described.protect is None and republished is None:
+            continue
+        group = column.bucket or whole
+        assert group is not None
+        least = bucket_rule(column.column, described.protect).m if described.protect else 1
+        found.append(
+            Facet(
+                column=column.column,
+                scope="bucket" if column.bucket else "class",
+                index=len(found) + 1,
+                group=Sql(f"l.{ident(group)}"),
+                original=Sql(f"o.{physical[column.column]}"),
+                least=max(2, least, republished or 0),
+            )
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A published column that is nearly unique: a pseudonym, if two releases hold it."""
+
+    column: str
+    index: int
+    physical: Sql
+
+    @property
+    def digest(self) -> Sql:
+        text = f"cast({self.physical} as varchar)"
+        return Sql(
+            f"case when {self.physical} is not null then md5_number(concat($ledger_key,"
+            f" {lit(f':mark {self.column}:')}, {text})) end"
+        )
+
+    @property
+    def name(self) -> Sql:
+        return Sql(f"mark{self.index}")
+
+
+def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
+    """The columns that the policy lets through although they are nearly unique."""
+    listed = list(_open_columns(roles))
+    named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique]
+    return tuple(Mark(column, i, p) for i, (column, p) in enumerate(named, start=1))
+
+
+def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql]]:
+    yield from ((k.column, k.k) for k in roles.kept)
+    yield from ((s.column, s.s) for s in roles.sensitive)
+
+
+def identity(policy: Policy, roles: Roles) -> Sql:
+    """What tells whose row it is, as text: the person, else the key, else the row's content."""
+    if policy.person is not None:
+        return Sql("cast(person as varchar)")
+    if policy.key is not None:
+        return Sql("identity")
+    texts: list[Any] = [f"coalesce(cast({a.q} as varchar), '')" for a in roles.quasi]
+    sizes = [f"coalesce(strlen(cast({a.q} as varchar)), -1)" for a in roles.quasi]
+    parts = [part for pair in zip(sizes, texts, strict=True) for part in (*pair, "':'")]
+    # with nothing but quasi-identifiers there is no identity beside them
+    if len(policy.columns) > len(roles.quasi):
+        parts.append("identity")
+    listed = ", ".join(parts)
+    # equal rows are told apart by their number: which is which makes no difference
+    return Sql(f"concat(row_number() over (partition by concat({listed})), ':', {listed})")

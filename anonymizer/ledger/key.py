@@ -1,0 +1,73 @@
+"""The ledger's key: 256 bits in a file beside it, which makes its digests of persons useless alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from pathlib import Path
+
+from anonymizer.errors import EngineError, Problem
+
+DIGITS = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def key_file(ledger: Path) -> Path:
+    return ledger.with_name(f"{ledger.name}.key")
+
+
+def read_key(ledger: Path) -> str | None:
+    """The key of a ledger, None where there is none. Raises EngineError for a damaged file."""
+    try:
+        text = key_file(ledger).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise EngineError(_unreadable(ledger)) from error
+    if not DIGITS.match(text):
+        raise EngineError(_unreadable(ledger))
+    return text
+
+
+def make_key(ledger: Path) -> str:
+    """A fresh key, written with mode 0600; the existing one where another run was faster."""
+    path = key_file(ledger)
+    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(aside, path)  # fails where the key exists: it is never replaced
+        except FileExistsError:
+            pass
+    except OSError as error:
+        raise EngineError(
+            Problem(
+                "ledger",
+                f"its key {path.name} cannot be written",
+                hint="the folder of the ledger must exist and be writable",
+            )
+        ) from error
+    finally:
+        aside.unlink(missing_ok=True)
+    key = read_key(ledger)
+    assert key is not None
+    return key
+
+
+def digest(key: str, text: str) -> str:
+    """A keyed digest of something that is remembered without being told (a run's secret)."""
+    return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
+
+
+def _unreadable(ledger: Path) -> Problem:
+    return Problem(
+        "ledger",
+        f"its key {key_file(ledger).name} cannot be read, or is not a key",
+        allowed="64 hexadecimal digits",
+        hint="restore it from a copy; without it earlier releases cannot be compared",
+    )

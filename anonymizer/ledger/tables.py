@@ -1,0 +1,43 @@
+"""The tables of a ledger, in the database that the policy names, and those of a run in scratch."""
+
+from __future__ import annotations
+
+from anonymizer.compile import Table, ident, work
+
+CATALOG = "anon_ledger"
+SCHEMA = "anonymizer_ledger"
+
+
+def _kept(name: str) -> Table:
+    return Table(name, SCHEMA, CATALOG)
+
+
+RELEASES = _kept("releases")
+MEMBERS = _kept("members")
+SIGNATURES = _kept("signatures")
+DICTIONARY = _kept("dictionary")
+
+DIGESTS = work("ledger_digests")
+NEW_MEMBERS = work("ledger_members")
+NEW_SIGNATURES = work("ledger_signatures")
+NEW_DICTIONARY = work("ledger_dictionary")
+SEEN = work("ledger_seen")
+HISTORY = work("history")
+HISTORY_VALUES = work("history_values")
+HISTORY_TEXTS = work("history_texts")
+
+CREATE = (
+    f"create schema if not exists {ident(Table(SCHEMA, None, CATALOG))}",
+    f"create table if not exists {ident(RELEASES)} (release integer, run_id varchar, view varchar,"
+    " target varchar, policy_digest varchar, created varchar, state varchar, owner varchar,"
+    " key_check varchar, secret_digest varchar, several boolean, facets varchar[],"
+    " scopes varchar[], marks varchar[], persons bigint, counterfeits bigint)",
+    f"create table if not exists {ident(MEMBERS)} (release integer, person uhugeint,"
+    " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint)",
+    f"create table if not exists {ident(SIGNATURES)} (release integer, facet varchar, grp bigint,"
+    " signature bigint[])",
+    f"create table if not exists {ident(DICTIONARY)} (facet varchar, value bigint, text varchar)",
+)
+"""`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
+published values that are nearly unique. `signatures`: the values of a class or bucket, which are
+numbered by `dictionary`; all of them stand in the release as well."""

@@ -1,0 +1,81 @@
+"""A small warehouse, and the command called as a user calls it, in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.cli import main
+
+POLICY = """\
+version: 1
+source: {table: main.visits}
+key: patient_id
+columns:
+  patient_id: {role: identifier}
+  age: {role: quasi}
+  sex: {role: quasi}
+  disease: {role: sensitive, protect: {l_diversity: 2}}
+privacy: {k_anonymity: 4}
+publish: {name: visits_anonymous, database: release.duckdb}
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a call of the command gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    def called(*arguments: str) -> Done:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return Done(code, captured.out, captured.err)
+
+    return called
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `warehouse.duckdb` and `policy.yml`, entered."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))
+    with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as connection:
+        connection.execute(
+            "create table visits as select i as patient_id, 20 + (i * 7) % 30 as age,"
+            " case when i % 2 = 0 then 'f' else 'm' end as sex,"
+            " ['Flu', 'HIV', 'Cancer'][1 + i % 3] as disease from range(80) as t(i)"
+        )
+    (tmp_path / "policy.yml").write_text(POLICY)
+    return tmp_path
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder with its bytes, to see that nothing was written."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,229 @@
+"""Every verb does what its help says, with the exit codes and formats that are promised."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from anonymizer.commands import VERBS
+from tests.cli.conftest import POLICY, Call, listing
+
+DATABASE = ("--database", "warehouse.duckdb")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def write(folder: Path, *changes: tuple[str, str]) -> None:
+    text = POLICY
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "policy.yml").write_text(text)
+
+
+@pytest.mark.parametrize("verb", list(VERBS))
+def test_every_verb_has_help(verb: str, call: Call) -> None:
+    done = call(verb, "--help")
+    assert done.code == 0
+    assert done.out.startswith(f"Usage: anonymizer {verb}")
+
+
+def test_version(call: Call) -> None:
+    from anonymizer import __version__
+
+    assert call("--version").out.strip().endswith(__version__)
+
+
+def test_plan_and_compile_write_nothing(warehouse: Path, call: Call) -> None:
+    before = listing(warehouse)
+    plan = call("plan", "policy.yml", *DATABASE)
+    assert plan.code == 0
+    assert "k = " in plan.out
+    compiled = call("compile", "policy.yml", *DATABASE)
+    assert compiled.code == 0
+    assert "create or replace table" in compiled.out
+    assert "$secret" in compiled.out
+    assert listing(warehouse) == before
+
+
+def test_compile_writes_the_file_it_is_told(warehouse: Path, call: Call) -> None:
+    assert call("compile", "policy.yml", *DATABASE, "-o", "run.sql").code == 0
+    assert "create or replace table" in (warehouse / "run.sql").read_text()
+
+
+def test_run_publishes_what_verify_and_export_read(warehouse: Path, call: Call) -> None:
+    done = call("run", "policy.yml", *DATABASE, "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert "published main.visits_anonymous in release.duckdb" in done.out
+    assert "not differential privacy" in done.out
+    with duckdb.connect("release.duckdb", read_only=True) as release:
+        assert release.sql("select count(*) from visits_anonymous").fetchall() == [(80,)]
+        assert release.sql("from visits_anonymous").columns == ["class_id", "age", "sex", "disease"]
+    assert call("verify", "policy.yml").code == 0
+    assert call("verify", "--database", "release.duckdb").code == 0
+    assert call("export", "policy.yml", "-o", "out.parquet").code == 0
+    assert duckdb.execute("select count(*) from 'out.parquet'").fetchall() == [(80,)]
+    assert (warehouse / "out.parquet.manifest.json").is_file()
+
+
+def test_json_results_have_the_promised_keys(warehouse: Path, call: Call) -> None:
+    run = call("run", "policy.yml", *DATABASE, "--format", "json").json
+    assert {"run_id", "view", "verification", "measures"} <= set(run)
+    assert run["verification"]["passed"] is True
+    names = {"name", "column", "required", "achieved", "passed", "sql"}
+    assert all(names <= set(check) for check in run["verification"]["checks"])
+    measures = {"rows", "persons", "suppressed", "classes", "class_mean", "class_max"}
+    assert measures | {"ncp", "ncp_sum", "glm", "c_dm"} <= set(run["measures"])
+    assert call("verify", "policy.yml", "--format", "json").json["passed"] is True
+    assert call("plan", "policy.yml", *DATABASE, "--format", "json").code == 0
+
+
+def test_errors_come_all_at_once_as_text_and_as_json(warehouse: Path, call: Call) -> None:
+    write(warehouse, ("{role: quasi}\n  sex", "{role: quazi}\n  sex"), ("k_anonymity: 4", "k: 4"))
+    done = call("run", "policy.yml", *DATABASE)
+    assert (done.code, done.out) == (2, "")
+    assert "columns.age.role" in done.err
+    assert "privacy.k" in done.err
+    assert "Traceback" not in done.err
+    errors = call("run", "policy.yml", *DATABASE, "--format", "json").json["errors"]
+    assert len(errors) == 2
+    assert all(set(error) == {"path", "message", "allowed", "hint"} for error in errors)
+
+
+def test_what_cannot_work_is_2_and_leaves_nothing(warehouse: Path, call: Call) -> None:
+    write(warehouse, ("k_anonymity: 4", "k_anonymity: 81"))
+    before = listing(warehouse)
+    for verb in ("plan", "run"):
+        done = call(verb, "policy.yml", *DATABASE)
+        assert done.code == 2
+        assert "k_anonymity" in done.err
+    assert listing(warehouse) == before
+
+
+def test_too_many_suppressed_rows_are_1_and_keep_the_old_release(
+    warehouse: Path, call: Call
+) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    release = (warehouse / "release.duckdb").read_bytes()
+    with duckdb.connect("warehouse.duckdb") as connection:
+        connection.execute("update visits set age = null where patient_id < 20")
+    write(warehouse, ("age: {role: quasi}", "age: {role: quasi, nulls: suppress}"))
+    done = call("run", "policy.yml", *DATABASE)
+    assert done.code == 1
+    assert "suppression_limit" in done.err
+    assert (warehouse / "release.duckdb").read_bytes() == release
+
+
+def test_verify_without_anything_to_check_is_2(warehouse: Path, call: Call) -> None:
+    assert call("verify", "policy.yml").code == 2
+    with duckdb.connect("empty.duckdb") as connection:
+        connection.execute("create table something (x integer)")
+    assert call("verify", "--database", "empty.duckdb").code == 2
+
+
+def test_a_changed_release_fails_verification(warehouse: Path, call: Call) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    with duckdb.connect("release.duckdb") as release:
+        found = release.sql(
+            "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
+        ).fetchall()
+
+        # one row alone in what is published of it
+        release.execute(
+            f"update \"{found[0][0]}\" set age = '99' where rowid ="
+            f' (select min(rowid) from "{found[0][0]}" where class_id = 1)'
+        )
+    done = call("verify", "policy.yml")
+    assert done.code == 1
+    assert "Traceback" not in done.err
+
+
+def test_seeds(warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rows() -> list[tuple[object, ...]]:
+        with duckdb.connect("release.duckdb", read_only=True) as release:
+            return release.sql("from visits_anonymous").fetchall()
+
+    (warehouse / "seed").write_text("ab" * 32)
+    call("run", "policy.yml", *DATABASE, "--seed-file", "seed")
+    first = rows()
+    monkeypatch.setenv("ANONYMIZER_SEED", "ab" * 32)
+    call("run", "policy.yml", *DATABASE)
+    assert rows() == first
+    monkeypatch.delenv("ANONYMIZER_SEED")
+    done = call("run", "policy.yml", *DATABASE, "--test-seed", "7")
+    assert "not for publication" in done.out
+    assert rows() != first
+    refused = call("run", "policy.yml", *DATABASE, "--test-seed", "7", "--seed-file", "seed")
+    assert refused.code == 2
+
+
+def test_clean_removes_what_a_dead_run_left(warehouse: Path, call: Call) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead = warehouse / f"anonymizer-run-{'0' * 16}"
+    dead.mkdir(mode=0o700)
+    (dead / "run.json").write_text(
+        f'{{"run_id": "{"0" * 16}", "pid": {ended.pid}, "process_start": "1",'
+        f' "host": "{os.uname().nodename}", "started": 0, "building": null}}'
+    )
+    (dead / "spill").write_text("rows")
+    done = call("clean", "--database", "warehouse.duckdb")
+    assert done.code == 0
+    assert not dead.exists()
+    assert (warehouse / "warehouse.duckdb").exists()
+
+
+def test_unknown_verbs_and_options_are_2_with_a_way_on(warehouse: Path, call: Call) -> None:
+    done = call("rum", "policy.yml")
+    assert done.code == 2
+    assert "did you mean run?" in done.err
+    assert call("run", "policy.yml", "--databse", "x").code == 2
+    assert call("run").code == 2
+    assert call().code == 2
+
+
+def test_defects_are_70_without_a_traceback(
+    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret value 4711")
+
+    monkeypatch.setattr("anonymizer.api.run", broken)
+    done = call("run", "policy.yml", *DATABASE)
+    assert done.code == 70
+    assert "4711" not in done.err
+    assert "Traceback" not in done.err
+    assert "Traceback" in call("run", "policy.yml", *DATABASE, "--debug").err
+
+
+def test_ctrl_c_is_130_with_a_message(warehouse: Path) -> None:
+    with duckdb.connect("warehouse.duckdb") as connection:
+        connection.execute(
+            "create or replace table visits as select i as patient_id, hash(i) % 900000 as age,"
+            " hash(i + 1) % 5 as sex, hash(i + 2) % 900 as disease from range(3000000) as t(i)"
+        )
+    started = subprocess.Popen(
+        [sys.executable, "-m", "anonymizer", "run", "policy.yml", *DATABASE, "--explain"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert started.stderr is not None
+    started.stderr.readline()  # the first statement is done, so the run is under way
+    time.sleep(0.2)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert not (warehouse / "release.duckdb").exists()
+    assert [
+        path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-run")
+    ] == []
