@@ -6,35 +6,41 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer import runfolder
-from anonymizer.algorithms.compiled import STAGED, Compiled
+from anonymizer.clean import remove_leftovers
+from anonymizer.algorithms.compiled import STAGED, Compiled, staged_values
 from anonymizer.compile import Table
 from anonymizer.engines.duckdb import DuckDBEngine, Limits
 from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem
 from anonymizer.execute import Executor, Listener
+from anonymizer.ledger import Keeper
 from anonymizer.pipeline import Prepared, prepare
 from anonymizer.plan import Plan
 from anonymizer.policy import Policy
 from anonymizer.release import objects
-from anonymizer.release.file_target import FileTarget, create_schema, create_view
+from anonymizer.release.file_target import FileTarget, building_of, create_schema, create_view
 from anonymizer.release.inplace_target import WARNING, InPlaceTarget
 from anonymizer.release.judge import fingerprint, judge, refuse_beyond, refuse_unless_passed
-from anonymizer.release.layout import Requirement
+from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.manifest import (
     Manifest,
     make_manifest,
     manifest_file,
     read_manifest,
     write_manifest,
+    write_manifest_file,
 )
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
 from anonymizer.release.source_checks import (
+    LINK,
+    ORIGINALS,
     against_source,
+    counterfeits,
     published_paths,
     release_measures,
     suppression,
@@ -97,7 +103,13 @@ def run(
         target = FileTarget(policy.resolve(policy.publish.database).resolve(), names)
         _refuse_source_as_target(policy, database, target.path)
         target.check()
-    folder = runfolder.create(run_id)
+    keeper = Keeper.of(policy, run_id, names.release, target.path if target is not None else None)
+    if keeper is not None:
+        keeper.check(database)
+    place = target.path if target is not None else _file_of(database)
+    if place is not None:
+        remove_leftovers(place)
+    folder = runfolder.create(run_id, building_of(place, run_id) if place is not None else None)
     try:
         writable = [folder.path]
         if target is not None:
@@ -117,9 +129,13 @@ def run(
             if target is None:
                 beside = _beside(session, names)
                 beside.check(session.engine)
+                if keeper is not None:
+                    keeper.target = beside.database
+            if keeper is not None:
+                keeper.begin(session.engine)
             prepared = prepare(policy, session, executor)
             executor.run(prepared.compiled.stages)
-            job = _Job(policy, session, executor, prepared, names, chosen, began)
+            job = _Job(policy, session, executor, prepared, names, chosen, began, keeper)
             if target is not None:
                 return job.into_file(target)
             assert beside is not None
@@ -129,6 +145,10 @@ def run(
         if target is not None:
             target.discard()
         folder.remove()
+
+
+def _file_of(database: Database) -> Path | None:
+    return Path(database).resolve() if isinstance(database, str | Path) else None
 
 
 def _seed(seed: Seed | str | int | None) -> Seed:
@@ -178,6 +198,7 @@ class _Job:
     names: Names
     seed: Seed
     began: float
+    keeper: Keeper | None
 
     @property
     def engine(self) -> DuckDBEngine:
@@ -200,52 +221,96 @@ class _Job:
 
     def into_file(self, target: FileTarget) -> Release:
         engine, names = self.engine, self.names
+        replaced = target.identity()
         with target.opened(engine, read_only=False) as catalog:
             create_schema(engine, catalog, names.schema)
             objects.create_record(engine, catalog)
-            self.executor.run([self.compiled.assembly.step(names.rows(catalog))])
+            self.executor.run(
+                self.compiled.writes(names.rows(catalog), lambda t: names.separate(t, catalog))
+            )
             create_view(engine, names, catalog)
             objects.record(engine, catalog, names.recorded())
             target.carry_over(engine)
             engine.raw(f"checkpoint {catalog}", "publish.database")
         with target.opened(engine, read_only=True) as catalog:
-            verification, measures = self._judged(names.view(catalog))
-            judged = fingerprint(engine, names.view(catalog))
+            verification, measures = self._judged(names.view(catalog), self.compiled.layout)
+            judged = [fingerprint(engine, table) for table in names.published(catalog)]
         manifest = self._manifest(verification, measures)
         with target.opened(engine, read_only=False) as catalog:
             write_manifest(engine, names, catalog, manifest)
             engine.raw(f"checkpoint {catalog}", "publish.database")
         with target.opened(engine, read_only=True) as catalog:
             # the manifest went in after the judgement: the rows have to be the judged ones still
-            if fingerprint(engine, names.view(catalog)) != judged:
+            if [fingerprint(engine, table) for table in names.published(catalog)] != judged:
                 raise EngineError(Problem("publish.database", "changed while it was being built"))
-        target.swap()
-        manifest_file(target.path, names).write_text(manifest.text() + "\n")
+        self._remember()
+        try:
+            target.swap(replaced)
+        except BaseException:
+            if target.building.exists():  # else it stands, whatever came after
+                self._withdraw()
+            raise
+        self._confirm()
+        write_manifest_file(manifest_file(target.path, names), manifest, target.building)
         return self._release(manifest, verification, measures, target.path, None, ())
+
+    def _remember(self) -> None:
+        """Let the ledger compare and remember; from here on the release counts as published."""
+        if self.keeper is None:
+            return
+        self.keeper.remember(
+            self.engine,
+            self.prepared.roles,
+            self.compiled.layout,
+            link=LINK,
+            originals=ORIGINALS,
+            secret=self.seed.secret,
+        )
+
+    def _withdraw(self) -> None:
+        if self.keeper is not None:
+            self.keeper.withdraw(self.engine)
+
+    def _confirm(self) -> None:
+        if self.keeper is not None:
+            self.keeper.confirm(self.engine)
 
     def beside_source(
         self, target: InPlaceTarget, connection: DuckDBPyConnection | None
     ) -> Release:
-        self.executor.run([self.compiled.assembly.step(STAGED)])
-        verification, measures = self._judged(STAGED)
+        tables = {s.table: staged_values(i) for i, s in enumerate(self.compiled.separated)}
+        self.executor.run(self.compiled.writes(STAGED, tables.__getitem__))
+        layout = self.compiled.layout
+        staged = {column: tables[name].name for column, name in layout.tables.items()}
+        verification, measures = self._judged(STAGED, replace(layout, tables=staged))
         manifest = self._manifest(verification, measures)
-        target.publish(self.engine, STAGED, manifest)
+        self._remember()
+        try:
+            target.publish(self.engine, STAGED, manifest, tables)
+        except BaseException:
+            self._withdraw()
+            raise
+        self._confirm()
         if target.database is not None:
             file = manifest_file(target.database, self.names)
-            file.write_text(manifest.text() + "\n")
+            aside = building_of(target.database, self.names.run_id)
+            write_manifest_file(file, manifest, aside)
         return self._release(
             manifest, verification, measures, target.database, connection, (WARNING,)
         )
 
-    def _judged(self, view: Table) -> tuple[Verification, dict[str, Any]]:
+    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for the rows behind `view`."""
         began = time.perf_counter()
-        found = suppression(self.policy, self.engine, view, self.compiled.layout)
+        forged = counterfeits(self.engine, self.compiled)
+        found = suppression(self.policy, self.engine, view, layout, forged)
         refuse_beyond(found, self.policy.suppression_limit)
-        verification = judge(self.engine, view, self.compiled.layout, self.requirements)
-        verification += against_source(self.policy, self.engine, self.prepared, view)
+        verification = judge(self.engine, view, layout, self.requirements)
+        verification += against_source(self.policy, self.engine, self.prepared, view, layout)
         refuse_unless_passed(verification)
-        measures = release_measures(self.policy, self.engine, self.prepared, view, found)
+        measures = release_measures(
+            self.requirements, self.engine, self.prepared, view, layout, found
+        )
         now = time.perf_counter()
         measures["seconds_anonymizing"] = round(began - self.began, 3)
         measures["seconds_judging"] = round(now - began, 3)

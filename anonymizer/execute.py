@@ -107,10 +107,13 @@ class Executor:
     def _loop(self, loop: Loop, number: int, of: int) -> None:
         for round_ in range(1, loop.at_most + 1):
             for part in loop.body:
-                if isinstance(part, Compute):
-                    self._compute(part, loop.name, number, of)
-                else:
-                    self._step(part, loop.name, number, of, round_)
+                match part:
+                    case Compute():
+                        self._compute(part, loop.name, number, of)
+                    case Loop():
+                        self._loop(part, number, of)
+                    case Step():
+                        self._step(part, loop.name, number, of, round_)
             left = self._step(loop.until, loop.name, number, of, round_)
             if left[0][0] == 0:
                 self.rounds[loop.name] = round_

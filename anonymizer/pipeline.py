@@ -16,6 +16,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.execute import Executor
+from anonymizer.ledger.keeper import prepare_history
 from anonymizer.hierarchy.shape import Shape, read_shape
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
@@ -50,6 +51,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     ]
     reading += hierarchy_stages(policy, first, session)
     executor.run(reading)
+    prepare_history(policy, session.engine)
     engine = session.engine
     trees = {s.column for s in first.sensitive if policy.columns[s.column].hierarchy is not None}
     counts = ["select count(*) from " + ident(SNAPSHOT).text]

@@ -36,7 +36,7 @@ class Loop:
     """Steps that are repeated until the query `until` counts zero, at most `at_most` times."""
 
     name: str
-    body: tuple[Step | Compute, ...]
+    body: tuple[Step | Compute | Loop, ...]
     until: Step
     at_most: int
 

@@ -49,6 +49,8 @@ def open_session(
     """Open the source of `policy`; raises SourceError where it cannot be found or read."""
     path = Path(database).resolve() if isinstance(database, str | Path) else None
     readable = input_files(policy)
+    if policy.ledger is not None:
+        writable = (*writable, policy.resolve(policy.ledger).resolve().parent)
     missing = [file for file in readable if not file.is_file()]
     if missing:
         raise SourceError(

@@ -143,10 +143,12 @@ def typed_cells(cell: Cell) -> list[tuple[Sql, Sql]]:
     return [(cell.out, Sql(node)), (cell.out_nullable, Sql(f"b.{cell.null}"))]
 
 
-def cell_steps(attributes: Sequence[Attribute], mode: Mode) -> tuple[Step, ...]:
-    """Steps that write `cells` from `members` and `units`."""
+def cell_steps(
+    attributes: Sequence[Attribute], mode: Mode, units: Table = UNITS
+) -> tuple[Step, ...]:
+    """Steps that write `cells` from `members` and the tuples of `units`."""
     made = [Cell(a) for a in attributes]
-    shared = {"members": MEMBERS, "units": UNITS, "boxes": BOXES, "attributes": made}
+    shared = {"members": MEMBERS, "units": units, "boxes": BOXES, "attributes": made}
     steps = [Step("extent of classes", "cells/boxes.sql.j2", shared)]
     for cell in made:
         if cell.shape == "range":

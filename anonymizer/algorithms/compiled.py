@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from anonymizer.algorithms.cells import CELLS, Cell
 from anonymizer.algorithms.mondrian.partition import MEMBERS
@@ -20,7 +20,30 @@ STAGED = work("staged")
 """Where a release goes whose target is only known at the run."""
 
 
+def staged_values(number: int) -> Table:
+    """Where a further table of a release goes whose target is only known at the run."""
+    return work(f"staged_values_{number}")
+
+
 BY_DRAW = Sql("r.draw")
+
+
+class RowWriter(Protocol):
+    """Makes the statement that writes the view's rows."""
+
+    def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
+        """The step that writes the rows to `target`, with `extra` columns for a link table."""
+
+
+class Separated(Protocol):
+    """Makes the statement that writes a sensitive column into a table of its own."""
+
+    @property
+    def table(self) -> str:
+        """Name of the published table."""
+
+    def step(self, target: Table) -> Step:
+        """The step that writes the table to `target`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +84,20 @@ class Compiled:
     """A policy compiled for one table: what runs, and what will be published."""
 
     stages: tuple[Stage, ...]
-    assembly: Assembly
+    assembly: RowWriter
     layout: Layout
+    counterfeits: Table | None = None
+    """Rows that stand for nobody, in the columns of the snapshot with a negative `row_ref`."""
+
+    separated: tuple[Separated, ...] = ()
+    """Sensitive columns with a table of their own beside the view."""
+
+    def writes(self, rows: Table, place: Callable[[str], Table]) -> tuple[Step, ...]:
+        """The steps that write the release: its rows, and its further tables where `place` says."""
+        return (self.assembly.step(rows), *(s.step(place(s.table)) for s in self.separated))
 
     def plan(self, title: str, target: Table = STAGED) -> Plan:
-        return Plan(title, (*self.stages, self.assembly.step(target)))
+        return Plan(title, (*self.stages, *self.writes(target, work)))
 
 
 def published(

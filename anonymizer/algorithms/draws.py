@@ -12,6 +12,7 @@ from anonymizer.compile import Sql, lit
 def later_draw(draw: str, purpose: str) -> Sql:
     """The draw for `purpose` that follows from `draw`, a column or expression of type UHUGEINT.
 
-    It is printed as a UUID on the way, because a 128-bit integer takes 500 times longer to print.
+    It is printed in hexadecimal on the way, because decimally a 128-bit integer takes 500 times
+    longer (and DuckDB 1.5.0 cannot cast it to a UUID).
     """
-    return Sql(f"md5_number(concat(cast({draw} as uuid), {lit(':' + purpose)}))")
+    return Sql(f"md5_number(concat(hex({draw}), {lit(':' + purpose)}))")

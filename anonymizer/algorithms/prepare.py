@@ -164,7 +164,7 @@ def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
             "suppressed": suppressed(policy, roles),
             "numbered": numbered,
             "copies": policy.key is None,
-            "copy_draw": Sql(f"md5_number(concat(cast(draw as uuid), {lit(':copy ')}, copy))"),
+            "copy_draw": Sql(f"md5_number(concat(hex(draw), {lit(':copy ')}, copy))"),
         },
         binds=("secret",),
     )
@@ -179,7 +179,9 @@ def suppressed(policy: Policy, roles: Roles) -> list[Sql]:
 
 
 def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:
-    """Numbers for the persons of `coded`; persons whose quasi-identifiers differ stop the run."""
+    """Numbers for the persons of `coded`; persons whose quasi-identifiers differ stop the run,
+    unless the policy merges them.
+    """
     if policy.person is None:
         return ()
 
@@ -196,14 +198,11 @@ def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:
         "person_draw": later_draw("draw", "person"),
         "codes": [a.c for a in roles.quasi],
     }
-    return (
-        Guard(
-            Step("one tuple per person", "guards/differing_persons.sql.j2", context),
-            explain,
-            SourceError,
-        ),
-        Step("numbers of persons", "prepare/persons.sql.j2", context),
-    )
+    numbers = Step("numbers of persons", "prepare/persons.sql.j2", context)
+    if policy.merge_person_rows or not roles.quasi:
+        return (numbers,)
+    one_tuple = Step("one tuple per person", "guards/differing_persons.sql.j2", context)
+    return (Guard(one_tuple, explain, SourceError), numbers)
 
 
 def _has_others(policy: Policy, roles: Roles) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anonymizer.algorithms.compiled import Compiled
+from anonymizer.algorithms.danonyir.compiling import compile_danonyir
+from anonymizer.algorithms.lattice.compiling import compile_full_domain
 from anonymizer.algorithms.lgb.compiling import compile_lgb
 from anonymizer.algorithms.mondrian.compiling import compile_mondrian
+from anonymizer.algorithms.msb.compiling import compile_msb
 from anonymizer.algorithms.roles import Roles
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
@@ -17,11 +20,18 @@ Compiler = Callable[[Policy, TableProfile, Roles], Compiled]
 ALGORITHMS: dict[str, Compiler] = {
     "mondrian": compile_mondrian,
     "lgb": compile_lgb,
+    "full_domain": compile_full_domain,
+    "msb": compile_msb,
+    "danonyir": compile_danonyir,
 }
 
 
 def compiler(policy: Policy) -> Compiler:
     """Raises PolicyError for an algorithm that this version cannot run."""
+    if policy.republish is not None:
+        from anonymizer.republish import compile_republish
+
+        return compile_republish
     name = policy.algorithm.name
     if name not in ALGORITHMS:
         raise PolicyError(

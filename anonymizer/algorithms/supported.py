@@ -12,16 +12,25 @@ RELATIVE = {"beta_likeness", "delta_disclosure"}
 IDENTITY = {"ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta"}
 
 RULES: dict[str, set[str]] = {
+    "msb": {"l_diversity", "levels"},
     "mondrian": DIVERSITY | RELATIVE,
     "lgb": DIVERSITY | RELATIVE,
+    "full_domain": DIVERSITY | RELATIVE,
+    "danonyir": set(),
 }
 MODELS: dict[str, set[str]] = {
+    "msb": {"k_anonymity"},
     "mondrian": {"k_anonymity", "alpha_k"},
     "lgb": {"k_anonymity"},
+    "full_domain": {"k_anonymity", "alpha_k"},
+    "danonyir": IDENTITY | {"k_anonymity"},
 }
 DISTANCES: dict[str, set[str]] = {
+    "msb": set(),
     "mondrian": {"equal", "ordered", "hierarchical"},
     "lgb": {"equal", "ordered"},
+    "full_domain": {"equal", "ordered", "hierarchical"},
+    "danonyir": set(),
 }
 
 

@@ -24,7 +24,9 @@ def advice(
         *_population(population),
     ]
     if not found:
-        found = ["no class is small and no value stands out; check that no quasi-identifier is missing"]
+        found = [
+            "no class is small and no value stands out; check that no quasi-identifier is missing"
+        ]
     return tuple(found)
 
 
@@ -32,7 +34,7 @@ def _identity(
     sizes: Sizes, risk: Risk, together: Combinations | None, person: str | None
 ) -> Iterator[str]:
     unit = "rows" if person is None else "persons"
-    alone = sizes.uniques if person is None else sizes.unique_persons
+    alone = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
     if alone:
         yield (
             f"{alone:,} of {sizes.units:,} {unit} are alone with their values: this table is not"
@@ -49,7 +51,7 @@ def _identity(
             yield f"{best} does the most damage: without it {left.singled_out:,} {unit} are alone"
         smallest = [s for s in together.subsets if s.minimal]
         if smallest:
-            one = min(smallest, key=lambda s: (len(s.columns), -(s.minimal or 0), s.columns))
+            one = min(smallest, key=lambda s: (-(s.minimal or 0), s.columns))
             names = " + ".join(one.columns)
             says = "alone singles out" if len(one.columns) == 1 else "single out"
             yield f"{names} {says} {one.singled_out:,} {unit}"

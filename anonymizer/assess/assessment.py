@@ -1,4 +1,4 @@
-"""An assessment: how anonymous a table is as it is, in figures. Nothing is written, no value shown."""
+"""An assessment: how anonymous a table is as it is, in figures. No value is shown."""
 
 from __future__ import annotations
 
@@ -110,10 +110,16 @@ def assess(
     """
     required = checks.parse(require)
     if not 0 < threshold <= 1:
-        raise PolicyError(Problem("--threshold", "is not a probability", allowed="above 0, up to 1"))
+        raise PolicyError(
+            Problem("--threshold", "is not a probability", allowed="above 0, up to 1")
+        )
     if fraction is not None and not 0 < fraction <= 1:
         raise PolicyError(Problem("--fraction", "is not a share", allowed="above 0, up to 1"))
-    files = [population] if population and file_format(population) and Path(population).is_file() else []
+    files = (
+        [population]
+        if population and file_format(population) and Path(population).is_file()
+        else []
+    )
     with open_table(table, database, files=files, limits=limits) as opened:
         return assess_opened(
             opened,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,15 @@ from anonymizer.release.layout import PublishedColumn, Requirement
 from anonymizer.verify.result import Check
 from anonymizer.verify.rules import RULES
 
-ALIASES = {"l": "distinct_l", "l_diversity": "distinct_l", "t": "t_equal", "t_closeness": "t_equal",
-           "k_anonymity": "k", "beta": "beta_likeness", "delta": "delta_disclosure"}
+ALIASES = {
+    "l": "distinct_l",
+    "l_diversity": "distinct_l",
+    "t": "t_equal",
+    "t_closeness": "t_equal",
+    "k_anonymity": "k",
+    "beta": "beta_likeness",
+    "delta": "delta_disclosure",
+}
 TABLE = {
     "k": "at least, rows (persons, with --person) in every class",
     "person_k": "at least, persons in every class",
@@ -42,7 +49,15 @@ VALUES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "eir_alpha_beta": ("eir_alpha_beta", ("alpha", "beta"), {}),
 }
 WHOLE = {"k", "person_k", "uniques", "unique_persons", "ir_k", "k_map", "l"}
-PERSONS = {"person_k", "unique_persons", "ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta"}
+PERSONS = {
+    "person_k",
+    "unique_persons",
+    "ir_k",
+    "ir_kl",
+    "ir_alpha_beta",
+    "eir_l",
+    "eir_alpha_beta",
+}
 POPULATION = {"k_map", "presence_min", "presence_max"}
 OPTION = "--require"
 
@@ -69,13 +84,17 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
         name = ALIASES.get(name.strip(), name.strip())
         if not equals or name not in {*TABLE, *VALUES}:
             allowed = ", ".join([*TABLE, *VALUES])
-            problems.append(Problem(OPTION, "is not NAME=FIGURE with a known name", allowed=allowed))
+            problems.append(
+                Problem(OPTION, "is not NAME=FIGURE with a known name", allowed=allowed)
+            )
             continue
         parts = VALUES[name][1] if name in VALUES else (name,)
         figures = _figures(right, parts)
         if figures is None:
             shape = "/".join(parts) if len(parts) > 1 else "a number"
-            problems.append(Problem(f"{OPTION} {name}", "has no figure that can be read", allowed=shape))
+            problems.append(
+                Problem(f"{OPTION} {name}", "has no figure that can be read", allowed=shape)
+            )
             continue
         if column and name in TABLE:
             problems.append(Problem(f"{OPTION} {name}", "is about the table, not about a column"))
@@ -139,9 +158,7 @@ def judge(
     return checks
 
 
-def _of_table(
-    staged: Staged, item: Required, sizes: Sizes, population: Population | None
-) -> Check:
+def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Population | None) -> Check:
     bound = item.figures[0]
     achieved: float | int | None
     if item.name in POPULATION:
@@ -176,7 +193,10 @@ def _of_column(staged: Staged, item: Required, column: Valued) -> Check:
         "nulls_count": False,
     }
     question = RULES[rule](Requirement(rule, column.column, parameters), groups)
-    run: Callable[[str], list[tuple[Any, ...]]] = lambda text: staged.opened.engine.raw(text, OPTION)
+
+    def run(text: str) -> list[tuple[Any, ...]]:
+        return staged.opened.engine.raw(text, OPTION)
+
     found = question.ask(run)
     achieved, required = found.achieved, found.required
     if isinstance(achieved, dict) and len(parts) == 1:

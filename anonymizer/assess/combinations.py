@@ -104,16 +104,19 @@ def find_combinations(staged: Staged, size: int) -> Combinations:
 
 
 def _of_size(staged: Staged, columns: int, *, keep: bool) -> Iterator[tuple[int, Subset]]:
-    numbers = range(len(staged.quasi))
-    sets = [[staged.q[i] for i in some] for some in combinations(numbers, columns)]
-    for start in range(0, len(sets), BATCH):
-        batch = sets[start : start + BATCH]
-        staged.select("risk/groups.sql.j2", units=UNITS, groups=GROUPS, sets=batch)
+    high = len(staged.quasi) - 1
+    every = (1 << len(staged.quasi)) - 1
+    combined = [
+        (every - sum(1 << (high - i) for i in some), [staged.q[i] for i in some])
+        for some in combinations(range(len(staged.quasi)), columns)
+    ]
+    for start in range(0, len(combined), BATCH):
+        batch = combined[start : start + BATCH]
+        staged.select("risk/groups.sql.j2", units=UNITS, groups=GROUPS, combined=batch)
         if keep:
             staged.select("risk/singles.sql.j2", groups=GROUPS, singles=SINGLES, columns=columns)
         for left_out, classes, k, alone, units in staged.select(
             "risk/subsets.sql.j2", groups=GROUPS
         ):
-            high = len(staged.quasi) - 1
             used = tuple(n for i, n in enumerate(staged.quasi) if not left_out >> (high - i) & 1)
             yield left_out, Subset(used, classes, k, alone, classes / units)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.assess.staging import Staged, Valued
@@ -25,7 +25,8 @@ class Sizes:
     """Different persons of the class with fewest; None where no person is named."""
     uniques: int
     """Rows that are alone in their class."""
-    unique_persons: int
+    unique_persons: int | None
+    """Persons that are alone in a class."""
     units: int
     units_below: int
     """Units in classes smaller than 1 / threshold."""
@@ -120,7 +121,3 @@ def _figures(row: tuple[Any, ...], ordered: float | None) -> ColumnFigures:
 def _round(figure: float | None) -> float:
     """Twelve digits: sums of logarithms differ beyond them from call to call."""
     return 0.0 if figure is None else float(f"{figure:.12g}")
-
-
-def as_dict(figures: Sizes | ColumnFigures) -> dict[str, Any]:
-    return asdict(figures)

@@ -42,9 +42,7 @@ class Opened:
             if name not in exact and name.lower() not in folded:
                 near = get_close_matches(name, sorted(exact), n=1)
                 hint = f"did you mean {near[0]}?" if near else None
-                problems.append(
-                    Problem(option, f"{name} is not a column of the table", hint=hint)
-                )
+                problems.append(Problem(option, f"{name} is not a column of the table", hint=hint))
         if problems:
             raise SourceError(problems)
         return tuple(name if name in exact else folded[name.lower()] for name in names)

@@ -76,19 +76,25 @@ def at_risk_below(threshold: float) -> int:
 
 
 def risk_of(
-    sizes: Sizes, threshold: float, population: Population | None, fraction: float | None,
+    sizes: Sizes,
+    threshold: float,
+    population: Population | None,
+    fraction: float | None,
     frequencies: Sequence[tuple[int, int]],
 ) -> Risk:
-    """`frequencies`: class size and number of classes of that size; `fraction`: of the population."""
+    """`frequencies`: class size and number of classes of it; `fraction`: of the population."""
     smallest = min((size for size, _ in frequencies), default=None)
     units = sizes.units
-    alone = sizes.unique_persons if sizes.persons is not None else sizes.uniques
+    alone = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
     share = (lambda n: n / units) if units else (lambda n: None)
     average = share(sizes.classes_held)
     given: dict[str, Any] = {}
     if population is not None:
-        mean = max(population.classes / population.matching_members, population.expected / units) \
-            if units and population.matching_members else None
+        mean = (
+            max(population.classes / population.matching_members, population.expected / units)
+            if units and population.matching_members
+            else None
+        )
         given = {
             "journalist_max": 1 / population.k_map if population.k_map else None,
             "journalist_average": mean,
@@ -142,11 +148,7 @@ def once_in_sample(total: int, size: int, n: int) -> float:
     """P(one of `size` members is among `n` drawn from `total`): hypergeometric."""
     if size - 1 > total - n:
         return 0.0
-    return math.exp(
-        math.log(size)
-        + _choose(total - size, n - 1)
-        - _choose(total, n)
-    )
+    return math.exp(math.log(size) + _choose(total - size, n - 1) - _choose(total, n))
 
 
 def _choose(n: int, k: int) -> float:
@@ -157,7 +159,9 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
     """Compare with a population: a table of the database or a file with the same columns."""
     opened = staged.opened
     relation = relation_of(opened.engine, name, "--population")
-    other = Opened(opened.engine, relation, tuple(opened.engine.describe(relation.sql.text, "--population")))
+    other = Opened(
+        opened.engine, relation, tuple(opened.engine.describe(relation.sql.text, "--population"))
+    )
     columns = other.find(staged.quasi, "--population")
     person = None
     if staged.person is not None and staged.person in {name for name, _ in other.columns}:
@@ -184,7 +188,17 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
     (row,) = staged.select("risk/population_figures.sql.j2", matched=MATCHED, threshold=threshold)
     k_map, most, least, _, uniques, size, unmatched, expected, classes, matching, units, below = row
     return Population(
-        size, k_map, least, most, uniques, unmatched, classes, units, below, expected or 0.0, matching
+        size,
+        k_map,
+        least,
+        most,
+        uniques,
+        unmatched,
+        classes,
+        units,
+        below,
+        expected or 0.0,
+        matching,
     )
 
 

@@ -58,7 +58,7 @@ class Staged:
             "by_person": self.person is not None,
         }
         text = render(template, {**known, **parameters}).text
-        return self.opened.engine.raw(text, template.split("/")[-1].removesuffix(".sql.j2"))
+        return self.opened.engine.raw(text, template.removesuffix(".sql.j2"))
 
 
 def plain_value(column: str, sql_type: str) -> Sql:
@@ -74,7 +74,12 @@ def stage(
 ) -> Staged:
     """Compact the table: one scan for the classes, one that gives every row its class."""
     valued = tuple(
-        Valued(i, name, published_type(opened.type_of(name)), kind_of(opened.type_of(name)) or "categorical")
+        Valued(
+            i,
+            name,
+            published_type(opened.type_of(name)),
+            kind_of(opened.type_of(name)) or "categorical",
+        )
         for i, name in enumerate(sensitive, start=1)
     )
     staged = Staged(opened, quasi, valued, person)

@@ -36,11 +36,14 @@ class Verb:
 
 VERBS: dict[str, Verb] = {
     "demo": Verb("demo", "Anonymize a bundled real table, and show every step."),
+    "init": Verb("init", "Draft a policy for a table, with its reasons as comments."),
+    "assess": Verb("assess", "Risk and diversity of any table, as it is."),
     "plan": Verb("plan", "Show what a run would do, and what cannot work; writes nothing."),
     "compile": Verb("compile", "Print every SQL statement of a run, in order."),
     "run": Verb("run", "Anonymize, verify, and publish only what holds."),
     "verify": Verb("verify", "Judge a release again, from its own rows."),
     "export": Verb("export", "Write a release as Parquet or CSV, with its manifest."),
+    "ledger": Verb("ledger", "Show or forget what earlier releases are remembered by."),
     "clean": Verb("clean", "Remove what dead runs left."),
     "schema": Verb("schema", "Print the JSON Schema of a policy, for editors."),
 }

@@ -39,6 +39,11 @@ class Facet:
         )
 
     @property
+    def numbered(self) -> Sql:
+        """The same number from the value's `text`."""
+        return Sql("cast(md5_number_lower(text) >> 1 as bigint)")
+
+    @property
     def truth(self) -> Sql:
         return Sql(f"t{self.index}")
 

@@ -22,6 +22,7 @@ NEW_MEMBERS = work("ledger_members")
 NEW_SIGNATURES = work("ledger_signatures")
 NEW_DICTIONARY = work("ledger_dictionary")
 SEEN = work("ledger_seen")
+SPELLS = work("ledger_spells")
 HISTORY = work("history")
 HISTORY_VALUES = work("history_values")
 HISTORY_TEXTS = work("history_texts")
@@ -33,11 +34,13 @@ CREATE = (
     " key_check varchar, secret_digest varchar, several boolean, facets varchar[],"
     " scopes varchar[], marks varchar[], persons bigint, counterfeits bigint)",
     f"create table if not exists {ident(MEMBERS)} (release integer, person uhugeint,"
-    " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint)",
+    " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint,"
+    " since integer)",
     f"create table if not exists {ident(SIGNATURES)} (release integer, facet varchar, grp bigint,"
     " signature bigint[])",
     f"create table if not exists {ident(DICTIONARY)} (facet varchar, value bigint, text varchar)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
-published values that are nearly unique. `signatures`: the values of a class or bucket, which are
+published values that are nearly unique; `since` is the release from which on a person's signature was
+kept (0: no promise of that kind was made). `signatures`: the values of a class or bucket, which are
 numbered by `dictionary`; all of them stand in the release as well."""

@@ -92,15 +92,18 @@ def stage(
     view: Table,
     layout: Layout,
     originals: Originals,
-    summed: str,
+    summed: str | None,
     tables: QueryTables,
 ) -> list[Staged]:
-    """Make the tables that do not depend on the queries; the attributes they may use."""
+    """Make the tables that do not depend on the queries; the attributes they may use.
+
+    Without `summed`, rows are counted, and there is no help table.
+    """
     attributes = [
         Staged(i, column, originals.values[column.column], type_sql(column.sql_type), tables.table)
         for i, column in enumerate(quasi(layout), start=1)
     ]
-    target = next(column for column in layout.columns if column.column == summed)
+    target = next((column for column in layout.columns if column.column == summed), None)
     common: dict[str, Any] = {
         "original": originals.table,
         "data": view,
@@ -116,10 +119,13 @@ def stage(
 
     for a in attributes:
         make("query_domain", **_of(a, originals))
-    make("query_source", summed=originals.values[summed])
+    make("query_source", summed=originals.values[summed] if summed is not None else None)
     # rows of a class are as alike as rows of a bucket where the summed value is in none
-    make("query_rows", group=target.bucket or layout.class_id, summed=target.name)
-    make("query_help")
+    bucket = target.bucket if target is not None else None
+    name = target.name if target is not None else None
+    make("query_rows", group=bucket or layout.class_id or layout.group_id, summed=name)
+    if summed is not None:
+        make("query_help")
     for a in attributes:
         make("query_members", **_of(a, originals))
         if a.ordered:

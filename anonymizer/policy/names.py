@@ -64,6 +64,13 @@ def _quasi(policy: Policy, name: str) -> Iterator[PublishedName]:
         yield PublishedName(f"{name}_nullable", "the NULL mark of", name, True, certain)
 
 
+def separated_tables(policy: Policy) -> dict[str, str]:
+    """msb: every sensitive column and the name of the table that holds its values by group."""
+    if policy.algorithm.name != "msb":
+        return {}
+    return {name: f"{policy.publish.name}_{name}" for name in policy.sensitive}
+
+
 def renamed(policy: Policy, published: PublishedName) -> str:
     """The final name of a published column."""
     if published.generated:

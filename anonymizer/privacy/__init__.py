@@ -10,6 +10,7 @@ from anonymizer.privacy.eir_l import EirL
 from anonymizer.privacy.entropy_l import EntropyL
 from anonymizer.privacy.hitting import (
     has_hitting_set,
+    hitting_set,
     minimum_hitting_set_size,
     undecided_classes,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "bucket_rule",
     "conjunction",
     "has_hitting_set",
+    "hitting_set",
     "judge_sql",
     "layered_sql",
     "merge_layers",

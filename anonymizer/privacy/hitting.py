@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
+
+V = TypeVar("V", bound=Hashable)
 
 
 def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
@@ -20,7 +22,16 @@ def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
 
     No set needs no value. An empty set cannot be met: leave persons without a value out.
     """
-    return size >= 0 and _search(_masks(sets), size)
+    return size >= 0 and _search(_masks(sets)[0], size) is not None
+
+
+def hitting_set(sets: Iterable[Collection[V]], size: int) -> frozenset[V] | None:
+    """At most `size` values that meet every one of `sets`; None if there are none so few."""
+    masks, values = _masks(sets)
+    found = _search(masks, size) if size >= 0 else None
+    if found is None:
+        return None
+    return frozenset(values[bit.bit_length() - 1] for bit in _bits(found))
 
 
 def minimum_hitting_set_size(sets: Iterable[Collection[Hashable]]) -> int:
@@ -28,11 +39,11 @@ def minimum_hitting_set_size(sets: Iterable[Collection[Hashable]]) -> int:
 
     Raises `ValueError` if one of them is empty.
     """
-    masks = _masks(sets)
+    masks, _ = _masks(sets)
     if 0 in masks:
         raise ValueError("an empty set cannot be met")
     size = 0
-    while not _search(masks, size):
+    while _search(masks, size) is None:
         size += 1
     return size
 
@@ -55,28 +66,30 @@ def undecided_classes(rows: Sequence[tuple[Any, Any, int]], l: int) -> list[tupl
     ]
 
 
-def _masks(sets: Iterable[Collection[Hashable]]) -> list[int]:
-    """The different sets as bit masks over their values, smallest first."""
-    bits: dict[Hashable, int] = {}
+def _masks(sets: Iterable[Collection[V]]) -> tuple[list[int], list[V]]:
+    """The different sets as bit masks over their values, smallest first, and the value of a bit."""
+    bits: dict[V, int] = {}
     masks = {sum(1 << bits.setdefault(v, len(bits)) for v in set(one)) for one in sets}
-    return sorted(masks, key=lambda mask: (mask.bit_count(), mask))
+    return sorted(masks, key=lambda mask: (mask.bit_count(), mask)), list(bits)
 
 
-def _search(masks: list[int], size: int) -> bool:
+def _search(masks: list[int], size: int) -> int | None:
+    """The values of a hitting set of at most `size`, as a mask."""
     if not masks:
-        return True
+        return 0
     if not masks[0] or not _reachable(masks, size):
-        return False
+        return None
     values = _bits(masks[0])
     values.sort(key=lambda bit: (-sum(1 for mask in masks if mask & bit), bit))
     for bit in values:
-        if _search([mask for mask in masks if not mask & bit], size - 1):
-            return True
+        found = _search([mask for mask in masks if not mask & bit], size - 1)
+        if found is not None:
+            return found | bit
         # no hitting set of this size holds the value: strike it
         masks = sorted({mask & ~bit for mask in masks}, key=lambda m: (m.bit_count(), m))
         if not masks[0]:
-            return False
-    return False
+            return None
+    return None
 
 
 def _reachable(masks: list[int], size: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
@@ -19,6 +20,9 @@ from anonymizer.release.names import Names
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"
+
+Identity: TypeAlias = tuple[int, int, int, int] | None
+"""Device, inode, size and time of a file; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class FileTarget:
 
     @property
     def building(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.{self.names.run_id}.tmp")
+        return building_of(self.path, self.names.run_id)
 
     @property
     def _wal(self) -> Path:
@@ -119,13 +123,34 @@ class FileTarget:
         finally:
             engine.raw(f"detach {PREVIOUS}", "publish.database")
 
-    def swap(self) -> None:
-        """Make the built file the target, durably. Readers see the old file or the new one."""
+    def identity(self) -> Identity:
+        """Which file the target is; another run that publishes makes it another one."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    def swap(self, replaced: Identity) -> None:
+        """Make the built file the target, durably. Readers see the old file or the new one.
+
+        Raises TargetError where the target is not what it was when its other releases were
+        carried over: another run has published, and its release must not get lost.
+        """
         with self.building.open("rb") as handle:
             os.fsync(handle.fileno())
-        self.building.replace(self.path)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
+            _lock(folder)  # two runs that compare and replace take turns
+            if self.identity() != replaced:
+                raise TargetError(
+                    Problem(
+                        "publish.database",
+                        "was replaced by another run while this one was at work",
+                        hint="run again, one run after the other",
+                    )
+                )
+            self.building.replace(self.path)
             os.fsync(folder)
         finally:
             os.close(folder)
@@ -134,6 +159,20 @@ class FileTarget:
         """Remove what was built and not swapped in."""
         for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
             path.unlink(missing_ok=True)
+
+
+def building_of(path: Path, run_id: str) -> Path:
+    """Where a run builds what will become `path`: a name that clean-up knows."""
+    return path.with_name(f"{path.name}.{run_id}.tmp")
+
+
+def _lock(folder: int) -> None:
+    """Lock an open folder until it is closed, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(folder, fcntl.LOCK_EX)
 
 
 def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:

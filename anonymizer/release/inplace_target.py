@@ -5,10 +5,11 @@ A view there protects nothing from who can read the database; the run says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import SOURCE, DuckDBEngine
@@ -39,7 +40,7 @@ class InPlaceTarget:
         taken = objects.present(engine, self.catalog) - ours
         clashes = [
             table.name
-            for table in (self.names.view(None), self.names.manifest(None))
+            for table in (*self.names.published(None), self.names.manifest(None))
             if (table.schema, table.name) in taken
         ]
         if clashes:
@@ -71,18 +72,33 @@ class InPlaceTarget:
             ) from error
         yield
 
-    def publish(self, engine: DuckDBEngine, staged: Table, manifest: Manifest) -> None:
-        """Freeze the staged rows and replace the old release, in one transaction."""
+    def publish(
+        self,
+        engine: DuckDBEngine,
+        staged: Table,
+        manifest: Manifest,
+        tables: Mapping[str, Table] = MappingProxyType({}),
+    ) -> None:
+        """Freeze the staged rows and replace the old release, in one transaction.
+
+        `tables`: further published tables by name, and where their rows are staged.
+        """
         with self._writable(engine):
             engine.raw("begin transaction", "publish")
             try:
-                self._replace(engine, staged, manifest)
+                self._replace(engine, staged, manifest, tables)
                 engine.raw("commit", "publish")
             except BaseException:
                 engine.raw("rollback", "publish")
                 raise
 
-    def _replace(self, engine: DuckDBEngine, staged: Table, manifest: Manifest) -> None:
+    def _replace(
+        self,
+        engine: DuckDBEngine,
+        staged: Table,
+        manifest: Manifest,
+        tables: Mapping[str, Table],
+    ) -> None:
         names, catalog = self.names, self.catalog
         objects.create_record(engine, catalog)
         create_schema(engine, catalog, names.schema)
@@ -96,6 +112,9 @@ class InPlaceTarget:
             "publish",
         )
         for item in old:
-            if item.kind == "rows":
+            if item.kind in ("rows", "values"):
                 engine.raw(f"drop table if exists {ident(item.table(catalog))}", "publish")
+        for name, rows in tables.items():
+            published = ident(names.separate(name, catalog))
+            engine.raw(f"create table {published} as from {ident(rows)}", "publish")
         objects.record(engine, catalog, names.recorded())

@@ -130,3 +130,9 @@ def manifest_file(database: Path, names: Names) -> Path:
         digest = hashlib.sha256(encoded.encode()).hexdigest()[:16]
         encoded = f"{encoded.encode()[:LONGEST_STEM].decode(errors='ignore')}-{digest}"
     return database.parent / f"{encoded}.manifest.json"
+
+
+def write_manifest_file(path: Path, manifest: Manifest, aside: Path) -> None:
+    """Write the JSON file whole or not at all; `aside` is a name that clean-up knows."""
+    aside.write_text(manifest.text() + "\n", encoding="utf-8")
+    aside.replace(path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from anonymizer.compile import Table
 from anonymizer.policy import Policy
+from anonymizer.policy.names import separated_tables
 from anonymizer.release.objects import Recorded
 
 
@@ -16,10 +17,13 @@ class Names:
     schema: str
     name: str
     run_id: str
+    tables: tuple[str, ...] = ()
+    """Further published tables: one for every sensitive column of an msb release."""
 
     @classmethod
     def of(cls, policy: Policy, run_id: str) -> Names:
-        return cls(policy.publish.schema_, policy.publish.name, run_id)
+        tables = tuple(separated_tables(policy).values())
+        return cls(policy.publish.schema_, policy.publish.name, run_id, tables)
 
     @property
     def release(self) -> str:
@@ -32,6 +36,14 @@ class Names:
         """The frozen table behind the view; a run's own, so that a swap can be atomic."""
         return Table(f"_{self.name}_{self.run_id}", self.schema, catalog)
 
+    def separate(self, name: str, catalog: str | None) -> Table:
+        """A further published table."""
+        return Table(name, self.schema, catalog)
+
+    def published(self, catalog: str | None) -> tuple[Table, ...]:
+        """The view and every further table: what readers find beside the manifest."""
+        return (self.view(catalog), *(self.separate(name, catalog) for name in self.tables))
+
     def manifest(self, catalog: str | None) -> Table:
         return Table(f"{self.name}_manifest", self.schema, catalog)
 
@@ -40,6 +52,7 @@ class Names:
             (self.rows(None), "rows"),
             (self.view(None), "view"),
             (self.manifest(None), "manifest"),
+            *((self.separate(name, None), "values") for name in self.tables),
         )
         return tuple(
             Recorded(self.release, self.schema, table.name, kind, self.run_id)

@@ -12,11 +12,12 @@ from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.execute import Executor
 from anonymizer.measure import measure_release
+from anonymizer.measure.groups import measure_groups
 from anonymizer.pipeline import Prepared
 from anonymizer.policy import Lgb, Policy
 from anonymizer.profile import Sensitive
 from anonymizer.release.judge import Suppression
-from anonymizer.release.layout import Layout
+from anonymizer.release.layout import Layout, Requirement
 from anonymizer.verify import Verification
 from anonymizer.verify.source import Originals, verify_against_source
 
@@ -24,8 +25,10 @@ ORIGINALS = work("originals")
 LINK = work("link")
 
 
-def suppression(policy: Policy, engine: DuckDBEngine, view: Table, layout: Layout) -> Suppression:
-    """How many rows (persons) of the snapshot the release has."""
+def suppression(
+    policy: Policy, engine: DuckDBEngine, view: Table, layout: Layout, counterfeits: int = 0
+) -> Suppression:
+    """How many rows (persons) of the snapshot the release has; counterfeits stand for none."""
     if policy.person is not None and layout.person_id is not None:
         counted, source, unit = ident(layout.person_id).text, "person", "persons"
         published = f"select count(distinct {counted}) from {ident(view)}"
@@ -35,15 +38,22 @@ def suppression(policy: Policy, engine: DuckDBEngine, view: Table, layout: Layou
         published = f"select count(*) from {ident(view)}"
         total = f"select count(*) from {ident(SNAPSHOT)}"
     row = engine.raw(f"select ({total}), ({published})", "suppression")[0]
-    return Suppression(unit, int(row[0]), int(row[1]))
+    return Suppression(unit, int(row[0]), int(row[1]) - counterfeits)
 
 
-def _rows_suppressed(engine: DuckDBEngine, view: Table) -> int:
+def counterfeits(engine: DuckDBEngine, compiled: Compiled) -> int:
+    """How many published rows stand for nobody."""
+    if compiled.counterfeits is None:
+        return 0
+    return int(engine.raw(f"select count(*) from {ident(compiled.counterfeits)}", "release")[0][0])
+
+
+def _rows_suppressed(engine: DuckDBEngine, view: Table, forged: int = 0) -> int:
     row = engine.raw(
         f"select (select count(*) from {ident(SNAPSHOT)}) - (select count(*) from {ident(view)})",
         "suppression",
     )[0]
-    return int(row[0])
+    return int(row[0]) + forged
 
 
 def originals(roles: Roles) -> Originals:
@@ -66,27 +76,38 @@ def _nodes(index: int) -> Table:
 
 def stage_link(engine: DuckDBEngine, compiled: Compiled, roles: Roles) -> None:
     """Make, in scratch only, the staged rows with the reference of the row they stand for."""
+    # to the checks a counterfeit is a row like any other: it has to be covered and kept as well
+    forged = compiled.counterfeits
+    more = f" union all by name from {ident(forged)}" if forged is not None else ""
     engine.raw(
         f"create or replace view {ident(ORIGINALS)} as"
-        f" select rowid as row_ref, * from {ident(SNAPSHOT)}",
+        f" select rowid as row_ref, * from {ident(SNAPSHOT)}{more}",
         "verification",
     )
+    typed = compiled.layout.cells == "typed"
     for a in roles.quasi:
         if a.height and not a.ordered:
-            label = value_label("label")
+            # typed cells show labels as they are written in texts; texts are read before comparing
+            label = value_label("label") if typed else "label"
+            below = "" if typed else f" where level < {a.height}"
+            exact = (
+                f"select value, label from {ident(a.domain)} where code > 0"
+                f" union select value, '*' from {ident(a.values)}"
+                if typed
+                else f"select value, cast(value as varchar) from {ident(a.values)}"
+            )
+            root = f"case when level = {a.height} then '*' else {label} end"
             engine.raw(
                 f"create or replace table {ident(_nodes(a.index))} as"
-                f" select value, case when level = {a.height} then '*' else {label} end as label"
-                f" from {ident(a.hierarchy)} union"
-                f" select value, label from {ident(a.domain)} where code > 0 union"
-                f" select value, '*' from {ident(a.values)}",
+                f" select value, {root if typed else label} as label"
+                f" from {ident(a.hierarchy)}{below} union {exact}",
                 "verification",
             )
     Executor(engine).run([compiled.assembly.step(LINK, extra=[("row_ref", Sql("r.row_ref"))])])
 
 
 def against_source(
-    policy: Policy, engine: DuckDBEngine, prepared: Prepared, view: Table
+    policy: Policy, engine: DuckDBEngine, prepared: Prepared, view: Table, layout: Layout
 ) -> Verification:
     """Verify the release against the snapshot, through the link."""
     stage_link(engine, prepared.compiled, prepared.roles)
@@ -96,25 +117,33 @@ def against_source(
         originals(prepared.roles),
         LINK,
         view,
-        prepared.compiled.layout,
-        suppressed=_rows_suppressed(engine, view),
+        layout,
+        suppressed=_rows_suppressed(engine, view, counterfeits(engine, prepared.compiled)),
         promoted=promoted,
     )
 
 
 def release_measures(
-    policy: Policy, engine: DuckDBEngine, prepared: Prepared, view: Table, found: Suppression
+    requirements: tuple[Requirement, ...],
+    engine: DuckDBEngine,
+    prepared: Prepared,
+    view: Table,
+    layout: Layout,
+    found: Suppression,
 ) -> dict[str, Any]:
     """The measures of the release, with what the run suppressed."""
-    del policy
+    suppressed = _rows_suppressed(engine, view, counterfeits(engine, prepared.compiled))
+
+    def run_sql(text: str) -> list[tuple[Any, ...]]:
+        return engine.raw(text, "measures")
+
     measures: dict[str, Any] = measure_release(
-        lambda text: engine.raw(text, "measures"),
-        view,
-        prepared.compiled.layout,
-        originals(prepared.roles),
-        link=LINK,
-        suppressed=_rows_suppressed(engine, view),
+        run_sql, view, layout, originals(prepared.roles), link=LINK, suppressed=suppressed
     )
+    if layout.group_id is not None:
+        measures |= measure_groups(run_sql, view, layout, requirements, suppressed=suppressed)
+    if prepared.compiled.counterfeits is not None:
+        measures["counterfeits"] = counterfeits(engine, prepared.compiled)
     measures["suppressed_share"] = found.share
     if found.unit == "persons":
         measures["suppressed_persons"] = found.suppressed

@@ -38,8 +38,8 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
         yield Question("group_sizes", name, 0, "verify/group_sizes.sql.j2", tables)
 
 
-def unique_buckets(view: Table, column: PublishedColumn) -> Question:
-    """No value twice in a bucket (Li and He 2022, Corollary 2)."""
+def unique_values(view: Table, column: PublishedColumn, group: str | None) -> Question:
+    """No value twice in a bucket (Li and He 2022, Corollary 2) or class (m-uniqueness)."""
     return Question(
         "bucket_unique",
         column.column,
@@ -47,8 +47,8 @@ def unique_buckets(view: Table, column: PublishedColumn) -> Question:
         "verify/bucket_unique.sql.j2",
         {
             "data": view,
-            "group": column.bucket,
-            "label": column.bucket,
+            "group": group,
+            "label": group,
             "person": None,
             "column": column,
             "type": type_sql(column.sql_type),

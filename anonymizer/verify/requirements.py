@@ -19,7 +19,14 @@ def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
 
     A hierarchical distance still lacks the paths of its values: see `with_paths`.
     """
-    return (*_of_table(policy), *_of_columns(policy))
+    return (*_of_table(policy), *_of_columns(policy), *_of_signatures(policy))
+
+
+def _of_signatures(policy: Policy) -> Iterator[Requirement]:
+    """Under m-invariance a class has m values or more, each once (Xiao and Tao 2007)."""
+    if policy.republish is not None and policy.republish.m is not None:
+        (column,) = policy.sensitive
+        yield Requirement("m_unique", column, {"l": policy.republish.m})
 
 
 def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requirement:

@@ -10,7 +10,7 @@ from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.release.layout import Layout, PublishedColumn, Requirement
 from anonymizer.verify.columns import cells, flags, type_sql
 from anonymizer.verify.exact import upper_bound
-from anonymizer.verify.form import unique_buckets
+from anonymizer.verify.form import unique_values
 from anonymizer.verify.questions import Question, greatest, least
 
 Groups = dict[str, Any]
@@ -40,8 +40,10 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
         )
     groups = _groups(view, layout, requirement, column)
     yield build(requirement, groups)
-    if requirement.scope == "bucket" and requirement.name == "distinct_l":
-        yield unique_buckets(view, column)
+    if requirement.name == "m_unique" or (
+        requirement.scope == "bucket" and requirement.name == "distinct_l"
+    ):
+        yield unique_values(view, column, groups["group"])
 
 
 def _sizes(view: Table, layout: Layout, requirement: Requirement) -> Iterator[Question]:
@@ -246,6 +248,7 @@ def value_text(value: object) -> str:
 
 
 RULES: dict[str, Callable[[Requirement, Groups], Question]] = {
+    "m_unique": _distinct,
     "distinct_l": _distinct,
     "entropy_l": _entropy,
     "recursive_cl": _recursive,

@@ -79,6 +79,17 @@ def _questions(
     for column in layout.columns:
         if column.column not in layout.tables:
             yield from _of_column(column, originals, tables, promoted)
+            continue
+        separated = {
+            **tables,
+            "group": layout.group_id,
+            "label": layout.group_id,
+            "column": column,
+            "type": type_sql(column.sql_type),
+            "physical": originals.values[column.column],
+            "values_table": Table(layout.tables[column.column], view.schema, view.catalog),
+        }
+        yield _question("source_values", column.column, separated)
 
 
 def _of_column(

@@ -73,11 +73,11 @@ create or replace temp macro _anon_columns(macro_name, argument, names) as
         lambda name: {'argument': argument, 'name': name}
     );
 
--- WITH of a query over columns of a table, as text that a SELECT can follow: `_anon_source` has
+-- WITH RECURSIVE of a query over columns of a table, as text that a SELECT can follow: `_anon_source` has
 -- every requested column (and the others), and stops the query with a message where the table
 -- lacks one. `given` is what _anon_columns returns, for several arguments concatenated.
 create or replace temp macro _anon_with(macro_name, tbl, given) as
-    'with _anon_given(argument, name) as (values '
+    'with recursive _anon_given(argument, name) as (values '
     || array_to_string(
         list_transform(
             given, lambda g: '(' || _anon_text(struct_extract(g, 'argument')) || ', ' || _anon_text(struct_extract(g, 'name')) || ')'
@@ -115,6 +115,12 @@ create or replace temp macro _anon_free(macro_name, names) as
     || ' where _anon_fold(column_name) in ('
     || array_to_string(list_transform(names, lambda name: _anon_text(_anon_fold(name))), ', ')
     || '))';
+
+-- No rows of so many columns, but the check is made even where the planner sees that the table
+-- cannot have rows that are asked for, as with a column that it lacks.
+create or replace temp macro _anon_else_checked(columns) as
+    ' union all select ' || array_to_string(list_transform(range(columns), lambda i: 'null'), ', ')
+    || ' where not (select fine from _anon_fine)';
 
 -- The whole query: `selected` from the columns of a table.
 create or replace temp macro _anon_query(macro_name, tbl, given, selected) as coalesce(

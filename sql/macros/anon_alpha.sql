@@ -3,7 +3,8 @@
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- returns    one row: alpha; 0 where all values are NULL, NULL for an empty table
+-- returns    one row: alpha; 0 where all values are NULL
+-- empty      NULL
 --
 -- example    from anon_alpha('adult', ['age', 'sex'], 'occupation');
 create or replace temp macro anon_alpha(tbl varchar, quasi varchar[], sensitive varchar) as table

@@ -2,8 +2,8 @@
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns
--- returns  class_id (dense, in the order of the columns), rows, and the columns of the list;
---          an empty table has no class
+-- returns  class_id (dense, in the order of the columns), rows, and the columns of the list
+-- empty    no rows
 --
 -- example  from anon_classes('adult', ['age', 'sex']);
 create or replace temp macro anon_classes(tbl varchar, quasi varchar[]) as table

@@ -5,7 +5,8 @@
 -- tbl         name of a table or view
 -- quasi       its quasi-identifiers, or its class number, a list of columns
 -- suppressed  rows that were left out of the table
--- returns     one row: c_dm; for an empty table the cost of the suppressed rows alone
+-- returns     one row: c_dm
+-- empty       0
 --
 -- example     from anon_discernibility('adult', ['age', 'sex', 'race']);
 create or replace temp macro anon_discernibility(tbl varchar, quasi varchar[], suppressed := 0) as table

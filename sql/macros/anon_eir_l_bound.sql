@@ -8,8 +8,8 @@
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
 -- person     the column that tells whose row it is; a NULL is nobody
--- returns    one row: l, the bound for the worst class; 0 where nobody in a class has a value,
---            NULL for an empty table
+-- returns    one row: l, the bound for the worst class; 0 where nobody in a class has a value
+-- empty      NULL
 --
 -- example    from anon_eir_l_bound('visits', ['age', 'sex'], 'disease', 'patient');
 create or replace temp macro anon_eir_l_bound(

@@ -2,7 +2,8 @@
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns
--- returns  one row: k; NULL for an empty table
+-- returns  one row: k
+-- empty    NULL
 --
 -- example  from anon_k('adult', ['age', 'sex', 'race']);
 create or replace temp macro anon_k(tbl varchar, quasi varchar[]) as table

@@ -7,7 +7,8 @@
 -- l          the l of the recursive form
 -- returns    one row: distinct_l, the fewest different values; entropy_l, the least exp(entropy);
 --            recursive_c: the table is recursively (c, l)-diverse for every c above it ('inf':
---            for none). All NULL for an empty table
+--            for none)
+-- empty      NULL, NULL, NULL
 --
 -- example    from anon_l('adult', ['age', 'sex'], 'occupation', l := 3);
 create or replace temp macro anon_l(tbl varchar, quasi varchar[], sensitive varchar, l := 2) as table

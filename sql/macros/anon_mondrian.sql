@@ -9,10 +9,10 @@
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns; the first goes before the later where two
 --          cuts are equally good
--- k        fewest rows of a class
+-- k        fewest rows of a class; more than there are rows is an error
 -- split    'loss' or 'median'
--- returns  every row of the table with its class_id, dense from 1; an empty table has none, and
---          fewer than k rows are an error
+-- returns  every row of the table with its class_id, dense from 1
+-- empty    no rows
 --
 -- example  from anon_mondrian('adult', ['age', 'sex', 'education'], 5);
 create or replace temp macro anon_mondrian(tbl varchar, quasi varchar[], k, split := 'loss') as table

@@ -3,7 +3,8 @@
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns
 -- person   the column that tells whose row it is; a NULL is nobody
--- returns  one row: k; NULL for an empty table
+-- returns  one row: k
+-- empty    NULL
 --
 -- example  from anon_person_k('visits', ['age', 'sex'], 'patient');
 create or replace temp macro anon_person_k(tbl varchar, quasi varchar[], person varchar) as table

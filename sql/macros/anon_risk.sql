@@ -5,8 +5,8 @@
 -- quasi      its quasi-identifiers, a list of columns
 -- threshold  a row is at risk where its risk is above it, a fraction
 -- returns    one row: rows, classes, uniques, highest (risk of a row), average (over the rows),
---            at_risk (rows above the threshold) and their share; for an empty table counts are 0
---            and the rest NULL
+--            at_risk (rows above the threshold) and their share
+-- empty      0, 0, 0, NULL, NULL, 0, NULL
 --
 -- example    from anon_risk('adult', ['age', 'sex', 'race'], threshold := 0.2);
 create or replace temp macro anon_risk(tbl varchar, quasi varchar[], threshold := 0.2) as table

@@ -5,7 +5,8 @@
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
 -- returns    one row: t_equal, by the equal ground distance; t_ordered, by the ordered one, in
---            the order of the column's type. Both NULL for an empty table
+--            the order of the column's type.
+-- empty      NULL, NULL
 --
 -- example    from anon_t('adult', ['age', 'sex'], 'education');
 create or replace temp macro anon_t(tbl varchar, quasi varchar[], sensitive varchar) as table

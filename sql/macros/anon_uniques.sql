@@ -2,7 +2,8 @@
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns
--- returns  one row: uniques, rows, and share; an empty table has 0, 0 and NULL
+-- returns  one row: uniques, rows, and share
+-- empty    0, 0, NULL
 --
 -- example  from anon_uniques('adult', ['age', 'sex', 'race']);
 create or replace temp macro anon_uniques(tbl varchar, quasi varchar[]) as table

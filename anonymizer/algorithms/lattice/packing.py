@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anonymizer.hierarchy.shape import Shape
 from anonymizer.compile import Sql, lit
+from anonymizer.hierarchy.shape import Shape
 
 WORD = 62
 """Bits used of an integer: all values stay positive, and sums of masks cannot overflow."""

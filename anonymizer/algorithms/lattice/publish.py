@@ -57,5 +57,7 @@ def _columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
             (cell.out_nullable, Sql(f"{a.r}.nullable")),
         ]
     if cell.shape == "set":  # a column of NULLs only: its hierarchy has no levels
-        return [(cell.out, Sql("case when " + f"{a.r}.nullable then [null] else [{a.r}.label] end"))]
+        return [
+            (cell.out, Sql("case when " + f"{a.r}.nullable then [null] else [{a.r}.label] end"))
+        ]
     return [(cell.out, Sql(f"{a.r}.label")), (cell.out_nullable, Sql(f"{a.r}.nullable"))]

@@ -42,7 +42,7 @@ class Climbed:
         return self.attribute.c
 
     @property
-    def l(self) -> Sql:
+    def level(self) -> Sql:
         """Its level in a node."""
         return Sql(f"l{self.attribute.index}")
 
@@ -75,6 +75,7 @@ class Climbed:
 
 
 def climbed(roles: Roles) -> tuple[Climbed, ...]:
+    """The quasi-identifiers of `roles`, in order."""
     return tuple(Climbed(a, position) for position, a in enumerate(roles.quasi))
 
 
@@ -87,7 +88,9 @@ def recode_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, .
         assert spec is not None, "the policy is checked for hierarchies"
         column, sql_type = a.attribute.column, a.attribute.sql_type
         steps.append(distortion.distortion(a.attribute.index, sql_type, spec.builder))
-        steps.append(Step(f"levels of {column}", "lattice/recoding.sql.j2", _recoding(a, spec)))
+        steps.append(
+            Step(f"levels of {column}", "lattice/recoding.sql.j2", _recoding(a, spec, text))
+        )
         steps.append(
             Step(
                 f"paths of {column}",

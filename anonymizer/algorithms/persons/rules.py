@@ -30,7 +30,9 @@ class PersonRules:
     rules: tuple[Rule, ...]
     """Rules on (person, value) pairs."""
     least: int
-    """Fewest persons of a group."""
+    """Fewest persons that a group can have under all of them."""
+    k: int = 1
+    """Fewest persons that are asked for as such."""
 
     @property
     def l(self) -> int | None:
@@ -49,7 +51,7 @@ class PersonRules:
     def without_hitting_sets(self) -> PersonRules:
         """Everything but EIR l-diversity, for callers that decide it by themselves."""
         left = tuple(rule for rule in self.rules if not isinstance(rule, EirL))
-        return PersonRules(self.columns if left else (), left, self.least)
+        return PersonRules(self.columns if left else (), left, self.k, self.k)
 
 
 def person_rules(policy: Policy, roles: Roles) -> PersonRules:
@@ -58,14 +60,22 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
     for column in roles.sensitive:
         # NULL that counts as a value has a number like any other, so one list serves all columns
         rules = of_basis(table_rules_of(column.column, policy.privacy), "pairs")
-    return PersonRules(roles.sensitive if rules else (), rules, fewest_persons(policy))
+    columns = roles.sensitive if rules else ()
+    return PersonRules(columns, rules, fewest_persons(policy), least_k(policy))
+
+
+def least_k(policy: Policy) -> int:
+    """The largest k that the policy names; 1 without one."""
+    privacy = policy.privacy
+    named = [privacy.k_anonymity, privacy.ir_k]
+    named += [model.k for model in (privacy.alpha_k, privacy.ir_kl) if model]
+    return max(k or 1 for k in (1, *named))
 
 
 def fewest_persons(policy: Policy) -> int:
     """Fewest persons that a class can have under any of the policy's guarantees."""
     privacy = policy.privacy
-    least = [1, privacy.k_anonymity, privacy.ir_k, privacy.eir_l]
-    least += [privacy.alpha_k.k if privacy.alpha_k else 1, privacy.ir_kl.k if privacy.ir_kl else 1]
+    least = [least_k(policy), privacy.eir_l]
     shares = [privacy.ir_alpha_beta.alpha] if privacy.ir_alpha_beta else []
     if both := privacy.eir_alpha_beta:
         shares += [both.alpha, both.beta]

@@ -39,7 +39,8 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (algorithms.persons_clustered, ("algorithm", "privacy")),
     (algorithms.msb, ("algorithm", "privacy", "columns")),
     (release.place, ("publish", "source", "engine", "ledger")),
-    (release.memory, ("republish", "ledger", "person", "key")),
+    (release.memory, ("republish", "ledger", "person", "key", "engine")),
+    (release.continued, ("republish", "algorithm", "columns", "privacy", "preset", "publish")),
     (names.collisions, ("columns", "publish", "algorithm", "person")),
 )
 """Each check with the sections that it needs whole."""

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
+from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
@@ -67,6 +68,9 @@ def _is_source(policy: Policy) -> bool:
 
 def memory(policy: Policy) -> Iterator[Problem]:
     """Later releases need to know the earlier ones."""
+    if policy.ledger is not None and policy.engine != "duckdb":
+        said = f"is not kept with the engine {policy.engine}"
+        yield Problem("ledger", said, hint="engine: duckdb, or leave ledger out")
     if policy.republish is None:
         return
     if policy.ledger is None:
@@ -75,3 +79,42 @@ def memory(policy: Policy) -> Iterator[Problem]:
     if policy.person is None and policy.key is None:
         said = "needs a person or a key, to know who stays between releases"
         yield Problem("republish", said, hint="person: <column>")
+
+
+def continued(policy: Policy) -> Iterator[Problem]:
+    """What a release that continues earlier ones can be made of."""
+    if policy.republish is None:
+        return
+    if policy.publish.replace_source:
+        said = "cannot stand beside publish.replace_source: who is replaced cannot be found again"
+        yield Problem("republish", said, hint="publish: {database: release.duckdb}")
+    if policy.algorithm.name != "mondrian":
+        said = f"is made of classes of its own, not of those of {policy.algorithm.name}"
+        yield Problem("republish", said, allowed="algorithm: {name: mondrian}")
+    elif not policy.algorithm.strict:
+        said = "keeps equal rows together"
+        yield Problem("algorithm.strict", said, allowed="true", hint="leave strict out")
+    if policy.republish.m is None:
+        yield from _appended(policy)
+    else:
+        yield from _invariant(policy)
+
+
+def _appended(policy: Policy) -> Iterator[Problem]:
+    if policy.privacy.k_anonymity is None:
+        said = "keeps classes of at least k, and the policy states no k"
+        yield Problem("republish.append_only", said, hint="privacy: {k_anonymity: 5}")
+    for name in policy.protected:
+        said = "cannot be kept while classes only grow"
+        yield Problem(column_path(name, "protect"), said, hint="republish: {m: 3} protects values")
+
+
+def _invariant(policy: Policy) -> Iterator[Problem]:
+    if len(policy.sensitive) != 1:
+        said = f"protects one sensitive column, and the policy has {len(policy.sensitive)}"
+        yield Problem("republish.m", said, hint="role drop for the others, or a policy for each")
+    for name in policy.kept:
+        said = "cannot be published beside counterfeits, which have no value of their own there"
+        yield Problem(column_path(name, "role"), said, allowed="quasi, drop")
+
+

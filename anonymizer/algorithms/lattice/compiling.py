@@ -1,0 +1,104 @@
+"""The algorithm `full_domain`: the node of the lattice that loses least, and its release."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.lattice.judging import (
+    JUDGED,
+    Judged,
+    judge_stages,
+    judged_columns,
+    lattice_context,
+)
+from anonymizer.algorithms.lattice.packing import packing
+from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
+from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
+from anonymizer.algorithms.lattice.search import search_stages
+from anonymizer.algorithms.lattice.shape import lattice_size, refuse_large
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.prepare import (
+    PERSONS,
+    coded_step,
+    domain_steps,
+    person_stages,
+    units_step,
+)
+from anonymizer.algorithms.protections import protections
+from anonymizer.algorithms.roles import Roles
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.policy import Policy
+from anonymizer.profile import TableProfile
+
+
+def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Find the optimum of the lattice and publish it.
+
+    Raises PolicyError for a lattice that is too large to search.
+    """
+    refuse_large(profile.shapes)
+    context, columns, stages = lattice_stages(policy, profile, roles)
+    found = (
+        *stages,
+        _none_holds(policy, context),
+        Step("the optimum", "lattice/optimum.sql.j2", context),
+        *judge_stages(context, columns),
+        Step("units of published classes", "lattice/members.sql.j2", context),
+        Step("levels of classes", "lattice/class_levels.sql.j2", context),
+        *recoded_cells(roles, policy.publish.cells),
+    )
+    layout, expressions = published(policy, roles, {})
+    persons = PERSONS if policy.person is not None else None
+    keys = tuple(a.c for a in roles.quasi)
+    return Compiled(found, Assembly(expressions, keys, persons=persons), layout)
+
+
+def lattice_stages(
+    policy: Policy, profile: TableProfile, roles: Roles, *, pruned: bool = True
+) -> tuple[dict[str, object], tuple[Judged, ...], tuple[Stage, ...]]:
+    """Stages that judge the nodes, all of them without `pruned`, and what they are made with."""
+    packed = packing(profile.shapes)
+    keys = [a.c for a in roles.quasi]
+    columns = judged_columns(policy, roles)
+    context = lattice_context(policy, roles, packed, columns)
+    context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS}
+    _, rule_stages = protections(policy, roles, keys)
+    if policy.suppression_limit:
+        # what the whole table breaks, it can hold without some of its rows
+        rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
+    size = lattice_size(profile.shapes)
+    return (
+        context,
+        columns,
+        (
+            *domain_steps(roles),
+            coded_step(policy, roles, numbered=False),
+            *person_stages(policy, roles),
+            enough_units(policy, least_class(policy)),
+            units_step(policy, keys),
+            *rule_stages,
+            *recode_steps(policy, roles, packed),
+            *tuple_steps(policy, roles, packed),
+            *search_stages(context, columns, pruned=pruned, size=size),
+        ),
+    )
+
+
+def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
+    unit = "persons" if policy.person is not None else "rows"
+
+    def explain(row: Row) -> Problem:
+        nodes, judged, allowed = row
+        return Problem(
+            "privacy",
+            f"holds at no node of the lattice ({nodes:,} nodes, {judged:,} judged, the others"
+            f" settled by them), with {max(allowed, 0):,} {unit} to suppress at most",
+            hint="raise suppression_limit, or weaken the guarantees",
+        )
+
+    return Guard(Step("a node that holds", "lattice/none_holds.sql.j2", context), explain, GuaranteeError)
+
+
+__all__ = ["JUDGED", "compile_full_domain", "lattice_stages"]

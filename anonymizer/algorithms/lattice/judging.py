@@ -1,0 +1,177 @@
+"""Judging a batch of lattice nodes: their classes, the rules, what is suppressed, what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.lattice.packing import Packing
+from anonymizer.algorithms.lattice.recode import LEVELS, LIMITS, ONE, TUPLES, Climbed, climbed
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.algorithms.protections import column_rules
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.plan import Loop, Stage, Step
+from anonymizer.policy import FullDomain, Policy
+from anonymizer.privacy import Rule, merge_layers
+from anonymizer.profile import Level, Sensitive
+
+NODES = work("lattice_nodes")
+UNDECIDED = work("lattice_undecided")
+JUDGED = work("lattice_judged")
+BATCH = work("lattice_batch")
+SCREENED = work("lattice_screened")
+CLASSES = work("lattice_classes")
+FAILING = work("lattice_failing")
+VERDICTS = work("lattice_verdicts")
+
+RELATIVE = {"t_closeness", "beta_likeness", "delta_disclosure"}
+"""Rules that compare a class with the rows that are published."""
+UPWARD = {"distinct_l"}
+"""Rules that hold for every class around one that holds them, whatever is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one sensitive column asks of the classes of many nodes."""
+
+    column: Sensitive
+    rules: tuple[Rule, ...]
+
+    @property
+    def number(self) -> Sql:
+        return lit(self.column.index)
+
+    @property
+    def cells(self) -> Table:
+        return self.column.cells
+
+    @property
+    def reference(self) -> Table:
+        return self.column.reference
+
+    @property
+    def histogram(self) -> Table:
+        """Its values by class."""
+        return work(f"lattice_histogram_{self.column.index}")
+
+    @property
+    def dense(self) -> bool:
+        return any(rule.dense for rule in self.rules)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The ancestors that its rules need."""
+        return self.column.levels if any(rule.paths for rule in self.rules) else ()
+
+    @property
+    def layers(self) -> tuple[tuple[tuple[str, Sql], ...], ...]:
+        layers = merge_layers(self.rules, Sql("class_id"))
+        return tuple(tuple(layer.items()) for layer in layers)
+
+    @property
+    def holds(self) -> Sql:
+        return Sql(" and ".join(f"({rule.holds()})" for rule in self.rules))
+
+
+def judged_columns(policy: Policy, roles: Roles) -> tuple[Judged, ...]:
+    """The sensitive columns that have rules."""
+    found = (Judged(column, column_rules(policy, column)) for column in roles.sensitive)
+    return tuple(one for one in found if one.rules)
+
+
+def lattice_context(
+    policy: Policy, roles: Roles, packed: Packing, columns: Sequence[Judged]
+) -> dict[str, Any]:
+    """The parameters of all templates that judge nodes."""
+    options = policy.algorithm
+    optimum = options.optimum if isinstance(options, FullDomain) else "ncp"
+    attributes = climbed(roles)
+    persons = policy.person is not None
+    return {
+        "attributes": attributes,
+        "radixes": [lit(weight) for weight in _radixes(packed)],
+        "levels": LEVELS,
+        "words": packed.words,
+        "tuples": TUPLES,
+        "limits": LIMITS,
+        "recodings": [a.recoding for a in attributes],
+        "nodes": NODES,
+        "undecided": UNDECIDED,
+        "judged": JUDGED,
+        "batch": BATCH,
+        "screened": SCREENED,
+        "classes": CLASSES,
+        "failing": FAILING,
+        "verdicts": VERDICTS,
+        "protections": columns,
+        "histograms": [one.histogram for one in columns],
+        "references": [one.reference for one in columns],
+        "sized": [TUPLES, *(one.cells for one in columns)],
+        "k": least_class(policy),
+        "persons": persons,
+        "records": Sql("records" if persons else "n"),
+        "optimum": "c_dm" if optimum == "dcp" else optimum,
+        "penalties": _penalties(attributes),
+        "monotone": all(rule.name in UPWARD for one in columns for rule in one.rules),
+    }
+
+
+def _radixes(packed: Packing) -> list[int]:
+    """The weight of each column's level in a node's number; the last column's counts singly."""
+    weights: list[int] = []
+    weight = 1
+    for shape in reversed(packed.shapes):
+        weights.append(weight)
+        weight *= shape.height + 1
+    return weights[::-1]
+
+
+def _penalties(attributes: Sequence[Climbed]) -> list[tuple[Sql, Sql]]:
+    """What a suppressed row loses by each measure that adds up over cells."""
+    cells, heights = len(attributes), sum(a.height for a in attributes)
+    return [
+        (Sql("ncp"), lit(cells * ONE)),
+        (Sql("glm"), lit(cells * ONE)),
+        (Sql("distortion"), lit(heights * ONE)),
+    ]
+
+
+def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[Step | Loop, ...]:
+    """Stages that write `classes` of the nodes of `batch`, with what each would publish.
+
+    Classes smaller than k are suppressed, then those that break a rule of a sensitive column.
+    Where a rule compares with the rows that are published, suppressing changes what the others are
+    compared with: they are judged again until no class fails. A class never comes back.
+    """
+    stages: list[Step | Loop] = [
+        Step("sizes of classes", "lattice/screen.sql.j2", context),
+        Step("classes of nodes", "lattice/classes.sql.j2", context),
+    ]
+    for one in columns:
+        own = {**context, "histogram": one.histogram, "cells": one.cells}
+        name = f"{one.column.column} by class"
+        stages.append(Step(name, "lattice/histogram.sql.j2", own))
+    if not columns:
+        return tuple(stages)
+    applied = (
+        Step("classes that break a rule", "lattice/failing.sql.j2", context),
+        Step("suppress classes", "lattice/suppress.sql.j2", context),
+    )
+    if any(rule.name in RELATIVE for one in columns for rule in one.rules):
+        until = Step("classes to judge again", "lattice/still_failing.sql.j2", context)
+        return (*stages, Loop("suppress until the rest holds", applied, until, MOST_ROUNDS))
+    return (*stages, *applied)
+
+
+MOST_ROUNDS = 1_000_000
+"""Every round suppresses a class or is the last: a bound that is never met."""
+
+
+def verdict_steps(context: dict[str, Any]) -> tuple[Stage, ...]:
+    """Steps that add the verdicts over `classes` to `judged`."""
+    return (
+        Step("verdicts", "lattice/verdicts.sql.j2", context),
+        Step("remember verdicts", "lattice/remember.sql.j2", context),
+    )

@@ -1,0 +1,64 @@
+"""Searching the lattice: best first, in batches, until no node is left that could be better.
+
+Why the result is the optimum. A node is left unjudged for one of two reasons only.
+
+*Its bound.* By NCP, GLM and distortion a node loses at least the sum of what its levels lose over
+all rows, because a suppressed row costs a whole cell per column, and no published cell costs more.
+By C_DM (DCP) every row costs the size of its class, or the number of rows if it is suppressed, so
+a node loses at least the sum of its squared class sizes; divided by the squared number of rows
+that is Σp², at least exp(-H) for the entropy H of its classes (Jensen), and H is at most the sum of
+the columns' entropies. A node whose bound exceeds what a judged node loses cannot be the optimum.
+
+*A coarser node that failed.* A class of a finer node lies within one class of the coarser, so units
+in classes below k at the coarser node are in such classes at the finer: suppression for size only
+grows downward, and if it exceeds the limit, no finer node holds. Distinct l-diversity has the same
+property. The other rules lack it, but all survive the merging of classes: where nothing may be
+suppressed, a failing coarse node has no finer node that holds. Elsewhere their failures settle
+nothing beyond the node itself.
+
+Which nodes are judged next changes only how soon that is reached. Of equal losses the node with the
+lowest number wins, on both sides of the comparison.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymizer.algorithms.lattice.judging import Judged, judge_stages, verdict_steps
+from anonymizer.plan import Loop, Stage, Step
+
+BATCH_ROWS = 2_000_000
+"""Rows that one statement aggregates: a batch has as many nodes as fill them."""
+LEAST_NODES, MOST_NODES_AT_ONCE = 8, 4096
+
+
+def search_stages(
+    context: dict[str, Any], columns: tuple[Judged, ...], *, pruned: bool = True, size: int
+) -> tuple[Stage, ...]:
+    """Stages that write `judged`, from tuples and levels. Without `pruned` every node is judged.
+
+    `size`: number of nodes, which bounds the rounds.
+    """
+    own = {
+        **context,
+        "pruned": pruned,
+        "rows": BATCH_ROWS,
+        "least": LEAST_NODES,
+        "most": MOST_NODES_AT_ONCE,
+    }
+    return (
+        Step("nodes of the lattice", "lattice/nodes.sql.j2", own),
+        Step("nodes to judge", "lattice/undecided.sql.j2", own),
+        Step("no verdicts yet", "lattice/judged.sql.j2", own),
+        Loop(
+            "judge nodes",
+            (
+                Step("choose nodes", "lattice/choose.sql.j2", own),
+                *judge_stages(own, columns),
+                *verdict_steps(own),
+                Step("nodes still to judge", "lattice/decide.sql.j2", own),
+            ),
+            until=Step("nodes left", "lattice/left_undecided.sql.j2", own),
+            at_most=size,
+        ),
+    )

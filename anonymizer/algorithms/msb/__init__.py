@@ -1,0 +1,1 @@
+"""Several sensitive attributes with security levels: multi-sensitive bucketization."""

@@ -1,0 +1,66 @@
+"""The algorithm `msb`: from policy and profile to stages, published tables and layout."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.cells import cell_steps
+from anonymizer.algorithms.compiled import Assembly, Compiled, RowWriter
+from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
+from anonymizer.algorithms.msb.dimensions import dimensions, values_step
+from anonymizer.algorithms.msb.grouping import (
+    Grouping,
+    bucket_stages,
+    grouping_stages,
+    refuse_size,
+)
+from anonymizer.algorithms.msb.guards import diversity_guards, enough_for_classes, level_guards
+from anonymizer.algorithms.msb.publishing import exact_rows, layout_of, separate_values
+from anonymizer.algorithms.msb.residual import placing_step, residual_stages
+from anonymizer.algorithms.prepare import coded_step, domain_steps, units_step
+from anonymizer.algorithms.roles import Roles
+from anonymizer.plan import Stage
+from anonymizer.policy import Policy
+from anonymizer.policy.algorithms import Msb
+from anonymizer.profile import TableProfile
+
+
+def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Buckets of sensitive vectors, groups of different buckets, and the residual into groups.
+
+    Xiao and Li (2020) after Yang, Wang and Wang (2008). Raises InfeasibleError for a table that
+    is too large for the mode.
+    """
+    options = policy.algorithm
+    assert isinstance(options, Msb)
+    assert profile.rows is not None
+    if options.mode == "exact":
+        refuse_size(profile.rows)
+    how = Grouping(dimensions(policy, roles), options)
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        coded_step(policy, roles, numbered=False),
+        *(values_step(d) for d in how.dimensions),
+        *level_guards(how.dimensions),
+        *bucket_stages(how),
+        *diversity_guards(policy, how),
+        *grouping_stages(how),
+        *residual_stages(how, profile.rows),
+        placing_step(how),
+    )
+    generalized = options.generalize is not None
+    layout, columns = layout_of(policy, roles, generalized=generalized)
+    writer: RowWriter = exact_rows(policy, roles, columns)
+    if options.generalize is not None:
+        stages += _class_stages(policy, roles, profile.rows, options.generalize.k)
+        writer = Assembly(columns, tuple(a.c for a in roles.quasi))
+    return Compiled(stages, writer, layout, separated=separate_values(policy, roles, layout))
+
+
+def _class_stages(policy: Policy, roles: Roles, rows: int, k: int) -> tuple[Stage, ...]:
+    """Classes of the published rows by their quasi-identifiers, whatever their groups."""
+    how = Partitioning(k=k, split="loss", strict=True)
+    return (
+        enough_for_classes(k),
+        units_step(policy, [a.c for a in roles.quasi]),
+        *partition_stages(roles.quasi, how, rows),
+        *cell_steps(roles.quasi, policy.publish.cells),
+    )

@@ -1,0 +1,166 @@
+"""The grouping phase: records of different buckets into groups, by the greedy choice over counts.
+
+`exact` is the papers' choice of one record at a time, over all records at once, as one recursive
+statement. `batched` makes the same choice over scaled counts, where one record stands for q, and
+repeats it on what is left with a quarter of q, down to single records; where even these are too
+many buckets for one chain of choices they are dealt to blocks that are grouped side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.msb.dimensions import Dimension
+from anonymizer.algorithms.prepare import CODED
+from anonymizer.compile import Sql, work
+from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.plan import Guard, Loop, Row, Stage, Step
+from anonymizer.policy import Msb
+
+BUCKETS = work("msb_buckets")
+LEFT = work("msb_left")
+SCALE = work("msb_scale")
+STOCK = work("msb_stock")
+FORMED = work("msb_formed")
+ARRIVED = work("msb_arrived")
+TYPES = work("msb_types")
+MEMBERS_OF_TYPES = work("msb_members")
+
+EXACT_UP_TO = 50_000
+"""Rows up to which the exact mode is offered: its time grows with rows times buckets."""
+EXACT_WORK = 200_000_000
+"""Rows times buckets up to which the exact mode is offered, about two minutes."""
+SCALED_RECORDS = 2_000
+"""Records of the first scaled pass."""
+WORK = 30_000_000
+"""Rows of state that one pass may write before it is cut into blocks."""
+TARGETS_PER_BLOCK = 8
+"""Groups that a block has room for at least."""
+PASSES = 100
+"""More passes than scales, and than blocks that leave nine tenths at most, can take."""
+LEVEL_WEIGHT = 2**24
+"""More than the selectivity of any bucket: capacities of at most 2^24 records in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """What decides the grouping phase."""
+
+    dimensions: tuple[Dimension, ...]
+    options: Msb
+
+    @property
+    def least(self) -> int:
+        """Fewest records of a group."""
+        return 1 if self.options.allow_singletons else 2
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The tables and parameters of all templates."""
+        return {
+            "coded": CODED,
+            "values": [d.values for d in self.dimensions],
+            "dimensions": self.dimensions,
+            "buckets": BUCKETS,
+            "left": LEFT,
+            "scale": SCALE,
+            "stock": STOCK,
+            "formed": FORMED,
+            "arrived": ARRIVED,
+            "types": TYPES,
+            "members": MEMBERS_OF_TYPES,
+            "least": self.least,
+            "bucket_draw": later_draw("draw", "bucket"),
+            "state": Sql("state"),
+            "priority": self.priority,
+            "batched": self.options.mode == "batched",
+            "records": SCALED_RECORDS,
+            "work": WORK,
+            "targets_per_block": TARGETS_PER_BLOCK,
+            "exact_work": EXACT_WORK,
+        }
+
+    @property
+    def priority(self) -> Sql:
+        """What the bucket that is chosen has most of, as a whole number.
+
+        Size (MBF), or the largest or the sum of its values' capacities and its size (MSDCF,
+        MMDCF; Xiao and Li 2020, §4); the highest security level first, where asked for.
+        """
+        caps = [d.cap.text for d in self.dimensions]
+        selectivity = {
+            "mbf": "n",
+            "msdcf": f"greatest({', '.join(caps)}) + n",
+            "mmdcf": f"{' + '.join(caps)} + n",
+        }[self.options.strategy]
+        level = f" + level * {LEVEL_WEIGHT}" if self.options.security_level_first else ""
+        return Sql(f"(cast({selectivity} as bigint){level})")
+
+
+def bucket_stages(how: Grouping) -> tuple[Stage, ...]:
+    """Stages that write the buckets, and what is left of them: everything."""
+    return (
+        Step("buckets", "msb/buckets.sql.j2", how.context),
+        Step("records left", "msb/left.sql.j2", how.context),
+        Step("no types of groups yet", "msb/no_types.sql.j2", how.context),
+        Step("no members of groups yet", "msb/no_members.sql.j2", how.context),
+    )
+
+
+def grouping_stages(how: Grouping) -> tuple[Stage, ...]:
+    """Stages that write the types of groups and their members."""
+    context = how.context
+    form: Sequence[Step] = (
+        Step("stock of a pass", "msb/stock.sql.j2", context),
+        Step("form groups", "msb/group.sql.j2", context),
+        Step("types of groups", "msb/types.sql.j2", context),
+        Step("add types", "msb/add_types.sql.j2", context),
+        Step("add members", "msb/add_members.sql.j2", context),
+        Step("what is left", "msb/take.sql.j2", context),
+    )
+    if how.options.mode == "exact":
+        return (
+            _affordable(context),
+            Step("scale", "msb/exact_scale.sql.j2", context),
+            *form,
+        )
+    return (
+        Step("first scale", "msb/first_scale.sql.j2", context),
+        Loop(
+            "form groups",
+            (Step("next scale", "msb/next_scale.sql.j2", context), *form),
+            until=Step("passes left", "msb/passes.sql.j2", context),
+            at_most=PASSES,
+        ),
+    )
+
+
+def refuse_size(rows: int) -> None:
+    """Raises InfeasibleError where the exact mode would take minutes."""
+    if rows > EXACT_UP_TO:
+        raise InfeasibleError(
+            Problem(
+                "algorithm.mode",
+                f"exact places one record at a time, and there are {rows} rows",
+                allowed=f"exact up to {EXACT_UP_TO} rows, or batched",
+                hint="mode: batched",
+            )
+        )
+
+
+def _affordable(context: dict[str, Any]) -> Guard:
+    def explain(row: Row) -> Problem:
+        records, buckets = row
+        return Problem(
+            "algorithm.mode",
+            f"exact compares every one of {records} records with {buckets} different vectors of"
+            " sensitive values",
+            allowed=f"exact up to {EXACT_WORK} comparisons, or batched",
+            hint="mode: batched",
+        )
+
+    step = Step("work of the exact mode", "msb/guard_work.sql.j2", context)
+    return Guard(step, explain, InfeasibleError)

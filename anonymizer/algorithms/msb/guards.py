@@ -1,0 +1,126 @@
+"""Reasons of this algorithm not to go on, that a count of the source shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from anonymizer.algorithms.msb.dimensions import Dimension
+from anonymizer.algorithms.msb.grouping import Grouping
+from anonymizer.algorithms.prepare import CODED
+from anonymizer.compile import Sql
+from anonymizer.errors import InfeasibleError, Problem, SourceError
+from anonymizer.plan import Guard, Row, Step
+from anonymizer.policy import Policy
+
+
+def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:
+    """Every value of the data has one level."""
+    return tuple(
+        Guard(
+            Step(
+                f"one level for every value of {d.column}",
+                "msb/guard_levels.sql.j2",
+                {"values": d.values, "unlisted": d.default is None},
+            ),
+            lambda row, d=d: _level_problem(d, row),  # type: ignore[misc]
+            SourceError,
+        )
+        for d in dimensions
+        if d.levels
+    )
+
+
+def _level_problem(dimension: Dimension, row: Row) -> Problem:
+    twice, without = row
+    path = f"columns.{dimension.column}.protect"
+    if twice:
+        return Problem(
+            f"{path}.levels",
+            f"names {twice} values of the data in two levels, written in different ways",
+            hint="write each value once, as the column's type prints it",
+        )
+    return Problem(
+        f"{path}.default_level",
+        f"is missing: {without} values of the data stand in no level",
+        hint="default_level: <the level of all values that are not listed>",
+    )
+
+
+def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
+    """Enough rows for a group, enough different values, and no value that is too frequent."""
+    guards = [_enough_rows(how)]
+    for d in how.dimensions:
+        wanted = sorted({level.needed for level in (*d.levels, *([d.default] if d.default else []))})
+        context = {
+            "values": d.values,
+            "whole": math.lcm(*wanted),
+            "allowed": Sql(_decimal(policy.suppression_limit)),
+        }
+        guards.append(
+            Guard(
+                Step(f"diversity of {d.column}", "msb/guard_diversity.sql.j2", context),
+                lambda row, d=d: _diversity_problem(d, row, policy),  # type: ignore[misc]
+                InfeasibleError,
+            )
+        )
+    return tuple(guards)
+
+
+def _decimal(share: float) -> str:
+    """A share as a decimal number, so that no count is compared with a double."""
+    return f"cast('{share:.12f}' as decimal(18, 12))"
+
+
+def _enough_rows(how: Grouping) -> Guard:
+    def explain(row: Row) -> Problem:
+        least, records = row
+        return Problem(
+            "privacy.level_l" if any(d.levels for d in how.dimensions) else _l_path(how),
+            f"asks for groups of at least {least} rows, but there are {records} rows"
+            " with a value in every protected column",
+            hint="lower l, or release more rows",
+        )
+
+    step = Step("enough rows for a group", "msb/guard_rows.sql.j2", how.context)
+    return Guard(step, explain, InfeasibleError)
+
+
+def _l_path(how: Grouping) -> str:
+    return f"columns.{how.dimensions[0].column}.protect.l_diversity"
+
+
+def _diversity_problem(dimension: Dimension, row: Row, policy: Policy) -> Problem:
+    poor, different, needed, most, known, over = row
+    path = f"columns.{dimension.column}.protect"
+    if poor:
+        return Problem(
+            path,
+            f"needs more different values than the {different} of the data: the shares of 1/l"
+            " that they may take of a group do not make a whole one",
+            hint="lower l, give a value level 0, or drop the column",
+        )
+    return Problem(
+        path,
+        f"lets a value take 1/{needed} of the {known} rows that have one, but one has {most}:"
+        f" at least {over} rows would be suppressed, more than suppression_limit"
+        f" {policy.suppression_limit:g} allows",
+        hint="lower its l or its level, or raise suppression_limit",
+    )
+
+
+def enough_for_classes(k: int) -> Guard:
+    """Classes of generalized quasi-identifiers need k published rows."""
+    def explain(row: Row) -> Problem:
+        return Problem(
+            "algorithm.generalize.k",
+            f"asks for classes of {k} rows, but {row[0]} rows are in groups",
+            hint="lower k, or release more rows",
+        )
+
+    step = Step(
+        "enough rows for a class",
+        "guards/too_few.sql.j2",
+        {"coded": CODED, "count": Sql("count(*)"), "least": k},
+    )
+    return Guard(step, explain, InfeasibleError)

@@ -1,0 +1,132 @@
+"""What is published: the rows with their group, and a table for every sensitive column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from anonymizer.algorithms.cells import Cell
+from anonymizer.algorithms.compiled import Separated, published
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.prepare import CODED
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, Table, ident
+from anonymizer.plan import Step
+from anonymizer.policy import Policy
+from anonymizer.policy.names import separated_tables
+from anonymizer.profile import Attribute, published_type
+from anonymizer.release.layout import Layout, PublishedColumn
+
+Columns = tuple[tuple[str, Sql], ...]
+
+GROUP = Sql("r.group_number")
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRows:
+    """The statement that writes rows whose quasi-identifiers are published exactly."""
+
+    columns: Columns
+    """Published name and expression over the row `r` and its cells `c`, in order."""
+    cells: tuple[tuple[Sql, Sql], ...]
+    attributes: tuple[Attribute, ...]
+
+    def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
+        """The step that writes the rows to `target`, with `extra` columns for a link table."""
+        return Step(
+            "write the release",
+            "msb/rows.sql.j2",
+            {
+                "release": target,
+                "coded": CODED,
+                "domains": [a.domain for a in self.attributes],
+                "attributes": self.attributes,
+                "cells": self.cells,
+                "columns": [(sql, ident(name)) for name, sql in (*self.columns, *extra)],
+            },
+        )
+
+
+def layout_of(policy: Policy, roles: Roles, *, generalized: bool) -> tuple[Layout, Columns]:
+    """The layout, and the columns of the view: no sensitive one among them."""
+    layout, columns = published(policy, replace(roles, sensitive=()), {})
+    group = policy.generated_name("group_id")
+    sensitive = tuple(
+        PublishedColumn(
+            s.column,
+            "sensitive",
+            s.kind,
+            published_type(s.sql_type),
+            name=policy.column_name(s.column),
+        )
+        for s in roles.sensitive
+    )
+    layout = replace(
+        layout,
+        class_id=layout.class_id if generalized else None,
+        group_id=group,
+        tables=separated_tables(policy),
+        columns=(*layout.columns, *sensitive),
+    )
+    # the number of the class comes first; without classes there is none
+    return layout, ((group, GROUP), *(columns if generalized else columns[1:]))
+
+
+def exact_rows(policy: Policy, roles: Roles, columns: Columns) -> ExactRows:
+    """Rows with the values themselves as cells."""
+    typed = policy.publish.cells == "typed"
+    cells: list[tuple[Sql, Sql]] = []
+    for a in roles.quasi:
+        cells += _typed(a) if typed else [(Cell(a).out, Sql(f"{a.d}.label"))]
+    return ExactRows(columns, tuple(cells), roles.quasi)
+
+
+def _typed(attribute: Attribute) -> list[tuple[Sql, Sql]]:
+    cell, value = Cell(attribute), Sql(f"{attribute.d}.value")
+    nullable = (cell.out_nullable, Sql(f"{value} is null"))
+    if cell.shape == "range":
+        return [(cell.out_lo, value), (cell.out_hi, value), nullable]
+    if cell.shape == "set":
+        return [(cell.out, Sql(f"[{value}]"))]
+    return [(cell.out, Sql(f"{attribute.d}.label")), nullable]
+
+
+@dataclass(frozen=True, slots=True)
+class SeparateValues:
+    """The statement that writes one sensitive column beside its groups."""
+
+    table: str
+    group: str
+    name: str
+    value: Sql
+    draw: Sql
+
+    def step(self, target: Table) -> Step:
+        """The step that writes the table to `target`."""
+        return Step(
+            f"write {self.table}",
+            "msb/separate.sql.j2",
+            {
+                "release": target,
+                "coded": CODED,
+                "group": self.group,
+                "name": self.name,
+                "value": self.value,
+                "draw": self.draw,
+            },
+        )
+
+
+def separate_values(policy: Policy, roles: Roles, layout: Layout) -> tuple[Separated, ...]:
+    """One table per sensitive column, each in an order of its own."""
+    assert layout.group_id is not None
+    return tuple(
+        SeparateValues(
+            layout.tables[s.column],
+            layout.group_id,
+            policy.column_name(s.column),
+            s.s,
+            later_draw("draw", f"table {s.index}"),
+        )
+        for s in roles.sensitive
+    )

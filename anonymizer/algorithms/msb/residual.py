@@ -1,0 +1,62 @@
+"""The residual phase: what the grouping left goes to groups that may take it, else is suppressed.
+
+Round by round until no record finds a group: every group takes at most one record a round, the
+smallest groups are asked first, and the records that need the largest groups ask first.
+"""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.msb.grouping import Grouping
+from anonymizer.compile import work
+from anonymizer.plan import Loop, Stage, Step
+
+SHAPES = work("msb_shapes")
+TURN = work("msb_turn")
+OFFERS = work("msb_offers")
+
+PAIRS = 2_000_000
+"""Pairs of bucket and type that one round looks at; the rest follow in the next rounds."""
+PATIENCE = 20
+"""Rounds in a row without success after which the rest is suppressed; up to PAIRS times PATIENCE
+pairs that means no record can be placed."""
+
+
+def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
+    """Stages that place the records left; those still left then are suppressed."""
+    context = {
+        **how.context,
+        "shapes": SHAPES,
+        "turn": TURN,
+        "offers": OFFERS,
+        "pairs": PAIRS,
+        "patience": PATIENCE,
+    }
+    return (
+        Step("before the first round", "msb/first_turn.sql.j2", context),
+        Loop(
+            "place the residual",
+            (
+                Step("shapes of groups", "msb/shapes.sql.j2", context),
+                Step("next round", "msb/next_turn.sql.j2", context),
+                Step("offers", "msb/offers.sql.j2", context),
+                Step("grown groups", "msb/grown.sql.j2", context),
+                Step("add members", "msb/add_members.sql.j2", context),
+                Step("types of groups", "msb/regroup.sql.j2", context),
+                Step("records left", "msb/settle.sql.j2", context),
+                Step("idle rounds", "msb/turned.sql.j2", context),
+            ),
+            until=Step("rounds left", "msb/rounds.sql.j2", context),
+            # every round but the idle ones places a record
+            at_most=(rows + 1) * PATIENCE,
+        ),
+    )
+
+
+def placing_step(how: Grouping) -> Step:
+    """The step that leaves in `coded` the published rows under the number of their group."""
+    return Step(
+        "records into groups",
+        "msb/place.sql.j2",
+        {**how.context, "group_draw": later_draw("draw", "group")},
+    )

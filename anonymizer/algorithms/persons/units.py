@@ -1,0 +1,47 @@
+"""Persons as the units of an algorithm."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.persons.boxes import Boxes
+from anonymizer.algorithms.prepare import CODED, UNITS
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Table, work
+from anonymizer.plan import Stage, Step
+from anonymizer.policy import Policy
+
+EXTENTS = work("extents")
+
+
+def person_units_step(roles: Roles, boxes: Boxes) -> Step:
+    """The step that makes every person a unit with its box."""
+    return Step(
+        "persons and their boxes",
+        "persons/units.sql.j2",
+        {
+            "coded": CODED,
+            "units": UNITS,
+            "attributes": roles.quasi,
+            "shapes": boxes.shapes,
+            "places": [one.places for one in boxes.shapes],
+            "points": boxes.points(),
+            "loss": boxes.loss(),
+            "order_draw": later_draw("draw", "order"),
+        },
+    )
+
+
+def extent_steps(policy: Policy, roles: Roles) -> tuple[Table, tuple[Stage, ...]]:
+    """The table of what the cells of a unit have to cover, and the stages that make it.
+
+    Where the rows of a person may differ (`merge_person_rows`) a unit, which then is a person, has
+    several tuples; the partition knows it by one of them.
+    """
+    if not policy.merge_person_rows:
+        return UNITS, ()
+    step = Step(
+        "tuples of persons",
+        "persons/extents.sql.j2",
+        {"coded": CODED, "units": UNITS, "extents": EXTENTS, "codes": [a.c for a in roles.quasi]},
+    )
+    return EXTENTS, (step,)

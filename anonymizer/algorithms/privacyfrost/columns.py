@@ -1,0 +1,141 @@
+"""The quasi-identifiers as the search sees them: priorities, levels counted from the root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from anonymizer.algorithms.lattice.packing import Field, Packing
+from anonymizer.algorithms.lattice.recode import Climbed, climbed
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, lit
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy import Policy
+
+SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
+"""Priorities between these make scores that are exact in 38 digits, 12 of them decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """One quasi-identifier: its place in the search and its columns in the tables."""
+
+    climbed: Climbed
+    rank: int
+    """0 for the highest priority; equal priorities in the order of the policy."""
+    weight: Decimal
+    """The priority v."""
+    floor: int
+    """The coarsest depth allowed (the paper's minimum level)."""
+    sampled: int
+    """The depth of the pre-sampling (the paper's u)."""
+    fields: tuple[Field, ...]
+    """Its fields in the packed tuples, from level 0 (the values) up."""
+
+    @property
+    def number(self) -> Sql:
+        return self.climbed.number
+
+    @property
+    def height(self) -> int:
+        return self.climbed.height
+
+    @property
+    def priority(self) -> Sql:
+        return lit(self.weight)
+
+    @property
+    def depth(self) -> Sql:
+        """Its depth in a table of the search."""
+        return Sql(f"d{self.climbed.attribute.index}")
+
+    @property
+    def level(self) -> Sql:
+        """Its level, counted from the values, in a class."""
+        return self.climbed.level
+
+    @property
+    def c(self) -> Sql:
+        return self.climbed.c
+
+    @property
+    def d(self) -> Sql:
+        """Alias of its domain."""
+        return self.climbed.attribute.d
+
+    @property
+    def g(self) -> Sql:
+        """Its node at the levels of the pre-sampling."""
+        return Sql(f"node_{self.climbed.attribute.index}")
+
+    @property
+    def node(self) -> Sql:
+        """Expression over its domain: its node at the depth of the pre-sampling."""
+        level = self.height - self.sampled
+        if level == 0:
+            return Sql(f"{self.d}.code")
+        return Sql("0") if level == self.height else Sql(f"{self.d}.a{level}")
+
+    @property
+    def parting(self) -> Sql:
+        """Expression over the bits in which a class differs: the highest level at which it does."""
+        whens = " ".join(
+            f"when m{field.word} & {field.mask} <> 0 then {field.level}"
+            for field in reversed(self.fields)
+        )
+        return Sql(f"case {whens} end" if whens else "cast(null as integer)")
+
+
+def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, ...]:
+    """Raises PolicyError with every priority, level and hierarchy that the search cannot use."""
+    columns = climbed(roles)
+    problems = [problem for a in columns for problem in _problems(policy, a, packed)]
+    if problems:
+        raise PolicyError(problems)
+    weights = [_priority(policy, a) for a in columns]
+    order = sorted(range(len(columns)), key=lambda i: -weights[i])
+    made = []
+    for a, weight in zip(columns, weights, strict=True):
+        column = policy.columns[a.attribute.column]
+        sampled = a.height if column.presampling_level is None else column.presampling_level
+        made.append(
+            Searched(
+                climbed=a,
+                rank=order.index(a.position),
+                weight=weight,
+                floor=column.minimum_level or 0,
+                sampled=min(sampled, a.height),
+                fields=packed.fields[a.position],
+            )
+        )
+    return tuple(made)
+
+
+def _priority(policy: Policy, a: Climbed) -> Decimal:
+    given = policy.columns[a.attribute.column].priority
+    return Decimal(1) if given is None else Decimal(repr(given))
+
+
+def _problems(policy: Policy, a: Climbed, packed: Packing) -> Iterator[Problem]:
+    name = a.attribute.column
+    column = policy.columns[name]
+    if not packed.shapes[a.position].nests:
+        yield Problem(
+            f"columns.{name}.hierarchy",
+            "has levels that do not nest, and privacyfrost goes down from node to node",
+            hint="mode: chain for divisors, or algorithm: {name: full_domain}",
+        )
+    if column.minimum_level is not None and column.minimum_level > a.height:
+        yield Problem(
+            f"columns.{name}.minimum_level",
+            f"cannot be met: the hierarchy has no level {column.minimum_level}",
+            allowed=f"0 (the root) to {a.height} (the values)",
+        )
+    if not SMALLEST <= _priority(policy, a) <= LARGEST:
+        yield Problem(
+            f"columns.{name}.priority",
+            "is out of range",
+            allowed=f"{SMALLEST} to {LARGEST:,}",
+            hint="only the ratios of the priorities matter",
+        )

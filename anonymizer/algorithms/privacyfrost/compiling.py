@@ -1,0 +1,64 @@
+"""The algorithm `privacyfrost`: from policy and profile to stages, assembly and layout."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.lattice.packing import packing
+from anonymizer.algorithms.lattice.publish import recoded_cells
+from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.algorithms.prepare import (
+    PERSONS,
+    coded_step,
+    domain_steps,
+    person_stages,
+    units_step,
+)
+from anonymizer.algorithms.privacyfrost.columns import searched
+from anonymizer.algorithms.privacyfrost.partial import class_stages
+from anonymizer.algorithms.privacyfrost.presampling import presampling_stages
+from anonymizer.algorithms.privacyfrost.search import search_stages
+from anonymizer.algorithms.protections import protections
+from anonymizer.algorithms.roles import Roles
+from anonymizer.plan import Stage
+from anonymizer.policy import Policy, PrivacyFrost
+from anonymizer.profile import TableProfile
+
+
+def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Raises PolicyError for priorities, levels and hierarchies that the search cannot use."""
+    options = policy.algorithm
+    assert isinstance(options, PrivacyFrost)
+    assert profile.rows is not None
+    k = least_class(policy)
+    packed = packing(profile.shapes)
+    columns = searched(policy, roles, packed)
+    keys = [a.c for a in roles.quasi]
+    _, rule_stages = protections(policy, roles, keys)
+    # the limit of suppression is judged on the rows; the search itself leaves none out
+    tuples, levels, _ = tuple_steps(policy, roles, packed)
+    # persons are numbered when it is known who stays
+    numbering = person_stages(policy, roles)
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        coded_step(policy, roles, numbered=False),
+        *numbering[:1],
+        enough_units(policy, k),
+        *presampling_stages(policy, columns),
+        *numbering[1:],
+        units_step(policy, keys),
+        *rule_stages,
+        *recode_steps(policy, roles, packed),
+        tuples,
+        levels,
+        *search_stages(policy, roles, columns, packed, k),
+        *class_stages(
+            policy, roles, columns, packed, k, partial=options.partial_domain, rows=profile.rows
+        ),
+        *recoded_cells(roles, policy.publish.cells),
+    )
+    layout, published_columns = published(policy, roles, {})
+    persons = PERSONS if policy.person is not None else None
+    assembly = Assembly(published_columns, tuple(keys), persons=persons)
+    return Compiled(stages, assembly, layout)

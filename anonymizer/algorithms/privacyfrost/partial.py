@@ -1,0 +1,104 @@
+"""From the best table to classes: each by itself goes further down where all of its parts hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from anonymizer.algorithms.lattice.packing import Packing
+from anonymizer.algorithms.lattice.publish import CLASS_LEVELS
+from anonymizer.algorithms.lattice.recode import TUPLES
+from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.privacyfrost.columns import Searched
+from anonymizer.algorithms.privacyfrost.rules import judged_by
+from anonymizer.algorithms.privacyfrost.search import DEPTHS, STATE
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, work
+from anonymizer.plan import Loop, Stage, Step
+from anonymizer.policy import Policy
+
+DIVIDED = work("divided_classes")
+OPEN = work("open_classes")
+
+RECURSIVE_UP_TO = 50_000
+"""Rows up to which classes are divided in one recursive statement; the classes are the same."""
+
+
+def class_stages(
+    policy: Policy,
+    roles: Roles,
+    columns: Sequence[Searched],
+    packed: Packing,
+    k: int,
+    *,
+    partial: bool,
+    rows: int,
+) -> tuple[Stage, ...]:
+    """Stages that write `members` and `class_levels`.
+
+    With `partial` every class goes down by itself, all classes at once: a column whose values lie
+    under one node takes that node; of the columns that can be divided so that every part holds,
+    the one with the most parts by priority is, until none can.
+    """
+    keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
+    rules = judged_by(policy, roles, keys)
+    fields = [
+        (
+            a.climbed.position,
+            field.level,
+            a.rank,
+            a.weight,
+            *(field.mask if word.number == field.word else 0 for word in packed.words),
+        )
+        for a in columns
+        for field in a.fields
+    ]
+    context: dict[str, Any] = {
+        "attributes": list(columns),
+        "words": packed.words,
+        "tuples": TUPLES,
+        "depths": DEPTHS,
+        "state": STATE,
+        "divided": DIVIDED,
+        "members": MEMBERS,
+        "class_levels": CLASS_LEVELS,
+        "k": k,
+        "fields": fields,
+        "child": Sql(" + ".join(f"(o.{word.w} & m.{word.m})" for word in packed.words)),
+        "protections": rules,
+        "keys": keys,
+        "references": [rule.reference for rule in rules],
+        "cells": [rule.cells for rule in rules],
+        "partial": partial,
+    }
+    dividing: tuple[Stage, ...] = ()
+    if partial and fields:
+        recursive = rows <= RECURSIVE_UP_TO
+        dividing = _recursive(context) if recursive else _driven(context, len(fields) + 1)
+    return (
+        Step("classes", "privacyfrost/classes.sql.j2", context),
+        *dividing,
+        Step("classes of units", "privacyfrost/members.sql.j2", context),
+        Step("levels of classes", "privacyfrost/class_levels.sql.j2", context),
+    )
+
+
+def _recursive(context: dict[str, Any]) -> tuple[Stage, ...]:
+    own = {**context, "open": Sql("division")}
+    return (Step("partial-domain de-generalization", "privacyfrost/partial.sql.j2", own),)
+
+
+def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
+    own = {**context, "open": OPEN}
+    return (
+        Step("open classes", "privacyfrost/open.sql.j2", own),
+        Loop(
+            "partial-domain de-generalization",
+            (
+                Step("divide classes", "privacyfrost/divide.sql.j2", own),
+                Step("name parts", "privacyfrost/rename.sql.j2", own),
+            ),
+            until=Step("undivided", "privacyfrost/undivided.sql.j2", own),
+            at_most=at_most,
+        ),
+    )

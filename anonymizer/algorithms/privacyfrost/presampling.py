@@ -1,0 +1,58 @@
+"""Pre-sampling (Kiyomoto and Miyake 2014, §5.1): rows that few others are like are left out first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anonymizer.algorithms.prepare import CODED, SNAPSHOT
+from anonymizer.algorithms.privacyfrost.columns import Searched
+from anonymizer.compile import Sql, lit
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.policy import Policy, PrivacyFrost
+
+
+def presampling_stages(policy: Policy, columns: Sequence[Searched]) -> tuple[Stage, ...]:
+    """Stages that take the isolated rows out of `coded`, where there can be any.
+
+    They count as suppressed; more than the limit stops the run before it begins to search.
+    """
+    options = policy.algorithm
+    assert isinstance(options, PrivacyFrost)
+    if options.presampling_k < 2:
+        return ()
+    context = {
+        "snapshot": SNAPSHOT,
+        "coded": CODED,
+        "domains": [a.climbed.attribute.domain for a in columns],
+        "attributes": list(columns),
+        "codes": [a.c for a in columns],
+        "count": Sql("count(distinct person)" if policy.person is not None else "count(*)"),
+        "least": options.presampling_k,
+        "share": lit(float(policy.suppression_limit)),
+    }
+    unit = "persons" if policy.person is not None else "rows"
+
+    def explain(row: Row) -> Problem:
+        removed, total = row
+        if removed == total:
+            said = f"removes all {total} {unit}"
+        else:
+            said = (
+                f"removes {removed} of {total} {unit} as isolated, more than the suppression limit"
+                f" of {policy.suppression_limit:g}"
+            )
+        return Problem(
+            "algorithm.presampling_k",
+            said,
+            hint="lower it, lower the columns' presampling_level, or raise suppression_limit",
+        )
+
+    return (
+        Step("pre-sampling", "privacyfrost/presample.sql.j2", context),
+        Guard(
+            Step("size of the pre-sampling", "privacyfrost/removed.sql.j2", context),
+            explain,
+            GuaranteeError,
+        ),
+    )

@@ -1,0 +1,121 @@
+"""The search: pre-computation, top-down steps, and the way out through tables that do not hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from anonymizer.algorithms.lattice.packing import Packing
+from anonymizer.algorithms.lattice.recode import LEVELS, TUPLES
+from anonymizer.algorithms.privacyfrost.columns import Searched
+from anonymizer.algorithms.privacyfrost.rules import Judged, judged_by
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, lit, work
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.plan import Guard, Loop, Row, Stage, Step
+from anonymizer.policy import Policy, PrivacyFrost
+
+DEPTHS = work("search_depths")
+BASE = work("search_base")
+TRAIL = work("search_trail")
+STATE = work("search_state")
+
+TOTALS = {"basic": Sql("sum"), "eta": Sql("sum"), "log": Sql("max")}
+"""How the columns' merits make a table's score."""
+
+
+def search_stages(
+    policy: Policy, roles: Roles, columns: Sequence[Searched], packed: Packing, k: int
+) -> tuple[Stage, ...]:
+    """Stages that write `search_state` (the best table) and `search_trail` (what was looked at).
+
+    One statement scores and judges all tables of a step. `score`, `weight` and the order of the
+    columns decide exactly: decimals, whole numbers, ranks.
+    """
+    options = policy.algorithm
+    assert isinstance(options, PrivacyFrost)
+    keys = [Sql("node"), *(word.g for word in packed.words)]
+    rules = judged_by(policy, roles, keys)
+    context: dict[str, Any] = {
+        "attributes": list(columns),
+        "words": packed.words,
+        "tuples": TUPLES,
+        "levels": LEVELS,
+        "depths": DEPTHS,
+        "base": BASE,
+        "trail": TRAIL,
+        "state": STATE,
+        "k": k,
+        "margin": k + options.p,
+        "score": options.score,
+        "d": lit(Decimal(repr(options.d))),
+        "total": TOTALS[options.score],
+        "weight": Sql("sum(v.distinct_values)" if options.tie_break == "sum" else "0"),
+        "protections": rules,
+        "keys": keys,
+        "references": [rule.reference for rule in rules],
+        "base_cells": [rule.base_cells for rule in rules],
+    }
+    return (
+        Step("merit of levels", "privacyfrost/levels.sql.j2", context),
+        Step("tuples worth looking at", "privacyfrost/base.sql.j2", context),
+        *(_base_cells(rule, context) for rule in rules),
+        Step("pre-computation", "privacyfrost/start.sql.j2", context),
+        _failed(policy, columns, rules, context, k),
+        Step("where the search starts", "privacyfrost/first.sql.j2", context),
+        Loop(
+            "search",
+            (
+                Step("score and judge", "privacyfrost/judge.sql.j2", context),
+                Step("take the best", "privacyfrost/move.sql.j2", context),
+            ),
+            until=Step("unfinished", "privacyfrost/unfinished.sql.j2", context),
+            at_most=most_steps(columns),
+        ),
+    )
+
+
+def most_steps(columns: Sequence[Searched]) -> int:
+    """Every table is the best at most once, and a way down and up visits each depth once."""
+    nodes = math.prod(a.height - a.floor + 1 for a in columns)
+    return nodes * (sum(a.height for a in columns) + 3)
+
+
+def _base_cells(rule: Judged, context: dict[str, Any]) -> Step:
+    own = {**context, "cells": rule.cells, "base_cells": rule.base_cells}
+    name = f"{rule.column.column} by tuple"
+    return Step(name, "privacyfrost/base_cells.sql.j2", own)
+
+
+def _failed(
+    policy: Policy,
+    columns: Sequence[Searched],
+    rules: Sequence[Judged],
+    context: dict[str, Any],
+    k: int,
+) -> Guard:
+    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    unit = "persons" if policy.person is not None else "rows"
+    names = {rule.column.index: rule.column.column for rule in rules}
+
+    def explain(row: Row) -> Problem:
+        smallest, broken = row
+        if broken == 0:
+            reason = f"the smallest class has {smallest} {unit}" if smallest else "a class is small"
+            reason = f"privacy.k_anonymity asks for {k}, and {reason}"
+        else:
+            reason = f"columns.{names[broken]}.protect does not hold in every class"
+        if held:
+            where, at = "minimum_level", "at the minimum levels of " + ", ".join(held)
+            hint = "lower these levels, weaken the guarantee, or raise presampling_k"
+        else:
+            where, at = "algorithm", "with every column at its root"
+            hint = "weaken the guarantee, or lower presampling_k"
+        return Problem(f"{where}", f"failed: even {at} no table is safe: {reason}", hint=hint)
+
+    query = Step("coarsest table", "privacyfrost/failed.sql.j2", context)
+    return Guard(query, explain, GuaranteeError)
+
+

@@ -1,0 +1,240 @@
+"""`anonymizer assess`: how anonymous a table is as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonymizer.commands.options import database_option, limit_options, output_options
+from anonymizer.commands.output import Output, figure, table
+
+if TYPE_CHECKING:
+    from anonymizer.assess import Assessment
+    from anonymizer.engines.duckdb import Limits
+
+SHOWN = 8
+MODELS = {
+    "distinct_l": "distinct l",
+    "entropy_l": "entropy l",
+    "recursive_c": "recursive c (l=2)",
+    "alpha": "alpha",
+    "t_equal": "t (equal)",
+    "t_ordered": "t (ordered)",
+    "beta_likeness": "beta",
+    "delta_disclosure": "delta",
+}
+
+
+@click.command()
+@click.argument("table_name", metavar="TABLE")
+@database_option("Database file of the table; not needed where TABLE is a file.")
+@click.option("--quasi", metavar="A,B", help="Columns that others may know; default: a guess.")
+@click.option("--sensitive", metavar="C,D", help="Columns that nobody should learn of anyone.")
+@click.option("--person", metavar="COLUMN", help="Whose row it is; persons are counted then.")
+@click.option(
+    "--require",
+    metavar="NAME=N",
+    multiple=True,
+    help="What has to hold, as in k=5, l=3, t:disease=0.2; exit code 1 if it does not.",
+)
+@click.option("--population", metavar="TABLE", help="Everybody who could be in the table.")
+@click.option("--fraction", metavar="F", type=float, help="Share of the population in the table.")
+@click.option(
+    "--threshold",
+    metavar="P",
+    type=float,
+    default=0.2,
+    show_default=True,
+    help="Chance of re-identification above which a row is at risk.",
+)
+@click.option(
+    "--combinations",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Columns that are combined to see what singles people out; 0: none.",
+)
+@limit_options
+@output_options
+def command(
+    output: Output,
+    table_name: str,
+    database: str | None,
+    quasi: str | None,
+    sensitive: str | None,
+    person: str | None,
+    require: Sequence[str],
+    population: str | None,
+    fraction: float | None,
+    threshold: float,
+    combinations: int,
+    limits: Limits,
+) -> None:
+    """Risk and diversity of TABLE (a table, a view, or a .parquet, .csv or .json file) as it is.
+
+    Counts only: no value of the table is shown, nothing is written. Columns are separated by
+    commas; one whose name has a comma stands in double quotes. Exit code 1 if something that
+    --require asks for does not hold.
+    """
+    from anonymizer.assess import assess
+    from anonymizer.commands.failures import Unfulfilled
+    from anonymizer.errors import Problem
+
+    found = assess(
+        table_name,
+        database,
+        quasi=names(quasi),
+        sensitive=names(sensitive),
+        person=person,
+        population=population,
+        fraction=fraction,
+        threshold=threshold,
+        combined=combinations,
+        require=require,
+        limits=limits,
+    )
+    if found.guessed:
+        output.warn("the columns were guessed; name them with --quasi and --sensitive")
+    if not found.passed:
+        if not output.json:
+            output.result({}, lines(found))
+        problems = [
+            Problem(
+                f"--require {c.name}" + (f":{c.column}" if c.column else ""),
+                f"requires {figure(c.required)}, the table reaches {figure(c.achieved)}",
+            )
+            for c in found.checks
+            if not c.passed
+        ]
+        raise Unfulfilled(problems, 1, found.as_dict())
+    output.result(found.as_dict(), lines(found))
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """The columns of an option: separated by commas, in double quotes where needed."""
+    import csv
+
+    if not text:
+        return ()
+    (row,) = csv.reader([text], skipinitialspace=True)
+    return tuple(name.strip() for name in row if name.strip())
+
+
+def lines(found: Assessment) -> Iterator[str]:
+    """An assessment on one page."""
+    sizes, risk = found.sizes, found.risk
+    unit = "rows" if found.person is None else "persons"
+    yield f"{found.table}: {figure(sizes.rows)} rows" + (
+        f" of {figure(sizes.persons)} persons" if sizes.persons is not None else ""
+    )
+    yield f"  known to others: {', '.join(found.quasi)}"
+    yield f"  sensitive: {', '.join(found.sensitive) or '-'}"
+    yield ""
+    smallest = sizes.k if found.person is None else sizes.person_k
+    yield "Identity"
+    yield f"  k = {figure(smallest)} ({unit} in the smallest of {figure(sizes.classes)} classes)"
+    share = _share(sizes.uniques, sizes.rows)
+    yield f"  {figure(sizes.uniques)} rows are alone in their class ({share})"
+    if sizes.unique_persons is not None:
+        share = _share(sizes.unique_persons, sizes.units)
+        yield f"  {figure(sizes.unique_persons)} persons are alone in a class ({share})"
+    yield ""
+    yield from _risk_lines(risk, unit)
+    if found.columns:
+        yield ""
+        yield "Sensitive values: what the worst class reaches"
+        yield from table(("model", *found.columns), _by_model(found))
+    yield ""
+    yield f"Smallest classes ({unit})"
+    worst = [[figure(w["size"]), figure(w["classes"]), figure(w["rows"])] for w in found.worst]
+    yield from table(("size", "classes", "rows"), worst[:SHOWN])
+    if found.combinations is not None:
+        yield ""
+        yield from _combination_lines(found, unit)
+    if found.checks:
+        yield ""
+        yield from _check_lines(found)
+    yield ""
+    yield "Next"
+    for sentence in found.next:
+        yield f"  - {sentence}"
+
+
+def _risk_lines(risk: Any, unit: str) -> Iterator[str]:
+    yield "Risk of re-identification, 0 to 1"
+    named = [
+        ("prosecutor, largest", risk.prosecutor_max),
+        ("prosecutor, mean", risk.prosecutor_average),
+        (f"{unit} with more than {risk.threshold:g}", risk.prosecutor_above),
+        ("journalist, largest", risk.journalist_max),
+        ("journalist, mean", risk.journalist_average),
+        ("marketer: share matched", risk.marketer),
+        (f"{unit} unique in the table", risk.unique_share),
+        (f"{unit} unique in the population", risk.population_unique_share),
+    ]
+    known = [(says, figure(value)) for says, value in named if value is not None]
+    yield from table(("", ""), known)[1:]
+
+
+def _by_model(found: Assessment) -> Iterator[list[str]]:
+    for name, says in MODELS.items():
+        values = [getattr(column, name) for column in found.columns.values()]
+        if any(value is not None for value in values):
+            yield [says, *map(figure, values)]
+
+
+def _combination_lines(found: Assessment, unit: str) -> Iterator[str]:
+    together = found.combinations
+    assert together is not None
+    yield f"Columns that single out {unit} (up to {together.size} together)"
+    shown = [s for s in together.subsets if s.minimal][:SHOWN]
+    yield from (
+        table(
+            ("columns", "alone", "minimal", "classes", "k"),
+            [
+                (
+                    " + ".join(s.columns),
+                    figure(s.singled_out),
+                    figure(s.minimal),
+                    figure(s.classes),
+                    figure(s.k),
+                )
+                for s in shown
+            ],
+        )
+        if shown
+        else ["  none"]
+    )
+    if together.without:
+        yield ""
+        yield f"{unit.capitalize()} alone if one column is dropped"
+        left = sorted(together.without.items(), key=lambda item: (item[1].singled_out, item[0]))
+        yield from table(
+            ("without", "alone", "classes", "k"),
+            [(n, figure(s.singled_out), figure(s.classes), figure(s.k)) for n, s in left],
+        )
+
+
+def _check_lines(found: Assessment) -> Iterator[str]:
+    yield "Required"
+    yield from table(
+        ("model", "column", "required", "achieved", "classes that fail", ""),
+        [
+            (
+                check.name,
+                check.column or "-",
+                figure(check.required),
+                figure(check.achieved),
+                figure(check.failing),
+                "holds" if check.passed else "DOES NOT HOLD",
+            )
+            for check in found.checks
+        ],
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.2f} %" if whole else "-"

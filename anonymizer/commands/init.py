@@ -1,0 +1,56 @@
+"""`anonymizer init`: a first policy for a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    limit_options,
+    output_options,
+    write_text,
+)
+from anonymizer.commands.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.engines.duckdb import Limits
+
+
+@click.command()
+@click.argument("table_name", metavar="TABLE")
+@database_option("Database file of the table; not needed where TABLE is a file.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE, which must be new.")
+@limit_options
+@output_options
+def command(
+    output: Output, table_name: str, database: str | None, target: str | None, limits: Limits
+) -> None:
+    """Draft a policy for TABLE (a table, a view, or a .parquet, .csv or .json file).
+
+    Roles are guessed from names, types and counts, each with its reason as a comment. Review them
+    before you run it: only you know what others know. No value of the table is shown.
+    """
+    from pathlib import Path
+
+    from anonymizer.drafting.draft import draft
+    from anonymizer.errors import Problem, TargetError
+
+    if target is not None and Path(target).exists():
+        raise TargetError(Problem("-o", f"{Path(target).name} exists", hint="name a new file"))
+    base = Path(target).parent if target is not None else Path()
+    found = draft(table_name, database, base=base, limits=limits)
+    if target is None:
+        output.result(found.as_dict(), [found.text.rstrip("\n")])
+        return
+    write_text(target, found.text)
+    source = f" --database {database}" if database else ""
+    output.result(
+        {**found.as_dict(), "file": target},
+        [
+            f"wrote {Path(target).name}: review the role of every column, then",
+            f"  anonymizer plan {target}{source}",
+            f"  anonymizer run {target}{source}",
+        ],
+    )

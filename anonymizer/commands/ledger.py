@@ -1,0 +1,45 @@
+"""`anonymizer ledger`: look into a release ledger, or take a release out of it."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import output_options
+from anonymizer.commands.output import Output
+
+
+@click.group()
+def command() -> None:
+    """The private memory of earlier releases that `ledger:` of a policy names."""
+
+
+@command.command()
+@click.argument("ledger", metavar="LEDGER")
+@output_options
+def show(output: Output, ledger: str) -> None:
+    """List the releases that LEDGER remembers. Says nothing of any person."""
+    from anonymizer.commands.output import table
+    from anonymizer.ledger.manage import listed
+
+    found = [entry.as_dict() for entry in listed(ledger)]
+    names = ("release", "run_id", "view", "created", "state", "persons", "counterfeits")
+    rows = [[str(entry[name]) for name in names] for entry in found]
+    output.result({"releases": found}, table(names, rows) if rows else ["no release"])
+
+
+@command.command()
+@click.argument("ledger", metavar="LEDGER")
+@click.argument("run_id", metavar="RUN")
+@output_options
+def forget(output: Output, ledger: str, run_id: str) -> None:
+    """Take the release of RUN out of LEDGER, as if it had never been published.
+
+    Only safe where nobody outside has seen that release: later ones are no longer compared with it.
+    """
+    from anonymizer.ledger.manage import forget_release
+
+    entry = forget_release(ledger, run_id)
+    output.result(
+        {"forgotten": entry.as_dict()},
+        [f"forgot run {entry.run_id} ({entry.persons} persons): later runs do not see it"],
+    )

@@ -1,0 +1,110 @@
+"""Opening a ledger: attached for a moment, with the engine's lock, and closed again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
+
+PATIENCE = 10.0
+"""Seconds to wait for another run that has the ledger open."""
+
+
+@contextmanager
+def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> Iterator[None]:
+    """Attach the ledger; made with mode 0600 where it does not exist.
+
+    Raises EngineError where it is locked, is no database, or holds releases.
+    """
+    _attach(engine, path, read_only)
+    try:
+        if not read_only:
+            if not _is_ledger(engine) and _holds_releases(engine):
+                raise EngineError(
+                    Problem(
+                        "ledger",
+                        "is a database of releases, and a ledger must never be handed out",
+                        hint="ledger: a file of its own",
+                    )
+                )
+            for text in CREATE:
+                engine.raw(text, "ledger")
+            path.chmod(0o600)
+        yield
+    finally:
+        engine.raw(f"detach {CATALOG}", "ledger")
+
+
+def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
+    mode = " (read_only)" if read_only else ""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            engine.raw(f"attach {lit(str(path))} as {CATALOG}{mode}", "ledger")
+            return
+        except AnonymizerError as error:
+            if time.monotonic() > until or not _may_be_locked(path, error):
+                raise EngineError(
+                    Problem(
+                        "ledger",
+                        f"{path.name} cannot be opened as a DuckDB database, or is locked",
+                        hint="close the process that has it open",
+                    )
+                ) from error
+        time.sleep(0.2)
+
+
+def _may_be_locked(path: Path, error: AnonymizerError) -> bool:
+    kinds = [kind.__name__ for kind in type(error.__cause__).__mro__]
+    if not {"IOException", "BinderException"} & set(kinds) or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as handle:
+            return handle.read(12)[8:12] == b"DUCK"
+    except OSError:
+        return False
+
+
+def _is_ledger(engine: DuckDBEngine) -> bool:
+    rows = engine.raw(
+        "select count(*) from duckdb_tables()"
+        f" where database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}"
+        f" and table_name = {lit(RELEASES.name)}",
+        "ledger",
+    )
+    return bool(rows[0][0])
+
+
+def is_ledger(engine: DuckDBEngine) -> bool:
+    """Whether the attached database is a ledger at all."""
+    return _is_ledger(engine)
+
+
+def _holds_releases(engine: DuckDBEngine) -> bool:
+    from anonymizer.release import objects
+
+    return bool(objects.recorded(engine, CATALOG))
+
+
+@contextmanager
+def transaction(engine: DuckDBEngine) -> Iterator[None]:
+    """All of it, or nothing."""
+    engine.raw("begin transaction", "ledger")
+    try:
+        yield
+        engine.raw("commit", "ledger")
+    except BaseException:
+        with suppress(AnonymizerError):
+            engine.raw("rollback", "ledger")
+        raise
+
+
+def settle_down(engine: DuckDBEngine) -> None:
+    """Write the ledger through to its file, so that no log stays beside it."""
+    engine.raw(f"checkpoint {ident(Table(CATALOG)).text}", "ledger")

@@ -1,0 +1,281 @@
+"""What an observer of all releases learns that no single one tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from anonymizer.compile import Sql, ident, render
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import Problem
+from anonymizer.ledger.entries import Entry
+from anonymizer.ledger.facets import Facet, Mark
+from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
+
+CHANCE = 12
+"""Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A facet in one release: its column of groups."""
+
+    facet: Facet
+    at: int
+    position: int
+    """Where the release keeps the group among a member's buckets, from 1."""
+
+    @property
+    def group(self) -> Sql:
+        return Sql(f"buckets[{self.position}]")
+
+    @property
+    def g(self) -> Sql:
+        return Sql(f"g_{self.facet.index}")
+
+    @property
+    def column(self) -> Sql:
+        return Sql(f"g{self.at}_{self.facet.index}")
+
+    @property
+    def truth(self) -> Sql:
+        return self.facet.truth
+
+    @property
+    def sets(self) -> Sql:
+        return Sql(f"sets_{self.at}")
+
+    @property
+    def own(self) -> Sql:
+        return Sql(f"own_{self.at}")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One release among those that are compared; number 0 is the new one."""
+
+    at: int
+    release: int
+    places: tuple[Place, ...]
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def _named(self, prefix: str) -> Sql:
+        return Sql(f"{prefix}{self.at}")
+
+    @property
+    def alias(self) -> Sql:
+        return self._named("r")
+
+    @property
+    def c(self) -> Sql:
+        return self._named("c")
+
+    @property
+    def n(self) -> Sql:
+        return self._named("n")
+
+    @property
+    def m(self) -> Sql:
+        return self._named("m")
+
+    @property
+    def p(self) -> Sql:
+        return self._named("p")
+
+    @property
+    def sizes(self) -> Sql:
+        return self._named("sizes_")
+
+
+@dataclass(slots=True)
+class Findings:
+    """Counts of persons, and the problems among them."""
+
+    releases: int = 0
+    """Earlier releases that hold persons of the new one."""
+    persons: int = 0
+    """Persons of the new release who stood in an earlier one."""
+    candidates: int | None = None
+    """Fewest persons that the classes of all releases leave for a person."""
+    values: dict[str, int | None] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "earlier_releases": self.releases,
+            "returning_persons": self.persons,
+            "fewest_candidates": self.candidates,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The new release, as gathered in scratch, against the releases of the attached ledger."""
+
+    engine: DuckDBEngine
+    facets: tuple[Facet, ...]
+    marks: tuple[Mark, ...]
+    several: bool
+    k: int
+    intersect: bool
+    """Whether the classes of releases may be intersected; not with m-invariance, which protects the
+    value instead."""
+
+    def run(self, earlier: Sequence[Entry]) -> Findings:
+        found = Findings()
+        earlier = self._overlapping(earlier)
+        found.releases = len(earlier)
+        if not earlier:
+            return found
+        several = self.several or any(entry.several for entry in earlier)
+        releases = (self._new(), *(self._old(i, e) for i, e in enumerate(earlier, start=1)))
+        context = {
+            "seen": SEEN,
+            "members": NEW_MEMBERS,
+            "old_members": MEMBERS,
+            "signatures": NEW_SIGNATURES,
+            "old_signatures": SIGNATURES,
+            "several": several,
+            "releases": releases,
+        }
+        self._ask("seen", context)
+        if self.intersect and self.k > 1:
+            self._candidates(context, found)
+        else:
+            found.persons = int(self.engine.raw(f"select count(*) from {ident(SEEN)}", "ledger")[0][0])
+        for facet in self.facets:
+            self._values(facet, releases, context, found)
+        self._numbers(earlier, context, found)
+        return found
+
+    def _ask(self, template: str, context: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return self.engine.execute(render(f"ledger/{template}.sql.j2", context), "ledger")
+
+    def _overlapping(self, earlier: Sequence[Entry]) -> list[Entry]:
+        rows = self.engine.raw(
+            f"select distinct release from {ident(MEMBERS)} where person in"
+            f" (select person from {ident(NEW_MEMBERS)})",
+            "ledger",
+        )
+        numbers = {int(row[0]) for row in rows}
+        return [entry for entry in earlier if entry.release in numbers]
+
+    def _new(self) -> Compared:
+        return Compared(0, 0, tuple(Place(f, 0, f.index) for f in self.facets))
+
+    def _old(self, at: int, entry: Entry) -> Compared:
+        places = tuple(
+            Place(f, at, entry.facets.index(f.column) + 1)
+            for f in self.facets
+            if f.column in entry.facets
+        )
+        pairs = tuple(
+            (mark.index, entry.marks.index(mark.column) + 1)
+            for mark in self.marks
+            if mark.column in entry.marks
+        )
+        return Compared(at, entry.release, places, pairs)
+
+    def _candidates(self, context: dict[str, Any], found: Findings) -> None:
+        persons, narrowed, fewest = self._ask("candidates", {**context, "k": self.k})[0]
+        found.persons, found.candidates = int(persons), fewest
+        if narrowed:
+            found.problems.append(
+                Problem(
+                    "privacy.k_anonymity",
+                    f"with the earlier releases {narrowed} of {persons} returning persons could be"
+                    f" told apart down to fewer than {self.k} candidates (fewest: {fewest})",
+                    hint=WAYS_OUT,
+                )
+            )
+
+    def _values(
+        self, facet: Facet, releases: Sequence[Compared], context: dict[str, Any], found: Findings
+    ) -> None:
+        places = [p for r in releases for p in r.places if p.facet is facet]
+        if len(places) < 2:
+            return
+        numbered = [_Numbered(p, next(r.release for r in releases if r.at == p.at)) for p in places]
+        first = f"{places[0].sets}.signature"
+        common = first
+        for place in places[1:]:
+            common = f"list_intersect({common}, coalesce({place.sets}.signature, {first}))"
+        persons, certain, narrowed, fewest = self._ask(
+            "values",
+            {
+                **context,
+                "releases": numbered,
+                "facet": facet.column,
+                "truth": facet.truth,
+                "least": facet.least,
+                "common": Sql(common),
+            },
+        )[0]
+        found.values[facet.column] = fewest
+        if narrowed:
+            known = f", {certain} of them to the one value that must be theirs" if certain else ""
+            found.problems.append(
+                Problem(
+                    f"columns.{facet.column}",
+                    f"with the earlier releases the values of {narrowed} of {persons} returning"
+                    f" persons could be narrowed to fewer than {facet.least}{known}",
+                    hint=WAYS_OUT,
+                )
+            )
+
+    def _numbers(
+        self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings
+    ) -> None:
+        for release, persons, numbers, classes, different, marked in self._ask("numbers", context):
+            entry = next(e for e in earlier if e.release == release)
+            if numbers > CHANCE:
+                found.problems.append(_shared("person", "person numbers", numbers, entry))
+            # what chance gives: each person meets its old number in one of `different` classes
+            if classes > CHANCE + 4 * persons / max(different, 1):
+                found.problems.append(_shared("publish", "class numbers", classes, entry))
+            if marked:
+                names = ", ".join(m.column for m in self.marks if m.column in entry.marks)
+                found.problems.append(
+                    Problem(
+                        f"columns.{names}",
+                        f"is nearly unique, and {marked} persons have the value that an earlier"
+                        " release shows: it works as a pseudonym",
+                        hint="role drop, or new pseudonyms for every release",
+                    )
+                )
+
+
+WAYS_OUT = (
+    "publish nothing and keep the earlier release; republish: {m: 3} or {append_only: true};"
+    " coarser classes; or, if the earlier release reached nobody, `anonymizer ledger forget`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """A place with the ledger's number of its release."""
+
+    place: Place
+    release: int
+
+    @property
+    def column(self) -> Sql:
+        return self.place.column
+
+    @property
+    def sets(self) -> Sql:
+        return self.place.sets
+
+    @property
+    def own(self) -> Sql:
+        return self.place.own
+
+
+def _shared(path: str, what: str, count: int, entry: Entry) -> Problem:
+    return Problem(
+        path,
+        f"{count} persons have the same {what} as in the release of run {entry.run_id}",
+        hint="run without --seed-file, --test-seed and ANONYMIZER_SEED: numbers are drawn anew",
+    )
+

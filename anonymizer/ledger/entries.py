@@ -1,0 +1,134 @@
+"""The releases that a ledger knows."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anonymizer import runfolder
+from anonymizer.compile import ident, lit
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, SIGNATURES
+
+PENDING = "pending"
+PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One release: what it was, and how its members are to be read."""
+
+    release: int
+    run_id: str
+    view: str
+    target: str
+    """The file that it was published into; empty for a database in memory."""
+    policy_digest: str
+    created: str
+    state: str
+    owner: str
+    key_check: str
+    secret_digest: str
+    several: bool
+    """Whether a person may have several rows in it."""
+    facets: tuple[str, ...]
+    scopes: tuple[str, ...]
+    marks: tuple[str, ...]
+    persons: int
+    counterfeits: int
+
+    @classmethod
+    def of(cls, row: tuple[Any, ...]) -> Entry:
+        named = dict(zip(cls.__slots__, row, strict=True))
+        for name in ("facets", "scopes", "marks"):
+            named[name] = tuple(named[name])
+        return cls(**named)
+
+    def sql(self) -> str:
+        """The row of it in the table of releases."""
+        parts = []
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if isinstance(value, tuple):
+                parts.append(f"cast([{', '.join(lit(v).text for v in value)}] as varchar[])")
+            else:
+                parts.append(lit(value).text)
+        return f"insert into {ident(RELEASES)} values ({', '.join(parts)})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """What may be shown: nothing of a person, no digest of a key or secret."""
+        shown = ("release", "run_id", "view", "created", "state", "policy_digest", "persons")
+        return {name: getattr(self, name) for name in (*shown, "counterfeits")}
+
+
+def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
+    """Every release of the attached ledger, oldest first."""
+    columns = ", ".join(Entry.__slots__)
+    rows = engine.raw(f"select {columns} from {ident(RELEASES)} order by release", "ledger")
+    return tuple(Entry.of(row) for row in rows)
+
+
+def remove(engine: DuckDBEngine, entry: Entry) -> None:
+    """Forget a release. The dictionary goes with the last one."""
+    for table in (MEMBERS, SIGNATURES, RELEASES):
+        engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
+    engine.raw(
+        f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"
+    )
+
+
+def set_published(engine: DuckDBEngine, run_id: str) -> None:
+    engine.raw(
+        f"update {ident(RELEASES)} set state = {lit(PUBLISHED)} where run_id = {lit(run_id)}",
+        "ledger",
+    )
+
+
+def settle(engine: DuckDBEngine, found: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Decide what became of runs that ended between remembering and publishing.
+
+    A release that stands in its target was published. One whose target holds something else was
+    not. Where that cannot be told, or its run may be alive, it counts as published.
+    """
+    kept = []
+    for entry in found:
+        if entry.state == PENDING and _is_over(entry):
+            match _stands(entry):
+                case True:
+                    set_published(engine, entry.run_id)
+                case False:
+                    remove(engine, entry)
+                    continue
+        kept.append(entry)
+    return tuple(kept)
+
+
+def owner() -> str:
+    return json.dumps({"host": socket.gethostname()})
+
+
+def _is_over(entry: Entry) -> bool:
+    host = json.loads(entry.owner).get("host")
+    return host == socket.gethostname() and not runfolder.is_live(entry.run_id)
+
+
+def _stands(entry: Entry) -> bool | None:
+    """Whether the target holds the release of that run; None where it cannot be read."""
+    import duckdb
+
+    from anonymizer.release import objects
+
+    if not entry.target:
+        return None
+    if not Path(entry.target).exists():
+        return False
+    try:
+        with duckdb.connect(entry.target, read_only=True) as connection:
+            reader = DuckDBEngine(connection, owned=True)
+            catalog = str(reader.raw("select current_catalog()", "ledger")[0][0])
+            return entry.run_id in {o.run_id for o in objects.recorded(reader, catalog)}
+    except Exception:  # locked or damaged: counted as published, which is the safe side
+        return None

@@ -1,0 +1,73 @@
+"""What a run that continues earlier releases has to know of them, copied into its scratch.
+
+Of every person the latest release counts: the signature of values that it showed (m-invariance),
+or the lineage of its class (append-only).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anonymizer.compile import ident, lit
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.ledger.access import attached, is_ledger
+from anonymizer.ledger.tables import (
+    DICTIONARY,
+    HISTORY,
+    HISTORY_TEXTS,
+    HISTORY_VALUES,
+    MEMBERS,
+    RELEASES,
+    SIGNATURES,
+)
+
+EMPTY = (
+    (HISTORY, "person uhugeint, lineage bigint, signature bigint, releases integer[], since integer"),
+    (HISTORY_VALUES, "signature bigint, value bigint"),
+    (HISTORY_TEXTS, "value bigint, text varchar"),
+)
+
+
+def load_history(engine: DuckDBEngine, ledger: Path, column: str | None) -> None:
+    """Fill the history tables of scratch; `column`: the sensitive column with signatures."""
+    for table, columns in EMPTY:
+        engine.raw(f"create or replace table {ident(table)} ({columns})", "ledger")
+    if not ledger.exists():
+        return
+    with attached(engine, ledger, read_only=False):
+        if is_ledger(engine):
+            _load(engine, column or "")
+
+
+def _load(engine: DuckDBEngine, column: str) -> None:
+    engine.raw(
+        f"insert into {ident(HISTORY)}"
+        f" with latest as (select person, max(release) as release,"
+        f"  list_sort(list_distinct(list(release))) as releases from {ident(MEMBERS)}"
+        "  where person is not null group by person),"
+        " shown as (select m.person, min(m.lineage) as lineage,"
+        f"  min(m.buckets[list_position(e.facets, {lit(column)})]) as grp, m.release,"
+        "  min(l.releases) as releases, min(m.since) as since"
+        f"  from {ident(MEMBERS)} m join latest l on l.person = m.person and l.release = m.release"
+        f"  join {ident(RELEASES)} e on e.release = m.release group by m.person, m.release),"
+        f" signatures as (select release, grp, signature from {ident(SIGNATURES)}"
+        f"  where facet = {lit(column)}),"
+        # ids of signatures follow their content, so that they do not depend on any order of rows
+        " numbered as (select signature, row_number() over (order by signature) as id"
+        "  from (select distinct signature from signatures))"
+        " select h.person, h.lineage, n.id, h.releases, h.since from shown h"
+        " left join signatures s on s.release = h.release and s.grp = h.grp"
+        " left join numbered n on n.signature = s.signature",
+        "ledger",
+    )
+    engine.raw(
+        f"insert into {ident(HISTORY_VALUES)} select id, unnest(signature) from"
+        " (select signature, row_number() over (order by signature) as id from"
+        f" (select distinct signature from {ident(SIGNATURES)} where facet = {lit(column)}))",
+        "ledger",
+    )
+    engine.raw(
+        f"insert into {ident(HISTORY_TEXTS)} select value, min(text) from {ident(DICTIONARY)}"
+        f" where facet = {lit(column)} group by value",
+        "ledger",
+    )

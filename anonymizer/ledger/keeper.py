@@ -1,0 +1,289 @@
+"""A run's side of the ledger: compare before publishing, remember before swapping, confirm after."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from anonymizer.compile import Table, ident, lit, render
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
+from anonymizer.ledger import entries as ledger_entries
+from anonymizer.ledger.access import attached, settle_down, transaction
+from anonymizer.ledger.compare import Comparison, Findings
+from anonymizer.ledger.entries import Entry
+from anonymizer.ledger.facets import Facet, Mark, facets, identity, marks
+from anonymizer.ledger.history import load_history
+from anonymizer.ledger.key import digest, make_key, read_key
+from anonymizer.ledger.tables import (
+    DICTIONARY,
+    DIGESTS,
+    HISTORY,
+    MEMBERS,
+    NEW_DICTIONARY,
+    NEW_MEMBERS,
+    NEW_SIGNATURES,
+    SIGNATURES,
+    SPELLS,
+)
+from anonymizer.algorithms.prepare import SNAPSHOT
+from anonymizer.algorithms.roles import Roles
+from anonymizer.plan import Step
+from anonymizer.policy import Policy
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.release.layout import Layout
+
+
+@dataclass(slots=True)
+class Keeper:
+    """The ledger of one run."""
+
+    policy: Policy
+    path: Path
+    run_id: str
+    view: str
+    target: Path | None
+    key: str = field(default="", repr=False)
+    remembered: bool = False
+
+    @classmethod
+    def of(cls, policy: Policy, run_id: str, view: str, target: Path | None) -> Keeper | None:
+        """None where the policy names no ledger."""
+        if policy.ledger is None:
+            return None
+        return cls(policy, policy.resolve(policy.ledger).resolve(), run_id, view, target)
+
+    def check(self, database: object) -> None:
+        """Raises EngineError for a place where no ledger may be."""
+        if not self.path.parent.is_dir():
+            raise EngineError(Problem("ledger", "is in a folder that does not exist"))
+        source = Path(database).resolve() if isinstance(database, str | Path) else None
+        for other, what in ((self.target, "the release"), (source, "the source")):
+            if other is not None and other == self.path:
+                raise EngineError(
+                    Problem("ledger", f"is the database of {what}", hint="a file of its own")
+                )
+
+    def begin(self, engine: DuckDBEngine) -> None:
+        """Take the key, settle what killed runs left, and bind the key for the digests."""
+        known = read_key(self.path)
+        if known is None:
+            if self.path.exists():
+                with attached(engine, self.path):
+                    if ledger_entries.entries(engine):
+                        raise EngineError(_no_key(self.path))
+            known = make_key(self.path)
+        self.key = known
+        engine.binds = {**engine.binds, "ledger_key": known}
+        with attached(engine, self.path):
+            with transaction(engine):
+                found = ledger_entries.settle(engine, ledger_entries.entries(engine))
+            settle_down(engine)
+        if any(entry.key_check != digest(known, "check") for entry in found):
+            raise EngineError(_no_key(self.path))
+
+    def remember(
+        self,
+        engine: DuckDBEngine,
+        roles: Roles,
+        layout: Layout,
+        *,
+        link: Table,
+        originals: Table,
+        secret: str,
+    ) -> Findings:
+        """Compare with every earlier release and write this one down, in one transaction.
+
+        The engine's lock on the file is held in between, so that of two runs one sees the other.
+        Raises GuaranteeError, and writes nothing, where the two together tell too much.
+        """
+        seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
+        several = self._gather(engine, roles, layout, seen, pseudonyms, link, originals)
+        comparison = Comparison(
+            engine,
+            seen,
+            pseudonyms,
+            several,
+            k=least_class(self.policy),
+            intersect=not self._invariant,
+        )
+        with attached(engine, self.path):
+            earlier = ledger_entries.entries(engine)
+            found = comparison.run(earlier)
+            secret_digest = digest(self.key, secret)
+            if any(entry.secret_digest == secret_digest for entry in earlier):
+                found.problems.append(_same_secret())
+            if found.problems:
+                raise GuaranteeError(found.problems)
+            number = max((entry.release for entry in earlier), default=0) + 1
+            with transaction(engine):
+                self._write(engine, number, secret_digest, seen, pseudonyms, several)
+            settle_down(engine)
+        self.remembered = True
+        return found
+
+    def _gather(
+        self,
+        engine: DuckDBEngine,
+        roles: Roles,
+        layout: Layout,
+        seen: tuple[Facet, ...],
+        pseudonyms: tuple[Mark, ...],
+        link: Table,
+        originals: Table,
+    ) -> bool:
+        """The members of the release and their signatures, in scratch. Returns whether a person
+        may have several rows."""
+        context = {
+            "digests": DIGESTS,
+            "members": NEW_MEMBERS,
+            "signatures": NEW_SIGNATURES,
+            "dictionary": NEW_DICTIONARY,
+            "link": link,
+            "original": originals,
+            "facets": seen,
+            "marks": pseudonyms,
+            "group": layout.class_id or layout.group_id,
+            "number": layout.person_id,
+            "spells": SPELLS if self._invariant else None,
+        }
+        step = digests_step(self.policy, roles)
+        engine.execute(step.statement(), "ledger", step.binds)
+        for name in ("members", "signatures", "dictionary") if seen else ("members",):
+            engine.execute(render(f"ledger/{name}.sql.j2", context), "ledger")
+        rows = engine.raw(
+            f"select count(person) > count(distinct person) from {ident(NEW_MEMBERS)}", "ledger"
+        )
+        return bool(rows[0][0])
+
+    def _write(
+        self,
+        engine: DuckDBEngine,
+        number: int,
+        secret_digest: str,
+        seen: tuple[Facet, ...],
+        pseudonyms: tuple[Mark, ...],
+        several: bool,
+    ) -> None:
+        counts = engine.raw(
+            "select count(distinct person), count(*) filter (where person is null)"
+            f" from {ident(NEW_MEMBERS)}",
+            "ledger",
+        )[0]
+        entry = Entry(
+            release=number,
+            run_id=self.run_id,
+            view=self.view,
+            target=str(self.target) if self.target is not None else "",
+            policy_digest=self.policy.digest(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            state=ledger_entries.PENDING,
+            owner=ledger_entries.owner(),
+            key_check=digest(self.key, "check"),
+            secret_digest=secret_digest,
+            several=several,
+            facets=tuple(f.column for f in seen),
+            scopes=tuple(f.scope for f in seen),
+            marks=tuple(m.column for m in pseudonyms),
+            persons=int(counts[0]),
+            counterfeits=int(counts[1]),
+        )
+        engine.raw(entry.sql(), "ledger")
+        fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
+        members = ident(NEW_MEMBERS)
+        if self._appends:
+            lineages = (
+                f" left join (select m.class_id, min(h.lineage) as lineage from {members} m"
+                f" join {ident(HISTORY)} h on h.person = m.person group by m.class_id) o"
+                " on o.class_id = n.class_id"
+            )
+            lineage = f"coalesce(o.lineage, {fresh})"
+        else:
+            lineages, lineage = "", fresh
+        engine.raw(
+            f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id, n.number,"
+            f" n.buckets, n.marks, {lineage}, coalesce(n.since, {lit(number)}) from {members} n{lineages}",
+            "ledger",
+        )
+        if seen:
+            engine.raw(
+                f"insert into {ident(SIGNATURES)} select {lit(number)}, facet, grp, signature"
+                f" from {ident(NEW_SIGNATURES)}",
+                "ledger",
+            )
+            engine.raw(
+                f"insert into {ident(DICTIONARY)} from {ident(NEW_DICTIONARY)}"
+                f" except from {ident(DICTIONARY)}",
+                "ledger",
+            )
+
+    @property
+    def _invariant(self) -> bool:
+        republish = self.policy.republish
+        return republish is not None and republish.m is not None
+
+    @property
+    def _appends(self) -> bool:
+        republish = self.policy.republish
+        return republish is not None and bool(republish.append_only)
+
+    def confirm(self, engine: DuckDBEngine) -> None:
+        """The release stands. Where this is not reached, the next run finds out."""
+        with attached(engine, self.path):
+            ledger_entries.set_published(engine, self.run_id)
+            settle_down(engine)
+
+    def withdraw(self, engine: DuckDBEngine) -> None:
+        """The release certainly does not stand: forget it, if it was written down."""
+        if not self.remembered:
+            return
+        with suppress(AnonymizerError), attached(engine, self.path):
+            with transaction(engine):
+                for entry in ledger_entries.entries(engine):
+                    if entry.run_id == self.run_id:
+                        ledger_entries.remove(engine, entry)
+            settle_down(engine)
+
+
+def digests_step(policy: Policy, roles: Roles) -> Step:
+    """The one statement that the ledger's key is bound in."""
+    return Step(
+        "digests of persons",
+        "ledger/digests.sql.j2",
+        {
+            "snapshot": SNAPSHOT,
+            "digests": DIGESTS,
+            "identity": identity(policy, roles),
+            "marks": marks(policy, roles),
+        },
+        binds=("ledger_key",),
+    )
+
+
+def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
+    """For a run that continues earlier releases: their history in scratch, and a key to find
+    persons by (a throw-away one where there is no ledger yet)."""
+    if policy.republish is None or policy.ledger is None:
+        return
+    path = policy.resolve(policy.ledger).resolve()
+    if "ledger_key" not in engine.binds:
+        engine.binds = {**engine.binds, "ledger_key": read_key(path) or "0" * 64}
+    load_history(engine, path, policy.sensitive[0] if policy.republish.m else None)
+
+
+def _no_key(path: Path) -> Problem:
+    return Problem(
+        "ledger",
+        f"its key {path.name}.key is missing or is not the one its digests were made with",
+        hint="restore the key; without it earlier releases cannot be compared",
+    )
+
+
+def _same_secret() -> Problem:
+    return Problem(
+        "seed",
+        "is the secret of an earlier release: order and numbers of the two could be aligned",
+        hint="leave out --seed-file, --test-seed and ANONYMIZER_SEED",
+    )

@@ -1,0 +1,50 @@
+"""Looking into a ledger, and taking a release out of it, outside of any run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.ledger.access import attached, is_ledger, settle_down, transaction
+from anonymizer.ledger.entries import Entry, entries, remove
+
+
+def listed(path: str | Path) -> tuple[Entry, ...]:
+    """Every release that a ledger remembers, oldest first."""
+    with _opened(Path(path), read_only=True) as engine:
+        return entries(engine)
+
+
+def forget_release(path: str | Path, run_id: str) -> Entry:
+    """Remove one release with all that is known of its members.
+
+    Raises NothingToCheckError where the ledger does not know the run.
+    """
+    with _opened(Path(path), read_only=False) as engine:
+        for entry in entries(engine):
+            if entry.run_id == run_id:
+                with transaction(engine):
+                    remove(engine, entry)
+                settle_down(engine)
+                return entry
+    raise NothingToCheckError(
+        Problem("RUN", "is not in the ledger", hint="anonymizer ledger show LEDGER lists them")
+    )
+
+
+@contextmanager
+def _opened(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
+    import duckdb
+
+    if not path.is_file():
+        raise NothingToCheckError(Problem("LEDGER", f"there is no file {path.name}"))
+    with duckdb.connect(":memory:") as connection:
+        engine = DuckDBEngine(connection, owned=True)
+        with attached(engine, path, read_only=True):
+            if not is_ledger(engine):
+                raise NothingToCheckError(Problem("LEDGER", f"{path.name} is not a ledger"))
+        with attached(engine, path, read_only=read_only):
+            yield engine

@@ -1,0 +1,127 @@
+"""The error of random COUNT queries on a release (Xiao and Tao 2006; Wang et al. 2018).
+
+`SELECT count(*) WHERE pred(A1) AND …`, predicates as in `measure.queries`. A recipient expects,
+for every row, the product over its cells of the part that satisfies the predicate; the error is the
+relative difference of their sum from the true count. Queries whose true count is 0 are drawn again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+from typing import Any
+
+from anonymizer.compile import Table, lit, render, work
+from anonymizer.errors import Problem, SourceError
+from anonymizer.measure.queries import BATCH, ROUNDS
+from anonymizer.measure.staging import QueryTables, Staged, stage
+from anonymizer.release.layout import Layout
+from anonymizer.verify.result import RunSql
+from anonymizer.verify.source import Originals
+
+
+@dataclass(frozen=True, slots=True)
+class CountError:
+    """Relative errors of random counts, and how many queries they are over."""
+
+    queries: int
+    redrawn: int
+    mean: float
+    median: float
+    within_ten_percent: float
+    """Share of queries answered with an error of at most 0.1."""
+
+    def as_dict(self) -> dict[str, float | int]:
+        return asdict(self)
+
+
+def count_error(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    originals: Originals,
+    *,
+    queries: int = 200,
+    predicates: int = 2,
+    seed: int = 0,
+    table: Callable[[str], Table] = work,
+) -> CountError:
+    """Relative error of random COUNT queries with up to `predicates` conditions each.
+
+    Raises `SourceError` if no query over these columns selects anything.
+    """
+    tables = QueryTables(table)
+    attributes = stage(run_sql, view, layout, originals, None, tables)
+    return staged_count_error(
+        run_sql, tables, attributes, queries=queries, predicates=predicates, seed=seed
+    )
+
+
+def staged_count_error(
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[Staged],
+    *,
+    queries: int,
+    predicates: int,
+    seed: int,
+) -> CountError:
+    """The same over tables that are staged already."""
+    errors: list[float] = []
+    first = redrawn = 0
+    for _ in range(ROUNDS):
+        missing = queries - len(errors)
+        if missing == 0:
+            break
+        _draw(run_sql, tables, attributes, predicates, seed, first, first + missing)
+        found = _errors(run_sql, tables, attributes)
+        errors += found
+        redrawn += missing - len(found)
+        first += missing
+    if not errors:
+        raise SourceError(Problem("queries", "no random query has an answer other than 0"))
+    close = sum(error <= 0.1 for error in errors) / len(errors)
+    return CountError(len(errors), redrawn, fmean(errors), median(errors), close)
+
+
+def _draw(
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[Staged],
+    predicates: int,
+    seed: int,
+    first: int,
+    last: int,
+) -> None:
+    shared: dict[str, Any] = {"draws": tables.draws, "seed": str(seed)}
+    drawing = {**shared, "attributes": attributes, "predicates": predicates}
+    drawing |= {"first": first, "last": last, "domains": tuple(a.domain for a in attributes)}
+    run_sql(render("measure/query_draws.sql.j2", drawing).text)
+    for a in attributes:
+        of_one = {**shared, "i": a.index, "ordered": a.ordered, "domain": a.domain}
+        of_one |= {"truth": a.truth, "members": a.members, "spans": a.spans, "shares": a.shares}
+        run_sql(render("measure/query_truth.sql.j2", of_one).text)
+        run_sql(render("measure/query_shares.sql.j2", of_one).text)
+
+
+def _errors(run_sql: RunSql, tables: QueryTables, attributes: list[Staged]) -> list[float]:
+    patterns: dict[int, list[int]] = defaultdict(list)
+    text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text
+    for draw, pattern in run_sql(text):
+        patterns[pattern].append(draw)
+    found: dict[int, float] = {}
+    for pattern, members in sorted(patterns.items()):
+        used = [a for a in attributes if pattern >> a.index & 1]
+        for start in range(0, len(members), BATCH):
+            some = [lit(draw) for draw in members[start : start + BATCH]]
+            asked: dict[str, Any] = {"attributes": used, "some": some}
+            true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
+            answers = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
+            actual = dict(run_sql(render("measure/query_actual.sql.j2", true).text))
+            expected = dict(run_sql(render("measure/query_counts.sql.j2", answers).text))
+            for draw, count in actual.items():
+                if count:
+                    found[draw] = abs(expected.get(draw, 0.0) - count) / count
+    return [found[draw] for draw in sorted(found)]

@@ -1,0 +1,90 @@
+"""Figures of a release whose sensitive columns are separated into groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from anonymizer.compile import Sql, Table, render
+from anonymizer.release.layout import Layout, PublishedColumn, Requirement
+from anonymizer.verify.columns import type_sql
+from anonymizer.verify.result import RunSql
+from anonymizer.verify.rules import value_text
+
+GroupMeasures = dict[str, float | int | None]
+
+
+def measure_groups(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    requirements: Sequence[Requirement],
+    *,
+    suppressed: int = 0,
+) -> GroupMeasures:
+    """Measures of the groups, from the release and the l that it has to keep.
+
+    * `groups`, `group_min`, `group_mean`, `group_max`: their sizes in rows;
+    * `additional_loss`: sum of |G| - l_G over the sum of l_G, where l_G is the largest l of the
+      values in G (Xiao and Li 2020, Definition 14);
+    * `suppression_ratio`: suppressed rows by all rows (Definition 15);
+    * for every protected column: `worst_share.<column>`, the share of a group that the value
+      nearest to its bound takes, and `share_bound.<column>`, its bound 1/l. Values of l = 1 have
+      no bound; None where a column has only such.
+    """
+    columns = {column.column: column for column in layout.columns}
+    judged = [
+        _column(view, layout, columns[r.column], r)
+        for r in requirements
+        if r.scope == "group" and r.column in layout.tables
+    ]
+    parameters = {
+        "data": view,
+        "group": layout.group_id,
+        "columns": judged,
+        "tables": [column["table"] for column in judged],
+    }
+    groups, rows, least, most, needed = run_sql(
+        render("measure/groups.sql.j2", parameters).text
+    )[0]
+    found: GroupMeasures = {
+        "groups": groups,
+        "group_min": least,
+        "group_mean": rows / groups if groups else None,
+        "group_max": most,
+        "additional_loss": (rows - needed) / needed if needed else None,
+        "suppression_ratio": suppressed / (rows + suppressed) if rows + suppressed else 0.0,
+    }
+    for column in judged:
+        shares = run_sql(render("measure/group_shares.sql.j2", {**parameters, **column}).text)
+        share, bound = shares[0] if shares else (None, None)
+        found[f"worst_share.{column['source']}"] = share
+        found[f"share_bound.{column['source']}"] = bound
+    return found
+
+
+def _column(
+    view: Table, layout: Layout, column: PublishedColumn, requirement: Requirement
+) -> dict[str, Any]:
+    """One column's table, and the l of its values as the requirement says it."""
+    given = requirement.parameters
+    levels: list[tuple[int, list[str]]] = []
+    default: int | None = given.get("l")
+    if requirement.name == "level_l":
+        needed = {int(level): l for level, l in given["level_l"].items()}
+        levels = [
+            (needed[int(level)], [value_text(value) for value in values])
+            for level, values in given["levels"].items()
+            if values
+        ]
+        if given.get("default_level") is not None:
+            default = needed[int(given["default_level"])]
+    return {
+        "source": column.column,
+        "table": Table(layout.tables[column.column], view.schema, view.catalog),
+        "name": column.name,
+        "type": Sql(type_sql(column.sql_type).text),
+        "levels": levels,
+        "default": default,
+        "nulls_count": bool(given.get("null_as_value", False)),
+    }

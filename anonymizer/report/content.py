@@ -1,0 +1,204 @@
+"""Everything that a report says, as data: HTML, Markdown and JSON are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anonymizer.algorithms.prepare import Relation
+from anonymizer.assess import Assessment, assess_opened
+from anonymizer.assess.opening import Opened
+from anonymizer.compile import ident, work
+from anonymizer.errors import AnonymizerError
+from anonymizer.measure.counts import CountError, staged_count_error
+from anonymizer.measure.staging import QueryTables, stage
+from anonymizer.policy import Policy
+from anonymizer.release.beside import Beside, Published, open_beside, open_release, release_file
+from anonymizer.release.honesty import certificate, known_attacks
+from anonymizer.release.judge import judge
+from anonymizer.report.distributions import Distribution, alone, compared
+from anonymizer.report.words import column_sentences, guarantee_sentence
+from anonymizer.report.workload import Answer, run_workload
+from anonymizer.verify import Verification
+from anonymizer.verify.columns import quasi
+
+FLOOR = 5
+"""Units below which nothing is shown, where the policy names no k."""
+QUERIES = 200
+PREDICATES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A release in figures and words. No identifier, no value that few hold, no row."""
+
+    policy: Policy
+    manifest: dict[str, Any]
+    verification: Verification
+    floor: int
+    unit: str
+    columns: tuple[dict[str, str], ...]
+    guarantees: tuple[str, ...]
+    before: Assessment | None
+    after: Assessment
+    distributions: tuple[Distribution, ...]
+    counts: CountError | None
+    workload: tuple[Answer, ...]
+    warnings: tuple[str, ...]
+    attacks: tuple[str, ...] = field(default=())
+    certificate: str = ""
+
+    @property
+    def has_source(self) -> bool:
+        return self.before is not None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for programs."""
+        return {
+            "view": self.manifest["view"],
+            "run_id": self.manifest["run_id"],
+            "created": self.manifest["created"],
+            "algorithm": self.manifest["algorithm"],
+            "reproducible": self.manifest["reproducible"],
+            "passed": self.verification.passed,
+            "policy": {"columns": list(self.columns), "guarantees": list(self.guarantees)},
+            "verification": self.verification.as_dict(),
+            "risk": {
+                "before": _risk(self.before) if self.before else None,
+                "after": _risk(self.after),
+            },
+            "class_sizes": {
+                "before": self.before.size_bins if self.before else None,
+                "after": self.after.size_bins,
+            },
+            "distributions": [asdict(found) for found in self.distributions],
+            "measures": self.manifest["measures"],
+            "query_error": self.counts.as_dict() if self.counts else None,
+            "workload": [asdict(answer) for answer in self.workload],
+            "certificate": self.certificate,
+            "known_attacks": list(self.attacks),
+            "manifest": self.manifest,
+            "warnings": list(self.warnings),
+            "shown_from": self.floor,
+        }
+
+
+def _risk(found: Assessment) -> dict[str, Any]:
+    sizes = {n: v for n, v in asdict(found.sizes).items() if n != "classes_held"}
+    return {**sizes, **found.risk.as_dict()}
+
+
+def collect(
+    policy: Policy, database: str | Path | None = None, source: str | Path | None = None
+) -> Report:
+    """Read and judge the release of `policy`, and compare it with its source where that is given.
+
+    `database`: the release (default: publish.database). A source that is a file is found through
+    the policy. Raises NothingToCheckError where there is no release.
+    """
+    path = release_file(policy, database, source)
+    if source is None and not _source_at_hand(policy):
+        with open_release(policy, path) as release:
+            return _collected(policy, release)
+    with open_beside(policy, path, source) as beside:
+        return _collected(policy, beside)
+
+
+def _source_at_hand(policy: Policy) -> bool:
+    return policy.source.file is not None and policy.resolve(policy.source.file).is_file()
+
+
+def floor_of(policy: Policy) -> int:
+    """The fewest units that anything shown has to hold."""
+    privacy = policy.privacy
+    given = [privacy.k_anonymity, privacy.ir_k]
+    given += [option.k for option in (privacy.alpha_k, privacy.ir_kl) if option is not None]
+    return max([k for k in given if k is not None], default=FLOOR)
+
+
+def _collected(policy: Policy, release: Published) -> Report:
+    manifest = release.manifest
+    floor = floor_of(policy)
+    unit = "persons" if policy.person is not None else "rows"
+    beside = release if isinstance(release, Beside) else None
+    warnings = list(_warnings(policy, release))
+    counts, workload, shown = None, (), []
+    if beside is not None:
+        tables = QueryTables(work)
+        staged = stage(beside.run_sql, beside.view, release.layout, beside.originals, None, tables)
+        by_column = {a.column.column: a for a in staged}
+        shown = [compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns]
+        try:
+            counts = staged_count_error(
+                beside.run_sql, tables, staged, queries=QUERIES, predicates=PREDICATES, seed=1
+            )
+        except AnonymizerError as error:
+            warnings += [str(problem) for problem in error.problems]
+    else:
+        shown = [alone(release, c, floor) for c in release.layout.columns]
+    if policy.workload is not None and beside is not None:
+        workload = run_workload(policy, beside, floor)
+    return Report(
+        policy=policy,
+        manifest=dict(manifest.data),
+        verification=judge(release.engine, release.view, release.layout, manifest.requirements),
+        floor=floor,
+        unit=unit,
+        columns=tuple(column_sentences(policy)),
+        guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements),
+        before=_before(policy, beside) if beside is not None else None,
+        after=_after(policy, release),
+        distributions=tuple(found for found in shown if found.bars),
+        counts=counts,
+        workload=tuple(workload),
+        warnings=tuple(warnings),
+        attacks=tuple(known_attacks(policy.algorithm.name)),
+        certificate=certificate(),
+    )
+
+
+def _warnings(policy: Policy, release: Published) -> Iterator[str]:
+    data = release.manifest.data
+    if data.get("reproducible"):
+        yield "made with a test seed: not for publication"
+    if data.get("policy_digest") != policy.digest():
+        yield "the policy has changed since the release was made: its words below are the new ones"
+    if policy.publish.database is None:
+        yield "the release stands in the file of the raw table, where a view protects nothing"
+
+
+def _before(policy: Policy, beside: Beside) -> Assessment:
+    session = beside.session
+    opened = Opened(session.engine, session.source, session.profile.columns)
+    return assess_opened(
+        opened,
+        "source",
+        quasi=policy.quasi,
+        sensitive=policy.sensitive,
+        person=policy.person,
+        combined=2,
+    )
+
+
+def _after(policy: Policy, release: Published) -> Assessment:
+    """Classes of the release; without class numbers (msb) those of equal published cells."""
+    layout = release.layout
+    described = tuple(release.engine.describe(ident(release.view).text, "release"))
+    opened = Opened(release.engine, Relation(ident(release.view), release.view), described)
+    names = [layout.class_id] if layout.class_id else [c.name for c in quasi(layout) if c.name]
+    inside = [r.column for r in release.manifest.requirements if r.scope == "class"]
+    judged = dict.fromkeys(
+        c.name for c in layout.columns
+        if c.role == "sensitive" and c.column in inside and c.name and c.bucket is None
+        and c.column not in layout.tables
+    )
+    return assess_opened(
+        opened,
+        "release",
+        quasi=[name for name in names if name],
+        sensitive=[name for name in judged if name],
+        person=layout.person_id,
+        combined=0,
+    )

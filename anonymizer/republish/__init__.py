@@ -1,0 +1,21 @@
+"""Releases that continue earlier ones: m-invariance, and classes that only grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anonymizer.algorithms.compiled import Compiled
+    from anonymizer.algorithms.roles import Roles
+    from anonymizer.policy import Policy
+    from anonymizer.profile import TableProfile
+
+
+def compile_republish(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Compile a policy with `republish`."""
+    from anonymizer.republish.append import compile_append
+    from anonymizer.republish.invariant import compile_invariant
+
+    assert policy.republish is not None
+    compiler = compile_append if policy.republish.m is None else compile_invariant
+    return compiler(policy, profile, roles)

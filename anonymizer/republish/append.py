@@ -1,0 +1,93 @@
+"""Append-only releases under k-anonymity: classes stay together, and only new persons are placed.
+
+Who stood together in k stays together, so intersecting releases leaves at least k. Where others
+have gone, persons of whom fewer than k were in the same releases are left out: an observer who
+knows who went could tell those who are left.
+"""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.cells import cell_steps
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.algorithms.mondrian.partition import MEMBERS, Partitioning, partition_stages
+from anonymizer.algorithms.prepare import (
+    CODED,
+    PERSONS,
+    UNITS,
+    coded_step,
+    domain_steps,
+    person_stages,
+    units_step,
+)
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, work
+from anonymizer.ledger.keeper import digests_step
+from anonymizer.ledger.tables import DIGESTS, HISTORY
+from anonymizer.plan import Loop, Stage, Step
+from anonymizer.policy import Mondrian, Policy
+from anonymizer.profile import TableProfile
+from anonymizer.republish.attribute import Placed
+
+ALL_UNITS = work("all_units")
+NEAREST = work("nearest")
+STAYING = work("staying")
+
+
+def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """The stages of an append-only release; reads the history tables of scratch."""
+    options = policy.algorithm
+    assert isinstance(options, Mondrian)
+    assert profile.rows is not None
+    k = least_class(policy)
+    codes = [a.c for a in roles.quasi]
+    carried = [s.s for s in roles.sensitive] + [kept.k for kept in roles.kept]
+    if policy.person is not None:
+        carried.append(Sql("person"))
+    context = {
+        "coded": CODED,
+        "digests": DIGESTS,
+        "history": HISTORY,
+        "units": UNITS,
+        "all_units": ALL_UNITS,
+        "nearest": NEAREST,
+        "members": MEMBERS,
+        "domains": [a.domain for a in roles.quasi],
+        "attributes": [Placed(a) for a in roles.quasi],
+        "columns": [Sql("draw"), Sql("row_ref"), *codes, *carried],
+        "staying": STAYING,
+        "k": k,
+    }
+
+    def step(name: str, template: str) -> Step:
+        return Step(name, f"republish/{template}.sql.j2", context)
+
+    how = Partitioning(k=k, split=options.split, strict=True)
+    keys = [Sql("lineage"), *codes]
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        coded_step(policy, roles, numbered=False),
+        digests_step(policy, roles),
+        step("who stays", "staying"),
+        Loop(
+            "leave out who could be told apart",
+            (step("leave out", "thin"),),
+            until=step("still told apart", "thinner"),
+            at_most=profile.rows + 1,
+        ),
+        step("classes that go on", "lineages"),
+        *person_stages(policy, roles),
+        enough_units(policy, k),
+        units_step(policy, keys),
+        step("all units", "all_units"),
+        step("new units", "arriving_units"),
+        *partition_stages(roles.quasi, how, profile.rows, options.loop),
+        step("classes for the last few", "nearest"),
+        step("all units again", "restore_units"),
+        step("continue classes", "continue_classes"),
+        *cell_steps(roles.quasi, policy.publish.cells),
+    )
+    layout, columns = published(policy, roles, {})
+    persons = PERSONS if policy.person is not None else None
+    return Compiled(stages, Assembly(columns, tuple(keys), persons=persons), layout)

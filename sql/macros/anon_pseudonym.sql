@@ -1,0 +1,19 @@
+-- A keyed pseudonym: HMAC-SHA-256 of the value's text. The same value and secret give the same
+-- pseudonym, so that tables can be joined; who has the secret can find out whose it is, by trying.
+-- Pseudonymous data are not anonymous. Keep the secret out of scripts: getvariable('secret').
+--
+-- value    any value; NULL stays NULL
+-- secret   text of 32 characters or more
+-- returns  64 hexadecimal digits
+--
+-- example  select anon_pseudonym('Ann Smith', 'f0e1d2c3b4a5968778695a4b3c2d1e0f') as person;
+create or replace temp macro anon_pseudonym(value, secret) as
+    sha256(
+        _anon_xor(_anon_block(_anon_secret('anon_pseudonym', secret)), '54761032DCFE98BA', 'CDEF89AB45670123')
+        || unhex(sha256(
+            _anon_xor(_anon_block(secret), '32107654BA98FEDC', '67452301EFCDAB89')
+            || encode(cast(value as varchar))
+        ))
+    );
+
+comment on macro anon_pseudonym is 'Keyed pseudonym (HMAC-SHA-256): anon_pseudonym(value, secret)';

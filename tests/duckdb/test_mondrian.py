@@ -1,0 +1,205 @@
+"""The compiled partitioning makes the classes of the naive recursion, cut by cut."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.duckdb.partitions import expected, partitioned
+from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
+from tests.oracle.partition import Constraint, Partition, histogram_constraint
+from tests.runs import policy, source
+
+OPTIONS: list[dict[str, Any]] = [
+    {"split": "loss"},
+    {"split": "loss", "loop": "driven"},
+    {"split": "median"},
+    {"split": "median", "loop": "driven"},
+]
+TREE = {
+    "ape": ("mammal", "*"),
+    "bat": ("mammal", "*"),
+    "cow": ("mammal", "*"),
+    "eel": ("fish", "*"),
+    "carp": ("fish", "*"),
+    "ant": ("insect", "*"),
+}
+
+
+def classes(
+    folder: Path, types: list[str], table: list[tuple[Any, ...]], k: int, **options: Any
+) -> tuple[Partition, list[int]]:
+    """The classes that the tool makes of a table of quasi-identifiers q0, q1, …"""
+    names = [f"q{j}" for j in range(len(types))]
+    columns: dict[str, Any] = {"id": {"role": "keep", "acknowledge_unique": True}}
+    columns |= {name: {"role": "quasi"} for name in names}
+    for name, more in options.pop("columns", {}).items():
+        columns[name] = columns.get(name, {}) | more
+    sensitive = options.pop("sensitive", [()] * len(table))
+    extra = options.pop("types", {})
+    rows = [
+        (i, *row, *values) for i, (row, values) in enumerate(zip(table, sensitive, strict=True))
+    ]
+    declared = {"id": "INTEGER", **dict(zip(names, types, strict=True)), **extra}
+    database = source(folder, declared, rows)
+    given = policy(folder, columns, k=k, algorithm={"name": "mondrian", **options})
+    return partitioned(given, database)
+
+
+def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """6 to 24 rows of one to three columns, with ties and, if asked for, NULLs."""
+    makers = {
+        "INTEGER": lambda: draw.choice([-7, -3, -2, 0, 1, 4, 9]),
+        "DOUBLE": lambda: draw.choice([-1.5, 0.0, 0.25, 2.0, 8.5]),
+        "DATE": lambda: dt.date(2024, 2, 25) + dt.timedelta(days=draw.choice([0, 1, 3, 4, 9])),
+        "VARCHAR": lambda: draw.choice(["a", "b", "c", "d", "e"]),
+    }
+    types = [draw.choice(list(makers)) for _ in range(draw.randint(1, 3))]
+    table = [
+        tuple(None if nulls and draw.random() < 0.15 else makers[kind]() for kind in types)
+        for _ in range(draw.randint(6, 24))
+    ]
+    return types, table
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(o.values()))
+@pytest.mark.parametrize("number", range(4))
+def test_classes_are_those_of_the_naive_recursion(
+    tmp_path: Path, number: int, options: dict[str, Any]
+) -> None:
+    draw = random.Random(number)
+    types, table = random_table(draw, nulls=number % 2 == 1)
+    k = draw.randint(2, 3)
+    found, _ = classes(tmp_path, types, table, k, **options)
+    assert found == expected(table, k, split=options["split"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(o.values()))
+@pytest.mark.parametrize("number", range(10, 110))
+def test_classes_are_those_of_the_naive_recursion_on_many_tables(
+    tmp_path: Path, number: int, options: dict[str, Any]
+) -> None:
+    test_classes_are_those_of_the_naive_recursion(tmp_path, number, options)
+
+
+@pytest.mark.parametrize("loop", ["recursive", "driven"])
+@pytest.mark.parametrize("number", range(2))
+def test_relaxed_cuts_fall_between_rows_of_equal_values_by_their_draw(
+    tmp_path: Path, number: int, loop: str
+) -> None:
+    types, table = random_table(random.Random(100 + number), nulls=True)
+    options = {"split": "median", "strict": False}
+    found, order = classes(tmp_path, types, table, 2, loop=loop, **options)
+    tie = {row: place for place, row in enumerate(order)}
+    assert found == expected(table, 2, tie=[tie[row] for row in range(len(table))], **options)
+
+
+@pytest.mark.parametrize("split", ["loss", "median"])
+def test_categories_with_a_hierarchy_are_cut_in_the_order_of_its_leaves(
+    tmp_path: Path, split: str
+) -> None:
+    draw = random.Random(5)
+    lines = [";".join((leaf, *path)) for leaf, path in TREE.items()]
+    (tmp_path / "tree.csv").write_text("\n".join(lines) + "\n")
+    hierarchy = {"q0": {"hierarchy": {"file": "tree.csv"}}}
+    # the leaves in the order of the tool's: those of a node beside each other
+    order = dict(sorted(TREE.items(), key=lambda item: (item[1][::-1], item[0])))
+    table = [(draw.choice(list(TREE)), draw.randint(0, 5)) for _ in range(20)]
+    found, _ = classes(tmp_path, ["VARCHAR", "INTEGER"], table, 2, split=split, columns=hierarchy)
+    assert found == expected(table, 2, paths={0: order}, split=split)
+
+
+def t_within(bound: str, values: list[Any], distance: str = "equal") -> Constraint:
+    order = [None, *sorted({v for v in values if v is not None})]
+    return lambda rows: (
+        t_closeness(
+            {0: [values[row] for row in rows]}, distance, reference=values, order=order
+        ).worst
+        <= Fraction(bound)
+    )
+
+
+def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
+    """A rule as the policy says it, and as a predicate on the rows of a class."""
+
+    def histogram(allowed: Any) -> Constraint:
+        return histogram_constraint(values, lambda counts: allowed(list(counts.elements())))
+
+    def share(column: list[Any]) -> Fraction:
+        known = Counter(value for value in column if value is not None)
+        return Fraction(max(known.values(), default=0), max(known.total(), 1))
+
+    match name:
+        case "l":
+            return {"l_diversity": 2}, histogram(lambda c: len(set(c) - {None}) >= 2)
+        case "entropy":
+            return {"entropy_l": 1.7}, histogram(lambda c: entropy_l_holds(c, 1.7))
+        case "recursive":
+            rule = {"recursive_cl": {"c": 2, "l": 2}}
+            return rule, histogram(lambda c: recursive_cl_holds(c, 2, 2))
+        case "t equal":
+            return {"t_closeness": 0.3}, t_within("0.3", values)
+        case "t ordered":
+            rule = {"t_closeness": {"t": 0.2, "distance": "ordered"}}
+            return rule, t_within("0.2", values, "ordered")
+        case _:
+            return {"alpha": 0.6}, histogram(lambda c: share(c) <= Fraction("0.6"))
+
+
+@pytest.mark.parametrize("split", ["loss", "median"])
+@pytest.mark.parametrize("name", ["l", "entropy", "recursive", "t equal", "t ordered", "alpha"])
+def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
+    tmp_path: Path, name: str, split: str
+) -> None:
+    draw = random.Random(f"{name} {split}")
+    table = [(draw.randint(0, 9), draw.choice("abc")) for _ in range(24)]
+    values = [draw.choice([1, 1, 1, 2, 2, 3, 4, None]) for _ in table]
+    rule, constraint = rule_of(name, values)
+    found, _ = classes(
+        tmp_path,
+        ["INTEGER", "VARCHAR"],
+        table,
+        2,
+        split=split,
+        loop="driven" if split == "median" else "recursive",
+        columns={"s": {"role": "sensitive", "protect": rule}},
+        types={"s": "INTEGER"},
+        sensitive=[(value,) for value in values],
+    )
+    assert found == expected(table, 2, constraint=constraint, split=split)
+    unconstrained = expected(table, 2, split=split)
+    assert len(found) < len(unconstrained), "the rule should have stopped some cut"
+
+
+def test_two_protected_columns_are_judged_together(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    table = [(draw.randint(0, 12),) for _ in range(22)]
+    first = [draw.choice([1, 2, 3]) for _ in table]
+    second = [draw.choice(["x", "x", "y", None]) for _ in table]
+    (one, holds), (two, also) = rule_of("t equal", first), rule_of("l", second)
+    found, _ = classes(
+        tmp_path,
+        ["INTEGER"],
+        table,
+        2,
+        columns={
+            "s": {"role": "sensitive", "protect": one},
+            "t": {"role": "sensitive", "protect": two},
+        },
+        types={"s": "INTEGER", "t": "VARCHAR"},
+        sensitive=list(zip(first, second, strict=True)),
+    )
+    assert found == expected(table, 2, constraint=lambda rows: holds(rows) and also(rows))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(o.values()))
+def test_rows_that_are_all_equal_stay_one_class(tmp_path: Path, options: dict[str, Any]) -> None:
+    found, _ = classes(tmp_path, ["INTEGER", "VARCHAR"], [(1, None)] * 6, 2, **options)
+    assert found == frozenset({frozenset(range(6))})

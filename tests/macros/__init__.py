@@ -1,0 +1,1 @@
+"""The DuckDB macros that people load by hand."""
