@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -38,3 +40,14 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """Keeps `plan` and `verify` functions: modules of those names do not take their place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

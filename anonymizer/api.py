@@ -23,7 +23,9 @@ from anonymizer.plan import Plan
 from anonymizer.policy import Policy
 from anonymizer.release import objects
 from anonymizer.release.file_target import FileTarget, building_of, create_schema, create_view
+from anonymizer.release import replace_target
 from anonymizer.release.inplace_target import WARNING, InPlaceTarget
+from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.release.judge import fingerprint, judge, refuse_beyond, refuse_unless_passed
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.manifest import (
@@ -88,12 +90,16 @@ def run(
     seed: Seed | str | int | None = None,
     limits: Limits | None = None,
     listener: Listener | None = None,
+    replace_source: bool = False,
 ) -> Release:
     """Anonymize, verify, and only then publish. Raises on failure and publishes nothing then.
 
     `database`: the source's file, or an open DuckDB connection, which is used itself. `seed`: a
     secret of 64 hexadecimal digits; a number makes a release that is stamped reproducible.
+    `replace_source`: agreement to `publish: {replace_source: true}`, which needs one.
     """
+    if policy.publish.replace_source:
+        refuse_without_consent(replace_source)
     began = time.perf_counter()
     chosen = _seed(seed)
     run_id = secrets.token_hex(8)
@@ -127,7 +133,8 @@ def run(
         ) as (session, executor):
             beside = None
             if target is None:
-                beside = _beside(session, names)
+                beside = _beside(policy, session, names)
+                names = beside.names
                 beside.check(session.engine)
                 if keeper is not None:
                     keeper.target = beside.database
@@ -174,7 +181,7 @@ def _refuse_source_as_target(policy: Policy, database: Database, target: Path) -
         )
 
 
-def _beside(session: Session, names: Names) -> InPlaceTarget:
+def _beside(policy: Policy, session: Session, names: Names) -> InPlaceTarget:
     catalog = session.engine.catalog
     if catalog is None:
         raise EngineError(
@@ -184,7 +191,13 @@ def _beside(session: Session, names: Names) -> InPlaceTarget:
                 hint="publish: {database: release.duckdb}",
             )
         )
-    return InPlaceTarget(names, catalog, session.database if session.engine.owned else None)
+    database = session.database if session.engine.owned else None
+    if policy.publish.replace_source:
+        source = session.source.table
+        assert source is not None
+        names = replace(names, schema=source.schema or names.schema, name=source.name)
+        return ReplaceTarget(names, catalog, database, source=source)
+    return InPlaceTarget(names, catalog, database)
 
 
 @dataclass(slots=True)
@@ -311,6 +324,7 @@ class _Job:
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found
         )
+        measures |= self.executor.notes
         now = time.perf_counter()
         measures["seconds_anonymizing"] = round(began - self.began, 3)
         measures["seconds_judging"] = round(now - began, 3)
@@ -328,7 +342,14 @@ class _Job:
             measures=measures,
             versions={"anonymizer": __version__, "duckdb": self.engine.version},
             reproducible=self.seed.reproducible,
+            findings=self._findings(),
         )
+
+    def _findings(self) -> dict[str, Any]:
+        return {
+            found.name: found.tell(self.engine.execute(found.query.statement(), found.name))
+            for found in self.compiled.findings
+        }
 
     def _release(
         self,

@@ -88,9 +88,10 @@ class Executor:
         return known
 
     def _note(self, note: Note, number: int, of: int) -> None:
-        self._step(note.query, note.name, number, of)
-        description = self.engine.connection.description or []
-        del description
+        rows = self._step(note.query, note.name, number, of)
+        names = [column[0] for column in self.engine.connection.description or []]
+        for row in rows:
+            self.notes.update(zip(names, row, strict=True))
 
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
         rows = self._step(compute.query, stage, number, of)

@@ -21,7 +21,7 @@ from anonymizer.hierarchy.shape import Shape, read_shape
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
-from anonymizer.profile import Attribute, Sensitive, published_type
+from anonymizer.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.session import Session, find_table
 
 OVER_LEVELS = ("full_domain", "privacyfrost")
@@ -37,6 +37,8 @@ class Prepared:
     """The stages that were executed to get here."""
     compiled: Compiled
     rows: int
+    profile: TableProfile
+    """The source with its counts."""
 
 
 def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
@@ -79,7 +81,8 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
         shapes=_shapes(policy, first, engine),
     )
     final = roles(policy, profile)
-    return Prepared(final, tuple(reading), compiler(policy)(policy, profile, final), rows)
+    compiled = compiler(policy)(policy, profile, final)
+    return Prepared(final, tuple(reading), compiled, rows, profile)
 
 
 def _shapes(policy: Policy, described: Roles, engine: DuckDBEngine) -> tuple[Shape, ...]:

@@ -75,6 +75,12 @@ def published(release: Release) -> Rows:
 
 
 def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> Rows:
+    described = connection.execute(f"describe {query}").fetchall()
+    # the driver needs a further package for zoned times: they are read in UTC
+    zoned = [quote(name) for name, kind, *_ in described if kind == "TIMESTAMP WITH TIME ZONE"]
+    if zoned:
+        plain = ", ".join(f"make_timestamp(epoch_us({name})) as {name}" for name in zoned)
+        query = f"select * replace ({plain}) from ({query})"
     cursor = connection.execute(query)
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -11,7 +11,7 @@ from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.prepare import CODED, UNITS
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, work
-from anonymizer.plan import Plan, Stage, Step
+from anonymizer.plan import Plan, Row, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.profile import published_type
 from anonymizer.release.layout import Layout, PublishedColumn
@@ -80,6 +80,17 @@ class Assembly:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """Something the manifest keeps of a run beside its measures: counts and levels, no values."""
+
+    name: str
+    """Its name in the manifest."""
+    query: Step
+    tell: Callable[[list[Row]], Any]
+    """From the query's rows to what the manifest holds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """A policy compiled for one table: what runs, and what will be published."""
 
@@ -91,6 +102,9 @@ class Compiled:
 
     separated: tuple[Separated, ...] = ()
     """Sensitive columns with a table of their own beside the view."""
+
+    findings: tuple[Finding, ...] = ()
+    """What the manifest keeps of the run beside its measures."""
 
     def writes(self, rows: Table, place: Callable[[str], Table]) -> tuple[Step, ...]:
         """The steps that write the release: its rows, and its further tables where `place` says."""

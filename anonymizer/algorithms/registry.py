@@ -10,6 +10,7 @@ from anonymizer.algorithms.lattice.compiling import compile_full_domain
 from anonymizer.algorithms.lgb.compiling import compile_lgb
 from anonymizer.algorithms.mondrian.compiling import compile_mondrian
 from anonymizer.algorithms.msb.compiling import compile_msb
+from anonymizer.algorithms.privacyfrost import compile_privacyfrost
 from anonymizer.algorithms.roles import Roles
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
@@ -21,6 +22,7 @@ ALGORITHMS: dict[str, Compiler] = {
     "mondrian": compile_mondrian,
     "lgb": compile_lgb,
     "full_domain": compile_full_domain,
+    "privacyfrost": compile_privacyfrost,
     "msb": compile_msb,
     "danonyir": compile_danonyir,
 }

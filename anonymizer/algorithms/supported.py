@@ -16,13 +16,15 @@ RULES: dict[str, set[str]] = {
     "mondrian": DIVERSITY | RELATIVE,
     "lgb": DIVERSITY | RELATIVE,
     "full_domain": DIVERSITY | RELATIVE,
+    "privacyfrost": DIVERSITY | RELATIVE,
     "danonyir": set(),
 }
 MODELS: dict[str, set[str]] = {
     "msb": {"k_anonymity"},
-    "mondrian": {"k_anonymity", "alpha_k"},
+    "mondrian": {"k_anonymity", "alpha_k"} | IDENTITY,
     "lgb": {"k_anonymity"},
     "full_domain": {"k_anonymity", "alpha_k"},
+    "privacyfrost": {"k_anonymity", "alpha_k"},
     "danonyir": IDENTITY | {"k_anonymity"},
 }
 DISTANCES: dict[str, set[str]] = {
@@ -30,6 +32,7 @@ DISTANCES: dict[str, set[str]] = {
     "mondrian": {"equal", "ordered", "hierarchical"},
     "lgb": {"equal", "ordered"},
     "full_domain": {"equal", "ordered", "hierarchical"},
+    "privacyfrost": {"equal", "ordered", "hierarchical"},
     "danonyir": set(),
 }
 

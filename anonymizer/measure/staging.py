@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,10 +94,12 @@ def stage(
     originals: Originals,
     summed: str | None,
     tables: QueryTables,
+    carried: Sequence[str] = (),
 ) -> list[Staged]:
     """Make the tables that do not depend on the queries; the attributes they may use.
 
-    Without `summed`, rows are counted, and there is no help table.
+    Without `summed`, rows are counted, and there is no help table. `carried`: published columns
+    that the rows keep.
     """
     attributes = [
         Staged(i, column, originals.values[column.column], type_sql(column.sql_type), tables.table)
@@ -111,6 +113,7 @@ def stage(
         "source": tables.source,
         "help": tables.help,
         "attributes": attributes,
+        "carried": carried,
         "domains": tuple(a.domain for a in attributes),
     }
 

@@ -60,6 +60,7 @@ def make_manifest(
     measures: Mapping[str, Any],
     versions: Mapping[str, str],
     reproducible: bool,
+    findings: Mapping[str, Any] | None = None,
 ) -> Manifest:
     """The manifest of a release: what was required and achieved, and how to check it."""
     return Manifest(
@@ -78,6 +79,7 @@ def make_manifest(
             "layout": layout.as_dict(),
             "certificate": certificate(),
             "known_attacks": known_attacks(policy.algorithm.name),
+            **_finite(dict(findings or {})),
         }
     )
 

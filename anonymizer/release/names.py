@@ -23,6 +23,9 @@ class Names:
     @classmethod
     def of(cls, policy: Policy, run_id: str) -> Names:
         tables = tuple(separated_tables(policy).values())
+        if policy.publish.replace_source:
+            *above, name = policy.source.parts
+            return cls(above[-1] if above else "main", name, run_id, tables)
         return cls(policy.publish.schema_, policy.publish.name, run_id, tables)
 
     @property

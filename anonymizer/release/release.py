@@ -59,11 +59,19 @@ class Release:
             return connection.execute(f"from {name}").df()
 
     def as_dict(self) -> dict[str, Any]:
+        data = self.manifest.data
         return {
             "run_id": self.run_id,
             "view": self.view,
             "database": str(self.database) if self.database else None,
-            "verification": self.manifest.data["verification"],
-            "measures": self.manifest.data["measures"],
+            "verification": data["verification"],
+            "measures": data["measures"],
             "warnings": list(self.warnings),
+            **{name: data[name] for name in ("search", "published_levels") if name in data},
         }
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, guarantees and main measures. No rows."""
+        from anonymizer.report.summary import summary
+
+        return summary(self)

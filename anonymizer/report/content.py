@@ -26,7 +26,7 @@ from anonymizer.verify.columns import quasi
 
 FLOOR = 5
 """Units below which nothing is shown, where the policy names no k."""
-QUERIES = 200
+QUERIES = 100
 PREDICATES = 2
 
 
@@ -124,12 +124,15 @@ def _collected(policy: Policy, release: Published) -> Report:
     unit = "persons" if policy.person is not None else "rows"
     beside = release if isinstance(release, Beside) else None
     warnings = list(_warnings(policy, release))
-    counts, workload, shown = None, (), []
+    counts: CountError | None = None
+    workload: list[Answer] = []
     if beside is not None:
         tables = QueryTables(work)
         staged = stage(beside.run_sql, beside.view, release.layout, beside.originals, None, tables)
         by_column = {a.column.column: a for a in staged}
-        shown = [compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns]
+        shown = [
+            compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns
+        ]
         try:
             counts = staged_count_error(
                 beside.run_sql, tables, staged, queries=QUERIES, predicates=PREDICATES, seed=1
@@ -139,7 +142,7 @@ def _collected(policy: Policy, release: Published) -> Report:
     else:
         shown = [alone(release, c, floor) for c in release.layout.columns]
     if policy.workload is not None and beside is not None:
-        workload = run_workload(policy, beside, floor)
+        workload = run_workload(policy, beside)
     return Report(
         policy=policy,
         manifest=dict(manifest.data),
@@ -190,8 +193,12 @@ def _after(policy: Policy, release: Published) -> Assessment:
     names = [layout.class_id] if layout.class_id else [c.name for c in quasi(layout) if c.name]
     inside = [r.column for r in release.manifest.requirements if r.scope == "class"]
     judged = dict.fromkeys(
-        c.name for c in layout.columns
-        if c.role == "sensitive" and c.column in inside and c.name and c.bucket is None
+        c.name
+        for c in layout.columns
+        if c.role == "sensitive"
+        and c.column in inside
+        and c.name
+        and c.bucket is None
         and c.column not in layout.tables
     )
     return assess_opened(

@@ -19,6 +19,8 @@ from anonymizer.report.bins import intervals, merged, round_bounds
 MOST = 11
 """Values of a category shown one by one."""
 BEFORE, AFTER, BINS = work("report_before"), work("report_after"), work("report_bins")
+LITTLE = 0.49
+"""Of a step of rounding: tells what is nearly nothing from nothing, and from any step."""
 OTHER = "other values"
 NULL = "NULL"
 
@@ -237,5 +239,12 @@ def _distribution(
 
 
 def _share(part: float, whole: float) -> float:
-    """Rounded to a tenth of a percent; to a percent where there are few rows."""
-    return round(part / whole, 3 if whole >= 10_000 else 2) if whole else 0.0
+    """Rounded to a tenth of a percent, to a percent where there are few rows.
+
+    What is there and less than that is LITTLE of the step.
+    """
+    if not whole or part <= 0:
+        return 0.0
+    step = 0.001 if whole >= 10_000 else 0.01
+    steps = round(part / whole / step)
+    return round(steps * step, 3) if steps else round(step * LITTLE, 5)

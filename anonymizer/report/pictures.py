@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.report.distributions import Distribution
+from anonymizer.report.distributions import LITTLE, Distribution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,15 +18,17 @@ AFTER = "#1f5f8b"
 """Contrast above 4.5 to white, told apart by the colour-blind, and by lightness in print."""
 STYLE = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
+    "font.sans-serif": ["DejaVu Sans", "Arial"],
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#888888",
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "anonymizer",
 }
-LONGEST_LABEL = 26
+LONGEST_LABEL = 24
+WIDTH, LEFT, TOP, BOTTOM = 5.6, 1.75, 0.35, 0.5
+"""Inches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,6 @@ class Picture:
 
 
 def bars(
-    title: str,
     labels: Sequence[str],
     before: Sequence[float | None],
     after: Sequence[float | None],
@@ -57,9 +58,12 @@ def bars(
     series = [(n, v, c) for n, v, c in zip(names, (before, after), (BEFORE, AFTER), strict=True)]
     shown = [(n, v, c) for n, v, c in series if any(x is not None for x in v)]
     with matplotlib.rc_context(STYLE):
-        height = 0.85 + 0.25 * len(labels) * max(len(shown), 1) * (0.8 if len(shown) > 1 else 1.2)
-        figure = Figure(figsize=(5.6, height), layout="constrained")
-        axes = figure.add_subplot()
+        # placed by hand: a layout engine draws everything twice
+        bars_high = len(labels) * (0.38 if len(shown) > 1 else 0.29)
+        height = TOP + bars_high + BOTTOM
+        figure = Figure(figsize=(WIDTH, height))
+        place = (LEFT / WIDTH, BOTTOM / height, (WIDTH - LEFT - 0.1) / WIDTH, bars_high / height)
+        axes = figure.add_axes(place)
         thick = 0.8 / max(len(shown), 1)
         for at, (name, values, colour) in enumerate(shown):
             places = [i - 0.4 + thick * (at + 0.5) for i in range(len(labels))]
@@ -70,12 +74,10 @@ def bars(
         axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
         axes.invert_yaxis()
         axes.set_xlabel(axis)
-        axes.margins(x=0.14)
+        axes.margins(x=0.16, y=0.01)
         axes.tick_params(length=0)
         if len(shown) > 1:
-            figure.legend(loc="outside upper right", ncols=2, frameon=False, fontsize=8.5)
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+            axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
         return _picture(figure, alt)
 
 
@@ -83,13 +85,11 @@ def distribution(found: Distribution) -> Picture:
     """One column, before and after."""
     labels = [bar.label for bar in found.bars]
     said = ", ".join(
-        f"{bar.label}: " + " then ".join(
-            _figure(v, True) for v in (bar.before, bar.after) if v is not None
-        )
+        f"{bar.label}: "
+        + " then ".join(_figure(v, True) for v in (bar.before, bar.after) if v is not None)
         for bar in found.bars
     )
     return bars(
-        "",
         labels,
         [bar.before for bar in found.bars],
         [bar.after for bar in found.bars],
@@ -133,15 +133,24 @@ def _picture(figure: Figure, alt: str) -> Picture:
     figure.savefig(text, format="svg", metadata=nothing)
     width, height = figure.get_size_inches()
     encoded = base64.b64encode(text.getvalue().encode()).decode()
-    return Picture(f"data:image/svg+xml;base64,{encoded}", alt, round(96 * width), round(96 * height))
+    return Picture(
+        f"data:image/svg+xml;base64,{encoded}", alt, round(96 * width), round(96 * height)
+    )
 
 
 def _figure(value: float, percent: bool) -> str:
-    if not percent:
-        return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+    if percent:
+        return share_text(value)
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+
+
+def share_text(value: float) -> str:
+    """A share in percent; what is less than a step of its rounding says so."""
     if 0 < value < 0.001:
         return "<0.1 %"
-    return f"{100 * value:.1f} %"
+    return (
+        "<1 %" if value == round(0.01 * LITTLE, 5) else f"{100 * value:.1f} %".replace(".0 %", " %")
+    )
 
 
 def _short(label: str) -> str:

@@ -20,7 +20,7 @@ ALGORITHMS = {
     "mondrian": "Mondrian: the table is cut again and again along one column at a time, while both"
     " parts keep the guarantees; the rows of a part get the same cells (LeFevre et al. 2006).",
     "lgb": "Local generalization and bucketization: quasi-identifiers are generalized class by"
-    " class, sensitive cells are mixed with others in buckets of different values (Li and He 2023).",
+    " class, sensitive cells are mixed in buckets of different values (Li and He 2023).",
     "full_domain": "Full-domain recoding: every column is published on one level of its hierarchy.",
     "privacyfrost": "PrivacyFrost: full-domain levels are refined by priority, where the guarantees"
     " allow.",
@@ -55,7 +55,9 @@ def column_sentences(policy: Policy) -> Iterator[dict[str, str]]:
 def _column(policy: Policy, name: str, column: Column) -> str:
     said = ROLES[column.role]
     if name == policy.person:
-        return "tells whose row it is; published as a random number" if column.role != "keep" else said
+        return (
+            "tells whose row it is; published as a random number" if column.role != "keep" else said
+        )
     if name == policy.key:
         return "tells rows apart; never published"
     if column.role == "identifier":

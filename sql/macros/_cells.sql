@@ -20,7 +20,7 @@ create or replace temp macro _anon_cell(macro_name, name, class) as
 -- An ordered value as text; moments in UTC, whatever the session's time zone.
 create or replace temp macro _anon_shown(expression) as
     'case when typeof(' || expression || ') = ''TIMESTAMP WITH TIME ZONE'' then cast('
-    || _anon_instant(expression) || ' as varchar) || ''+00'' else cast(' || expression || ' as varchar) end';
+    || _anon_instant(expression) || ' as varchar) || ''+00'' else ' || _anon_label(expression) || ' end';
 
 -- A category as it stands in a cell: in double quotes where it could be misread.
 create or replace temp macro _anon_category(expression) as

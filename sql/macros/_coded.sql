@@ -72,7 +72,7 @@ create or replace temp macro _anon_instant(expression) as
 create or replace temp macro _anon_kind(macro_name, name, expression) as
     'case when regexp_full_match(typeof(' || expression || '), ''U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL\(.*\)'') then ''numeric'''
     || ' when regexp_full_match(typeof(' || expression || '), ''DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE'') then ''date'''
-    || ' when regexp_full_match(typeof(' || expression || '), ''VARCHAR|BOOLEAN|UUID|ENUM\((.|\n)*\)|TIME'') then ''categorical'' else error('
+    || ' when regexp_full_match(typeof(' || expression || '), ''VARCHAR|BOOLEAN|UUID|ENUM\((.|\n)*\)|TIME|"NULL"'') then ''categorical'' else error('
     || _anon_text(macro_name || ': quasi: the column ' || name || ' is nested or binary (allowed: numbers, dates, text, boolean, uuid, enum; hint: unnest or cast it in a view)')
     || ') end';
 

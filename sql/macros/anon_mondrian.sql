@@ -82,7 +82,7 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
         ),
         running as (
             select
-                p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.ordered, p.n,
+                p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.ordered, p.n, p.units,
                 t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
                 cast(sum(p.n) over below as bigint) as n_left,
                 cast(sum(p.units) over below as bigint) as units_left,
@@ -114,14 +114,10 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
                     else _anon_set_loss(values_all - values_left, size)
                 end as loss_right
             from running
-            where n_left >= k
-                and n_all - n_left >= k
-                and code < last_code
-                and (split = 'loss' or (2 * n_left >= n_all and 2 * (n_left - n) < n_all))
         ),
         gains as (
             select
-                class_id, attribute, code, level, units_left, n_left, n_all,
+                class_id, attribute, code, false as single, level, units_left, n_left, n_all,
                 cast(
                     case
                         when split = 'loss'
@@ -130,10 +126,27 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
                     end as decimal(18, 8)
                 ) as gain
             from losses
+            where n_left >= k
+                and n_all - n_left >= k
+                and code < last_code
+                and (split = 'loss' or (2 * n_left >= n_all and 2 * (n_left - n) < n_all))
+            union all
+            -- one category against all others; the first and the last one are cuts above already
+            select
+                class_id, attribute, code, true, level, units, n, n_all,
+                cast(n_all * loss_all - (n_all - n) * _anon_set_loss(values_all - 1, size) as decimal(18, 8))
+            from losses
+            where split = 'loss'
+                and not ordered
+                and code > first_code
+                and code < last_code
+                and n >= k
+                and n_all - n >= k
+                and level < (select loss_levels from limits)
         ),
         merits as (
             select
-                class_id, attribute, code, units_left, n_left,
+                class_id, attribute, code, single, units_left, n_left,
                 case
                     when split = 'median' or level < (select loss_levels from limits) then gain
                     else least(n_left, n_all - n_left)
@@ -146,17 +159,24 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
             select m.*
             from merits m
             join best b on b.class_id = m.class_id and b.merit = m.merit
-            qualify row_number() over (partition by m.class_id order by m.attribute, m.code) = 1
+            qualify row_number() over (partition by m.class_id order by m.attribute, m.code, m.single) = 1
         )
         select
-            o.unit,
-            case when o.codes[t.attribute] <= t.code then o.class_id else o.class_id + t.units_left end,
-            case when o.codes[t.attribute] <= t.code then t.n_left else o.class_rows - t.n_left end,
-            o.level + 1,
-            o.n,
-            o.codes
-        from partition o
-        join cuts t on t.class_id = o.class_id
+            unit,
+            case when is_left then class_id else class_id + units_left end,
+            case when is_left then n_left else class_rows - n_left end,
+            level + 1,
+            n,
+            codes
+        from (
+            select
+                o.*, t.units_left, t.n_left,
+                case
+                    when t.single then o.codes[t.attribute] = t.code else o.codes[t.attribute] <= t.code
+                end as is_left
+            from partition o
+            join cuts t on t.class_id = o.class_id
+        )
     )
 )
 select r.* exclude (_anon_codes, _anon_places), m.class_id

@@ -24,8 +24,9 @@ def compiled(
 ) -> anonymizer.Release:
     """The policy's run over table `source`, which has a column `id`; publishes `compiled`."""
     columns = [str(row[0]) for row in sql.execute("describe source").fetchall()]
-    roles: dict[str, Any] = {name: {"role": "drop"} for name in columns}
-    roles |= {name: {"role": "quasi"} for name in quasi}
+    # of equally good cuts the first column's is made: the policy's order is that of the list
+    roles: dict[str, Any] = {name: {"role": "quasi"} for name in quasi}
+    roles |= {name: {"role": "drop"} for name in columns if name not in roles}
     roles["id"] = {"role": "keep", "acknowledge_unique": True}
     policy = Policy.model_validate(
         {
@@ -76,10 +77,10 @@ def partition(
 def test_random_tables_of_all_types(sql: duckdb.DuckDBPyConnection, split: str) -> None:
     draw = random.Random(11)
     for _ in range(4):
-        rows, k = draw.randint(20, 150), draw.randint(1, 6)
+        rows, k = draw.randint(20, 150), draw.randint(2, 6)
         sql.execute(
             "create or replace table source (id integer, n integer, d double, m decimal(6, 2),"
-            " w varchar, b boolean, day date, at timestamp, e enum ('x', 'y', '{z}'), t time)"
+            " w varchar, b boolean, day date, moment timestamp, e enum ('x', 'y', '{z}'), t time)"
         )
 
         def some(pool: list[Any]) -> Any:
@@ -103,7 +104,7 @@ def test_random_tables_of_all_types(sql: duckdb.DuckDBPyConnection, split: str) 
                 for i in range(rows)
             ],
         )
-        quasi = draw.sample(["n", "d", "m", "w", "b", "day", "at", "e", "t"], draw.randint(2, 5))
+        quasi = draw.sample(["n", "d", "m", "w", "b", "day", "moment", "e", "t"], draw.randint(2, 5))
         partition(sql, quasi, k, split)
 
 

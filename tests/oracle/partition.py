@@ -20,6 +20,8 @@ attribute. Relaxed: the first ceil(n/2) rows go left.
 *split="loss"*: over all attributes and all cuts between neighbouring values (relaxed: rows), the
 admissible one with the largest gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), loss of that one
 attribute, |·| in rows, if it is positive. Ties: larger gain, then column order, then lowest cut.
+With `singles` (strict only) a category, neither the first nor the last of the class, may also be
+parted from all others; after the cut at the same value where both gain alike.
 From depth `loss_levels` on (the root has depth 0) classes are cut at the median instead.
 """
 
@@ -66,6 +68,7 @@ class Mondrian:
     persons: Sequence[Hashable] | None = None
     tie: Sequence[Any] | None = None
     loss_levels: int | None = None
+    singles: bool = True
 
     def partition(self) -> Partition:
         """The final classes, as sets of row indexes."""
@@ -116,7 +119,22 @@ class Mondrian:
                 gain = self.gain(j, *halves)
                 if gain > best_gain and self.admissible(*halves):
                     best, best_gain = halves, gain
+                alone = self._alone(ranked, j, at)
+                if alone is not None:
+                    gain = self.gain(j, *alone)
+                    if gain > best_gain and self.admissible(*alone):
+                        best, best_gain = alone, gain
         return best
+
+    def _alone(self, ranked: Rows, j: int, at: int) -> tuple[Rows, Rows] | None:
+        """The value that ends before `at` against all others, if it is an inner category."""
+        if not (self.singles and self.strict) or self.attributes[j].kind != "categorical":
+            return None
+        value = self._value(ranked[at - 1], j)
+        if value == self._value(ranked[0], j) or value == self._value(ranked[-1], j):
+            return None
+        same = [row for row in ranked if self._value(row, j) == value]
+        return same, [row for row in ranked if self._value(row, j) != value]
 
     def gain(self, j: int, left: Rows, right: Rows) -> Fraction:
         """What the cut saves in NCP of attribute j, summed over rows."""

@@ -13,7 +13,7 @@ from anonymizer.algorithms.lattice.judging import (
 )
 from anonymizer.algorithms.lattice.packing import packing
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
-from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
+from anonymizer.algorithms.lattice.recode import climbed, recode_steps, tuple_steps
 from anonymizer.algorithms.lattice.search import search_stages
 from anonymizer.algorithms.lattice.shape import lattice_size, refuse_large
 from anonymizer.algorithms.mondrian.compiling import least_class
@@ -27,8 +27,9 @@ from anonymizer.algorithms.prepare import (
 )
 from anonymizer.algorithms.protections import protections
 from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, ident
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.plan import Guard, Note, Row, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.profile import TableProfile
 
@@ -44,6 +45,11 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
         *stages,
         _none_holds(policy, context),
         Step("the optimum", "lattice/optimum.sql.j2", context),
+        Note(
+            Step(
+                "levels of the optimum", "lattice/chosen.sql.j2", context | {"named": _named(roles)}
+            )
+        ),
         *judge_stages(context, columns),
         Step("units of published classes", "lattice/members.sql.j2", context),
         Step("levels of classes", "lattice/class_levels.sql.j2", context),
@@ -86,6 +92,11 @@ def lattice_stages(
     )
 
 
+def _named(roles: Roles) -> list[tuple[Sql, Sql]]:
+    """The levels of a node under the names they have among the measures."""
+    return [(a.level, ident(f"level.{a.attribute.column}")) for a in climbed(roles)]
+
+
 def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
     unit = "persons" if policy.person is not None else "rows"
 
@@ -98,7 +109,9 @@ def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
             hint="raise suppression_limit, or weaken the guarantees",
         )
 
-    return Guard(Step("a node that holds", "lattice/none_holds.sql.j2", context), explain, GuaranteeError)
+    return Guard(
+        Step("a node that holds", "lattice/none_holds.sql.j2", context), explain, GuaranteeError
+    )
 
 
 __all__ = ["JUDGED", "compile_full_domain", "lattice_stages"]

@@ -12,7 +12,7 @@ from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.protections import column_rules
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Loop, Stage, Step
+from anonymizer.plan import Loop, Step
 from anonymizer.policy import FullDomain, Policy
 from anonymizer.privacy import Rule, merge_layers
 from anonymizer.profile import Level, Sensitive
@@ -169,7 +169,7 @@ MOST_ROUNDS = 1_000_000
 """Every round suppresses a class or is the last: a bound that is never met."""
 
 
-def verdict_steps(context: dict[str, Any]) -> tuple[Stage, ...]:
+def verdict_steps(context: dict[str, Any]) -> tuple[Step, ...]:
     """Steps that add the verdicts over `classes` to `judged`."""
     return (
         Step("verdicts", "lattice/verdicts.sql.j2", context),

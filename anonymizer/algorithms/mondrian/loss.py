@@ -52,13 +52,30 @@ def _node(levels: Sequence[Level], low: str, high: str, low_code: str, high_code
     return f"case when {low_code} = {high_code} then 0 {whens} else 1 end"
 
 
-def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
-    """What a cut below `code` of one attribute saves, in whole cells of that attribute."""
-    whole = {
+def _whole(levels: Sequence[Level]) -> dict[str, str]:
+    return {
         "range": _range("coalesce(last_share - first_share, 0)", "first_code = 0"),
         "set": _set("values_all"),
         "node": _node(levels, "first_", "last_", "first_code", "last_code"),
     }
+
+
+def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
+    """What it saves to part one value of a category, neither the first nor the last, from the rest.
+
+    The value itself is published exactly. The rest becomes a smaller set; its node stays.
+    """
+    whole = _whole(levels)
+    rest = {"range": whole["range"], "set": _set("(values_all - 1)"), "node": whole["node"]}
+    return Sql(
+        f"n_all * {by_kind(attributes, whole.__getitem__)}"
+        f" - (n_all - n) * {by_kind(attributes, rest.__getitem__)}"
+    )
+
+
+def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
+    """What a cut below `code` of one attribute saves, in whole cells of that attribute."""
+    whole = _whole(levels)
     left = {
         "range": _range("coalesce(share - first_share, 0)", "first_code = 0 and code > 0"),
         "set": _set("values_left"),

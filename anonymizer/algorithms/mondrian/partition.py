@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from anonymizer.algorithms.mondrian.loss import gain_sql, shape
+from anonymizer.algorithms.mondrian.loss import gain_sql, shape, single_gain_sql
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Loop, Stage, Step
+from anonymizer.plan import Compute, Loop, Stage, Step
 from anonymizer.profile import Attribute, Level
+
+if TYPE_CHECKING:
+    from anonymizer.algorithms.persons.rules import PersonRules
 
 MEMBERS = work("members")
 OPEN = work("open_units")
@@ -45,6 +48,10 @@ class Partitioning:
     split: Literal["loss", "median"]
     strict: bool
     protections: tuple[Protection, ...] = ()
+    singles: bool = True
+    """Whether one value of a category may be parted from all others (cuts by loss only)."""
+    persons: PersonRules | None = None
+    """Rules on persons that both halves of a cut have to hold."""
     first_class: Sql = ONE_CLASS
     """Class of a unit before the first cut: the first position of its part."""
 
@@ -66,7 +73,8 @@ def partition_stages(
     )
     context = _context(attributes, levels, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
-    if loop == "recursive" or (loop == "auto" and rows <= RECURSIVE_UP_TO):
+    judged = how.persons is not None and bool(how.persons.rules)
+    if not judged and (loop == "recursive" or (loop == "auto" and rows <= RECURSIVE_UP_TO)):
         stages.append(Step("partition", "mondrian/partition.sql.j2", context))
         return tuple(stages)
     stages += [
@@ -75,7 +83,7 @@ def partition_stages(
         Loop(
             "partition",
             (
-                Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),
+                *_choice(how, context),
                 Step("close classes", "mondrian/close_classes.sql.j2", context),
                 Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
             ),
@@ -86,6 +94,14 @@ def partition_stages(
     return tuple(stages)
 
 
+def _choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
+    if how.persons is not None and how.persons.rules:
+        from anonymizer.algorithms.mondrian.judged import judged_choice
+
+        return judged_choice(how.persons, context)
+    return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
+
+
 def _node(attribute: Attribute) -> bool:
     return shape(attribute) == "node"
 
@@ -94,6 +110,7 @@ def _context(
     attributes: Sequence[Attribute], levels: Sequence[Level], how: Partitioning, rows: int
 ) -> Mapping[str, Any]:
     k = lit(how.k)
+    by_loss = how.strict and how.split == "loss"
     if how.strict:
         admissible = f"n_left >= {k} and n_all - n_left >= {k}"
         if how.split == "median":
@@ -122,6 +139,10 @@ def _context(
         "relaxed": not how.strict,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
+        "singles": [a.index for a in attributes if shape(a) != "range"]
+        if by_loss and how.singles
+        else [],
+        "single_gain": single_gain_sql(attributes, levels),
         "loss_levels": levels_of_loss(rows, how.k),
         "state": Sql("partition"),
         "state_cuts": Sql("cuts"),

@@ -33,10 +33,12 @@ EXACT_UP_TO = 50_000
 """Rows up to which the exact mode is offered: its time grows with rows times buckets."""
 EXACT_WORK = 200_000_000
 """Rows times buckets up to which the exact mode is offered, about two minutes."""
-SCALED_RECORDS = 2_000
+SCALED_RECORDS = 4_000
 """Records of the first scaled pass."""
+BLOCK_RECORDS = 80
+"""Records of a block, unless there are so many blocks that it has to be fewer."""
 WORK = 30_000_000
-"""Rows of state that one pass may write before it is cut into blocks."""
+"""Records times records of a block that one pass may have."""
 TARGETS_PER_BLOCK = 8
 """Groups that a block has room for at least."""
 PASSES = 100
@@ -79,6 +81,7 @@ class Grouping:
             "batched": self.options.mode == "batched",
             "records": SCALED_RECORDS,
             "work": WORK,
+            "block_records": BLOCK_RECORDS,
             "targets_per_block": TARGETS_PER_BLOCK,
             "exact_work": EXACT_WORK,
         }

@@ -7,7 +7,7 @@ smallest groups are asked first, and the records that need the largest groups as
 from __future__ import annotations
 
 from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.msb.grouping import Grouping
+from anonymizer.algorithms.msb.grouping import ARRIVED, MEMBERS_OF_TYPES, Grouping
 from anonymizer.compile import work
 from anonymizer.plan import Loop, Stage, Step
 
@@ -34,17 +34,18 @@ def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
     }
     return (
         Step("before the first round", "msb/first_turn.sql.j2", context),
+        Step("no offers yet", "msb/no_offers.sql.j2", context),
+        Step("shapes of groups", "msb/shapes.sql.j2", {**context, "held": MEMBERS_OF_TYPES}),
         Loop(
             "place the residual",
             (
-                Step("shapes of groups", "msb/shapes.sql.j2", context),
                 Step("next round", "msb/next_turn.sql.j2", context),
                 Step("offers", "msb/offers.sql.j2", context),
                 Step("grown groups", "msb/grown.sql.j2", context),
                 Step("add members", "msb/add_members.sql.j2", context),
+                Step("add shapes", "msb/add_shapes.sql.j2", {**context, "held": ARRIVED}),
                 Step("types of groups", "msb/regroup.sql.j2", context),
                 Step("records left", "msb/settle.sql.j2", context),
-                Step("idle rounds", "msb/turned.sql.j2", context),
             ),
             until=Step("rounds left", "msb/rounds.sql.j2", context),
             # every round but the idle ones places a record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.lattice.packing import packing
-from anonymizer.algorithms.lattice.publish import recoded_cells
+from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
 from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.prepare import (
@@ -16,9 +16,10 @@ from anonymizer.algorithms.prepare import (
     units_step,
 )
 from anonymizer.algorithms.privacyfrost.columns import searched
-from anonymizer.algorithms.privacyfrost.partial import class_stages
+from anonymizer.algorithms.privacyfrost.partial import DIVIDED, class_stages
 from anonymizer.algorithms.privacyfrost.presampling import presampling_stages
-from anonymizer.algorithms.privacyfrost.search import search_stages
+from anonymizer.algorithms.privacyfrost.search import search_context, search_stages
+from anonymizer.algorithms.privacyfrost.trail import findings
 from anonymizer.algorithms.protections import protections
 from anonymizer.algorithms.roles import Roles
 from anonymizer.plan import Stage
@@ -34,6 +35,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     k = least_class(policy)
     packed = packing(profile.shapes)
     columns = searched(policy, roles, packed)
+    search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
     # the limit of suppression is judged on the rows; the search itself leaves none out
@@ -52,7 +54,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         *recode_steps(policy, roles, packed),
         tuples,
         levels,
-        *search_stages(policy, roles, columns, packed, k),
+        *search_stages(policy, columns, search),
         *class_stages(
             policy, roles, columns, packed, k, partial=options.partial_domain, rows=profile.rows
         ),
@@ -61,4 +63,5 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     layout, published_columns = published(policy, roles, {})
     persons = PERSONS if policy.person is not None else None
     assembly = Assembly(published_columns, tuple(keys), persons=persons)
-    return Compiled(stages, assembly, layout)
+    told = {**search, "divided": DIVIDED, "class_levels": CLASS_LEVELS}
+    return Compiled(stages, assembly, layout, findings=findings(roles, columns, told))

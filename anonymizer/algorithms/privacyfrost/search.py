@@ -26,19 +26,15 @@ TOTALS = {"basic": Sql("sum"), "eta": Sql("sum"), "log": Sql("max")}
 """How the columns' merits make a table's score."""
 
 
-def search_stages(
+def search_context(
     policy: Policy, roles: Roles, columns: Sequence[Searched], packed: Packing, k: int
-) -> tuple[Stage, ...]:
-    """Stages that write `search_state` (the best table) and `search_trail` (what was looked at).
-
-    One statement scores and judges all tables of a step. `score`, `weight` and the order of the
-    columns decide exactly: decimals, whole numbers, ranks.
-    """
+) -> dict[str, Any]:
+    """The parameters of the search's templates."""
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)
     keys = [Sql("node"), *(word.g for word in packed.words)]
     rules = judged_by(policy, roles, keys)
-    context: dict[str, Any] = {
+    return {
         "attributes": list(columns),
         "words": packed.words,
         "tuples": TUPLES,
@@ -58,12 +54,23 @@ def search_stages(
         "references": [rule.reference for rule in rules],
         "base_cells": [rule.base_cells for rule in rules],
     }
+
+
+def search_stages(
+    policy: Policy, columns: Sequence[Searched], context: dict[str, Any]
+) -> tuple[Stage, ...]:
+    """Stages that write `search_state` (the best table) and `search_trail` (what was looked at).
+
+    One statement scores and judges all tables of a step. `score`, `weight` and the order of the
+    columns decide exactly: decimals, whole numbers, ranks.
+    """
+    rules: tuple[Judged, ...] = context["protections"]
     return (
         Step("merit of levels", "privacyfrost/levels.sql.j2", context),
         Step("tuples worth looking at", "privacyfrost/base.sql.j2", context),
         *(_base_cells(rule, context) for rule in rules),
         Step("pre-computation", "privacyfrost/start.sql.j2", context),
-        _failed(policy, columns, rules, context, k),
+        _failed(policy, columns, rules, context),
         Step("where the search starts", "privacyfrost/first.sql.j2", context),
         Loop(
             "search",
@@ -94,7 +101,6 @@ def _failed(
     columns: Sequence[Searched],
     rules: Sequence[Judged],
     context: dict[str, Any],
-    k: int,
 ) -> Guard:
     held = [a.climbed.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
@@ -104,7 +110,7 @@ def _failed(
         smallest, broken = row
         if broken == 0:
             reason = f"the smallest class has {smallest} {unit}" if smallest else "a class is small"
-            reason = f"privacy.k_anonymity asks for {k}, and {reason}"
+            reason = f"privacy.k_anonymity asks for {context['k']}, and {reason}"
         else:
             reason = f"columns.{names[broken]}.protect does not hold in every class"
         if held:
@@ -117,5 +123,3 @@ def _failed(
 
     query = Step("coarsest table", "privacyfrost/failed.sql.j2", context)
     return Guard(query, explain, GuaranteeError)
-
-

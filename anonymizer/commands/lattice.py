@@ -1,0 +1,94 @@
+"""`anonymizer lattice`: every node of the generalization lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+    write_text,
+)
+from anonymizer.commands.output import Output, figure, table
+
+if TYPE_CHECKING:
+    from anonymizer.lattice_table import LatticeTable
+
+MOST_LINES = 40
+
+
+@click.command()
+@policy_argument
+@database_option("Database file of the source; not needed where the policy names a file.")
+@preset_option
+@click.option(
+    "--measure",
+    type=click.Choice(["ncp", "glm", "distortion", "dcp"]),
+    help="What the Pareto front and the optimum are taken by; default: the policy's, else ncp.",
+)
+@click.option("-o", "--output", "target", metavar="FILE", help="Write all nodes (.csv or .json).")
+@click.option("--plot", metavar="FILE", help="Draw k against cost (.png, .svg, .pdf).")
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    preset: str | None,
+    measure: str | None,
+    target: str | None,
+    plot: str | None,
+) -> None:
+    """Judge every node of the generalization lattice of POLICY's hierarchies; publish nothing.
+
+    Shows k against cost of the nodes on the Pareto front, and the node that full_domain would
+    publish under the policy's guarantees and suppression limit.
+    """
+    from anonymizer.commands.progress import progress
+    from anonymizer.lattice_table import lattice_table
+
+    loaded = load_policy(policy, preset)
+    with progress(output) as listener:
+        found = lattice_table(loaded, database, measure=measure, listener=listener)
+    if target is not None:
+        write_text(target, found.json() if target.endswith(".json") else found.csv())
+    if plot is not None:
+        found.plot(Path(plot))
+    output.result(found.as_dict(), _lines(found, target, plot))
+
+
+def _lines(found: LatticeTable, target: str | None, plot: str | None) -> Iterator[str]:
+    front = found.front
+    holding = sum(node["holds"] for node in found.nodes)
+    yield f"{len(found.rows):,} nodes, {holding:,} of them hold the policy's guarantees"
+    best = found.optimum
+    if best is None:
+        yield "no node holds: a run would fail"
+    else:
+        yield (
+            f"optimum by {found.measure}: {_levels(best)}, {figure(best['suppressed'])} rows"
+            f" suppressed, {found.measure} {figure(best[f'published_{found.measure}'])}"
+        )
+    yield ""
+    shown = front[:: max(len(front) // MOST_LINES, 1)]
+    yield f"Pareto front, nothing suppressed: {len(front):,} nodes"
+    head = ["k", "classes", "ncp", "distortion", "dcp", *found.columns]
+    yield from table(head, (_row(node) for node in shown))
+    for file in (target, plot):
+        if file is not None:
+            yield f"wrote {file}"
+
+
+def _levels(node: dict[str, Any]) -> str:
+    return ", ".join(f"{column} {level}" for column, level in node["levels"].items())
+
+
+def _row(node: dict[str, Any]) -> list[str]:
+    figures = [figure(node[name]) for name in ("k", "classes", "ncp", "distortion", "dcp")]
+    return [*figures, *(str(level) for level in node["levels"].values())]

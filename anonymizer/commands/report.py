@@ -1,0 +1,68 @@
+"""`anonymizer report`: a document on a release."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    load_policy,
+    policy_argument,
+    preset_option,
+    write_text,
+)
+from anonymizer.commands.output import Output
+
+
+@click.command()
+@policy_argument
+@click.option("--source", metavar="FILE", help="Database of the source, for what was before.")
+@database_option("Database file of the release; default: publish.database of POLICY.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json"]),
+    help="Default: by the suffix of FILE. Without -o, md and json go to standard output.",
+)
+@preset_option
+@click.option("--quiet", is_flag=True, help="Say nothing when it is written.")
+@click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
+def command(
+    policy: str,
+    source: str | None,
+    database: str | None,
+    target: str | None,
+    form: str | None,
+    preset: str | None,
+    quiet: bool,
+    debug: bool,
+) -> int | None:
+    """Write a report on the release of POLICY: one HTML file that needs no network.
+
+    The policy in words, guarantees, risk and every column before and after, what it cost, what it
+    does not promise, and the SQL to check it. The release is judged again; exit code 1 if it does
+    not hold.
+    """
+    import sys
+
+    from anonymizer.errors import Problem
+    from anonymizer.report import form_of, rendered
+    from anonymizer.report.content import collect
+
+    output = Output("text", quiet=quiet, debug=debug)
+    chosen = form or (form_of(target) if target is not None else "html")
+    if target is None and chosen == "html":
+        target = "report.html"
+    found = collect(load_policy(policy, preset), database, source)
+    text = rendered(found, chosen)
+    if target is None:
+        sys.stdout.write(text)
+    else:
+        write_text(target, text)
+        output.say(f"wrote {target}")
+    if not found.verification.passed:
+        problem = Problem("release", "does not hold what it promises", hint="see the report")
+        output.failed([problem], Exception())
+        return 1
+    return None

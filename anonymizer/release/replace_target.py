@@ -1,0 +1,146 @@
+"""Publishing in the place of the source: the table itself becomes its anonymized version.
+
+Everything happens in one transaction of the source's database. What the file held before stays in
+its unused space until the file is rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile.render import CREATES
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
+from anonymizer.plan import Step
+from anonymizer.release import objects
+from anonymizer.release.inplace_target import InPlaceTarget
+from anonymizer.release.manifest import Manifest, write_manifest
+
+WARNING = (
+    "the source table is replaced, but its old bytes stay in the file until it is rewritten:"
+    " anonymizer rewrite --database FILE. Copies and backups hold them as well."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceTarget(InPlaceTarget):
+    """The source table as the place of its own release."""
+
+    source: Table = field(kw_only=True)
+
+    def check(self, engine: DuckDBEngine) -> None:
+        """Raises TargetError where the source is no table that can be replaced."""
+        where = "publish.replace_source"
+        rows = engine.raw(
+            "select count(*) from duckdb_tables() where"
+            f" database_name = {lit(self.source.catalog)} and schema_name = {lit(self.source.schema)}"
+            f" and table_name = {lit(self.source.name)} and not temporary",
+            where,
+        )
+        if not rows[0][0] or self.source.catalog != self.catalog:
+            raise TargetError(
+                Problem(
+                    where,
+                    "needs a table of the database itself, not a view or a temporary table",
+                    hint="source: {table: main.visits}",
+                )
+            )
+        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
+        if (self.source.schema, self.source.name) in ours:
+            raise TargetError(
+                Problem(where, "the source is a release of this tool already", hint="nothing to do")
+            )
+        taken = objects.present(engine, self.catalog) - ours
+        further = [self.names.separate(name, None) for name in self.names.tables]
+        for table in (*further, self.names.manifest(None)):
+            if (table.schema, table.name) in taken:
+                raise TargetError(
+                    Problem(
+                        where,
+                        f"{table.name} would be published beside it and exists already",
+                        hint="rename that object",
+                    )
+                )
+
+    def publish_unchanged(
+        self,
+        engine: DuckDBEngine,
+        staged: Table,
+        manifest: Manifest,
+        tables: Mapping[str, Table],
+        snapshot: Step,
+    ) -> None:
+        """Replace the source in one transaction, if it still is what was read."""
+        with self._writable(engine):
+            engine.raw("begin transaction", "publish")
+            try:
+                _refuse_changed(engine, snapshot)
+                self._replace(engine, staged, manifest, tables)
+                engine.raw("commit", "publish")
+            except BaseException:
+                engine.raw("rollback", "publish")
+                raise
+
+    def _replace(
+        self,
+        engine: DuckDBEngine,
+        staged: Table,
+        manifest: Manifest,
+        tables: Mapping[str, Table],
+    ) -> None:
+        names, catalog = self.names, self.catalog
+        objects.create_record(engine, catalog)
+        try:
+            engine.raw(f"drop table {ident(self.source)}", "publish")
+        except AnonymizerError as error:
+            raise TargetError(
+                Problem(
+                    "publish.replace_source",
+                    "something depends on the source table, such as a foreign key",
+                    hint="remove the dependency, or publish into a database of its own",
+                )
+            ) from error
+        engine.raw(f"create table {ident(self.source)} as from {ident(staged)}", "publish")
+        for name, rows in tables.items():
+            published = ident(names.separate(name, catalog))
+            engine.raw(f"create table {published} as from {ident(rows)}", "publish")
+        write_manifest(engine, names, catalog, manifest)
+        # the table stands where a view of the release would
+        made = tuple(item for item in names.recorded() if item.kind != "rows")
+        objects.record(engine, catalog, made)
+
+
+def _refuse_changed(engine: DuckDBEngine, snapshot: Step) -> None:
+    """Raises SourceError where the source is no longer the rows that were read: what came since
+    would be lost with it."""
+    text = snapshot.statement().text
+    found = CREATES.match(text)
+    assert found is not None
+    then, now = Sql(f"from {found['target']}"), Sql(f"({text[found.end() :]})")
+    rows = engine.raw(
+        f"select (select count(*) from ({then} except all {now}))"
+        f" + (select count(*) from ({now} except all {then}))",
+        "publish",
+    )
+    if rows[0][0]:
+        raise SourceError(
+            Problem(
+                "source",
+                f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
+                hint="run again while nothing writes to the table",
+            )
+        )
+
+
+def refuse_without_consent(agreed: bool) -> None:
+    """Raises TargetError unless the caller has agreed to lose the source."""
+    if not agreed:
+        raise TargetError(
+            Problem(
+                "publish.replace_source",
+                "the source table would be replaced for good, and nobody has agreed to that",
+                hint="--yes-replace-source (in Python: replace_source=True); have a copy",
+            )
+        )
