@@ -19,7 +19,7 @@ from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError,
 from anonymizer.execute import Executor, Listener
 from anonymizer.ledger import Keeper
 from anonymizer.pipeline import Prepared, prepare
-from anonymizer.plan import Plan
+from anonymizer.plan import Plan, Step
 from anonymizer.policy import Policy
 from anonymizer.release import objects
 from anonymizer.release.file_target import FileTarget, building_of, create_schema, create_view
@@ -298,8 +298,14 @@ class _Job:
         verification, measures = self._judged(STAGED, replace(layout, tables=staged))
         manifest = self._manifest(verification, measures)
         self._remember()
+        warning = WARNING
         try:
-            target.publish(self.engine, STAGED, manifest, tables)
+            if isinstance(target, ReplaceTarget):
+                warning = replace_target.WARNING
+                (snapshot,) = (s for s in self.prepared.read[:1] if isinstance(s, Step))
+                target.publish_unchanged(self.engine, STAGED, manifest, tables, snapshot)
+            else:
+                target.publish(self.engine, STAGED, manifest, tables)
         except BaseException:
             self._withdraw()
             raise
@@ -309,7 +315,7 @@ class _Job:
             aside = building_of(target.database, self.names.run_id)
             write_manifest_file(file, manifest, aside)
         return self._release(
-            manifest, verification, measures, target.database, connection, (WARNING,)
+            manifest, verification, measures, target.database, connection, (warning,)
         )
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:

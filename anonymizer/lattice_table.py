@@ -81,7 +81,7 @@ class LatticeTable:
         return json.dumps(self.as_dict(), indent=1) + "\n"
 
     def plot(self, path: Path) -> None:
-        """k of every node against its cost, and the front. Raises EngineError without matplotlib."""
+        """Draw k of every node against its cost. Raises EngineError without matplotlib."""
         try:
             import matplotlib
         except ImportError:
@@ -128,9 +128,7 @@ def lattice_table(
         session.engine.binds = {"secret": Seed.fresh().secret}
         executor = Executor(session.engine, listener)
         prepared = prepare(policy, session, executor)
-        context, _, stages = lattice_stages(
-            policy, prepared.profile, prepared.roles, pruned=False
-        )
+        context, _, stages = lattice_stages(policy, prepared.profile, prepared.roles, pruned=False)
         executor.run(stages)
         quasi = prepared.roles.quasi
         parameters = {

@@ -16,15 +16,15 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.execute import Executor
-from anonymizer.ledger.keeper import prepare_history
 from anonymizer.hierarchy.shape import Shape, read_shape
+from anonymizer.ledger.keeper import prepare_history
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
 from anonymizer.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.session import Session, find_table
 
-OVER_LEVELS = ("full_domain", "privacyfrost")
+OVER_LEVELS = ("full_domain", "privacyfrost", "geneir")
 """Algorithms that choose a level of its hierarchy for every column."""
 
 

@@ -18,6 +18,7 @@ RULES: dict[str, set[str]] = {
     "full_domain": DIVERSITY | RELATIVE,
     "privacyfrost": DIVERSITY | RELATIVE,
     "danonyir": set(),
+    "geneir": set(),
 }
 MODELS: dict[str, set[str]] = {
     "msb": {"k_anonymity"},
@@ -26,6 +27,7 @@ MODELS: dict[str, set[str]] = {
     "full_domain": {"k_anonymity", "alpha_k"},
     "privacyfrost": {"k_anonymity", "alpha_k"},
     "danonyir": IDENTITY | {"k_anonymity"},
+    "geneir": IDENTITY | {"k_anonymity"},
 }
 DISTANCES: dict[str, set[str]] = {
     "msb": set(),
@@ -34,7 +36,11 @@ DISTANCES: dict[str, set[str]] = {
     "full_domain": {"equal", "ordered", "hierarchical"},
     "privacyfrost": {"equal", "ordered", "hierarchical"},
     "danonyir": set(),
+    "geneir": set(),
 }
+
+MERGES_PERSONS = {"mondrian", "danonyir"}
+"""Algorithms that take a person whose rows differ as one unit."""
 
 
 def refuse_unsupported(policy: Policy) -> None:
@@ -48,6 +54,13 @@ def _problems(policy: Policy) -> Iterator[Problem]:
     name = policy.algorithm.name
     if name not in RULES:
         return
+    if policy.merge_person_rows and name not in MERGES_PERSONS:
+        yield Problem(
+            "merge_person_rows",
+            f"is not available with {name}, whose classes are made of equal tuples",
+            allowed=", ".join(sorted(MERGES_PERSONS)),
+            hint="make the rows of a person equal in source.query",
+        )
     hint = "assess and verify judge it on any table; for a release choose another model"
     for model in policy.privacy.guarantees:
         if model not in MODELS[name]:

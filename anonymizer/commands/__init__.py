@@ -43,10 +43,12 @@ VERBS: dict[str, Verb] = {
     "run": Verb("run", "Anonymize, verify, and publish only what holds."),
     "verify": Verb("verify", "Judge a release again, from its own rows."),
     "report": Verb("report", "Write a report on a release: HTML with pictures, Markdown, JSON."),
+    "attack": Verb("attack", "Try to find persons in a release, and their values."),
     "export": Verb("export", "Write a release as Parquet or CSV, with its manifest."),
     "hierarchy": Verb("hierarchy", "Show, export and import generalization hierarchies."),
     "lattice": Verb("lattice", "Judge every node of the generalization lattice."),
     "ledger": Verb("ledger", "Show or forget what earlier releases are remembered by."),
+    "rewrite": Verb("rewrite", "Rewrite a database file without the bytes of what was dropped."),
     "clean": Verb("clean", "Remove what dead runs left."),
     "schema": Verb("schema", "Print the JSON Schema of a policy, for editors."),
 }

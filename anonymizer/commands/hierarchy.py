@@ -1,3 +1,128 @@
+"""`anonymizer hierarchy`: look at hierarchies, and take them out of and into a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
+
+from anonymizer.commands.options import database_option, load_policy, output_options
+from anonymizer.commands.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.compile import Table
+
+policy_option = click.option(
+    "--policy", metavar="POLICY", required=True, help="The policy that has the columns."
+)
+SOURCE = "Database file of the source; not needed where the policy names a file."
+
+
 @click.group()
-def command()->None: ...
+def command() -> None:
+    """Show, export and import generalization hierarchies."""
+
+
+@command.command()
+@click.argument("columns", nargs=-1, metavar="[COLUMN]...")
+@policy_option
+@database_option(SOURCE)
+@click.option("--published", is_flag=True, help="Distortions by the formulas of Table 4.")
+@click.option("--children", default=12, show_default=True, help="Nodes drawn under a node.")
+@output_options
+def show(
+    output: Output,
+    columns: tuple[str, ...],
+    policy: str,
+    database: str | None,
+    published: bool,
+    children: int,
+) -> None:
+    """Draw the hierarchies of COLUMNs (default: all) with counts and distortion per level."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    from anonymizer.trees import built
+
+    with built(load_policy(policy), database, columns) as made:
+        found = [one.shown(published=published) for one in made]
+    lines: list[str] = []
+    for one in found:
+        drawn = StringIO()
+        console = Console(file=drawn, width=120, color_system=None)
+        console.print(one.table())
+        console.print(one.tree(children))
+        lines += drawn.getvalue().splitlines()
+    output.result({"hierarchies": [one.as_dict() for one in found]}, lines)
+
+
+@command.command()
+@click.argument("column", metavar="COLUMN")
+@policy_option
+@database_option(SOURCE)
+@click.option("-o", "--output", "target", metavar="FILE", help="Write CSV, `;` between levels.")
+@click.option("--table", "table", metavar="NAME", help="Write a table of the database instead.")
+@click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
+@output_options
+def export(
+    output: Output,
+    column: str,
+    policy: str,
+    database: str | None,
+    target: str | None,
+    table: str | None,
+    replace: bool,
+) -> None:
+    """Write the hierarchy of COLUMN as a CSV file (ARX's layout) or as a table.
+
+    Both can be given to any policy, as `hierarchy: {file: …}` or `hierarchy: {table: …}`.
+    """
+    from anonymizer.commands.failures import UsageError
+    from anonymizer.errors import Problem
+    from anonymizer.trees import built, store
+
+    if (target is None) == (table is None):
+        raise UsageError(Problem("hierarchy export", "needs one target", "-o FILE or --table NAME"))
+    if table is not None and database is None:
+        raise UsageError(Problem("--database", "is needed for a table"))
+    with built(load_policy(policy), database, (column,)) as made:
+        if target is not None:
+            count, said = made[0].to_csv(Path(target)), target
+        else:
+            wide = made[0].wide()
+    if table is not None and database is not None:
+        count, said = len(wide.rows), table
+        store(wide, Path(database), _named(table), replace_it=replace)
+    data = {"column": column, "values": count, "written": said}
+    output.result(data, [f"wrote {count:,} values of {column} to {said}"])
+
+
+@command.command(name="import")
+@click.argument("file", metavar="FILE")
+@click.option("--table", "table", metavar="NAME", required=True, help="Name of the table.")
+@database_option("Database that will hold the table.", required=True)
+@click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
+@output_options
+def import_(output: Output, file: str, table: str, database: str, replace: bool) -> None:
+    """Check a hierarchy FILE (CSV, `;` between levels, no header) and store it as a table."""
+    from anonymizer.trees import read_csv, store
+
+    wide = read_csv(Path(file))
+    store(wide, Path(database), _named(table), replace_it=replace)
+    levels = len(wide.columns) - 1
+    data = {"table": table, "values": len(wide.rows), "levels": levels}
+    output.result(data, [f"stored {len(wide.rows):,} values with {levels} levels as {table}"])
+
+
+def _named(given: str) -> Table:
+    from anonymizer.commands.failures import UsageError
+    from anonymizer.compile import Table
+    from anonymizer.errors import Problem
+    from anonymizer.policy.values import table_parts
+
+    parts = table_parts(given)
+    if not 1 <= len(parts) <= 2:
+        raise UsageError(Problem("--table", "is not a name", hint="name, or schema.name"))
+    return Table(parts[-1], parts[0] if len(parts) == 2 else None)

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 @preset_option
 @seed_options
 @limit_options
+@click.option(
+    "--yes-replace-source",
+    is_flag=True,
+    help="Agree to publish.replace_source: the source table is lost.",
+)
 @click.option("--explain", is_flag=True, help="Show every statement, its rows and its time.")
 @output_options
 def command(
@@ -40,6 +45,7 @@ def command(
     seed: Seed,
     limits: Limits,
     explain: bool,
+    yes_replace_source: bool,
 ) -> None:
     """Anonymize the source of POLICY, verify the result, and publish it if everything holds.
 
@@ -51,7 +57,7 @@ def command(
 
     loaded = load_policy(policy, preset)
     with progress(output, explain=explain) as listener:
-        release = run(loaded, database, seed=seed, limits=limits, listener=listener)
+        release = run(loaded, database, seed=seed, limits=limits, listener=listener, replace_source=yes_replace_source)
     for warning in release.warnings:
         output.warn(warning)
     output.result(release.as_dict(), describe(release))

@@ -6,7 +6,7 @@ Both are opened read-only on one sandboxed connection; the source is read once, 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,15 +85,22 @@ def open_release(policy: Policy, database: Path) -> Iterator[Published]:
 
 @contextmanager
 def open_beside(
-    policy: Policy, database: Path, source: str | Path | None, limits: Limits | None = None
+    policy: Policy,
+    database: Path,
+    source: str | Path | None,
+    limits: Limits | None = None,
+    writable: Sequence[Path] = (),
 ) -> Iterator[Beside]:
-    """The release in `database` with its source (None where the policy names a file)."""
+    """The release in `database` with its source (None where the policy names a file).
+
+    Databases in the folders of `writable` can be attached as well.
+    """
     folder = runfolder.create(secrets.token_hex(8))
     with ExitStack() as stack:
         stack.callback(folder.remove)
-        writable = [folder.path, database.parent]
+        folders = (folder.path, database.parent, *writable)
         session = stack.enter_context(
-            open_session(policy, source, spill=folder.path, writable=writable, limits=limits)
+            open_session(policy, source, spill=folder.path, writable=folders, limits=limits)
         )
         catalog = attach_release(session.engine, database, session.database, RELEASE)
         view = Names.of(policy, "").view(catalog)

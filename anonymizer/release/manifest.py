@@ -19,7 +19,7 @@ from anonymizer.release.honesty import certificate, known_attacks
 from anonymizer.release.layout import Layout, Requirement, requirement_dict, requirement_from_dict
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Runs
-from anonymizer.verify import Verification
+from anonymizer.verify import Verification, check_sql
 
 FORMAT = 1
 NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
@@ -74,7 +74,7 @@ def make_manifest(
             "versions": dict(versions),
             "reproducible": reproducible,
             "requirements": [requirement_dict(item) for item in requirements],
-            "verification": _finite(verification.as_dict()),
+            "verification": _finite(_checks(verification, names, layout, requirements)),
             "measures": _finite(dict(measures)),
             "layout": layout.as_dict(),
             "certificate": certificate(),
@@ -82,6 +82,25 @@ def make_manifest(
             **_finite(dict(findings or {})),
         }
     )
+
+
+def _checks(
+    verification: Verification,
+    names: Names,
+    layout: Layout,
+    requirements: Sequence[Requirement],
+) -> dict[str, Any]:
+    """What was found, with the SQL by which a recipient finds it again.
+
+    Checks against the source come last; they read tables that ended with the run, so that they
+    have no SQL to give.
+    """
+    found = verification.as_dict()
+    shown = [check["sql"] for check in check_sql(names.view(None), layout, requirements)]
+    shown += [None] * (len(found["checks"]) - len(shown))
+    for check, text in zip(found["checks"], shown, strict=True):
+        check["sql"] = text
+    return found
 
 
 def _finite(value: Any) -> Any:

@@ -30,7 +30,7 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     each the nearest that still holds the guarantees then, unless suppression costs less (one per
     cell). A person whom none of the block can take tries the nearest ones of all blocks.
     """
-    context = _context(how)
+    context = residual_context(how)
     stages: list[Stage] = [
         Step("residual persons", "danonyir/left.sql.j2", context),
         Step("clusters that hold", "danonyir/closed.sql.j2", context),
@@ -39,14 +39,17 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
         _loop("place residual persons", how, context, everywhere=False),
     ]
     if how.block_size != "all":
-        stages.append(
-            _loop("place persons elsewhere", how, {**context, "residual": HOMELESS}, everywhere=True)
-        )
+        stages.append(place_everywhere(how, {**context, "residual": HOMELESS}))
     return tuple(stages)
 
 
+def place_everywhere(how: Clustering, context: Mapping[str, Any]) -> Loop:
+    """The loop in which all persons of `residual` try the nearest clusters of the whole table."""
+    return _loop("place persons elsewhere", how, context, everywhere=True)
+
+
 def _loop(name: str, how: Clustering, context: Mapping[str, Any], *, everywhere: bool) -> Loop:
-    shared = {**context, "everywhere": everywhere}
+    shared = {**context, "everywhere": everywhere, "verdicts": None, "searched": None}
     body: list[Step | Compute] = [Step("offers", "danonyir/offers.sql.j2", shared)]
     if not how.rules.monotone:
         judging = Judging(how.rules, "offered")
@@ -65,7 +68,8 @@ def _loop(name: str, how: Clustering, context: Mapping[str, Any], *, everywhere:
     return Loop(name, tuple(body), until=until, at_most=how.persons + 1)
 
 
-def _context(how: Clustering) -> Mapping[str, Any]:
+def residual_context(how: Clustering) -> Mapping[str, Any]:
+    """The parameters that the templates of residual persons share."""
     return {
         **how.context(),
         "state": STATE,

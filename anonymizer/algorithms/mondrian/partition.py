@@ -110,7 +110,9 @@ def _context(
     attributes: Sequence[Attribute], levels: Sequence[Level], how: Partitioning, rows: int
 ) -> Mapping[str, Any]:
     k = lit(how.k)
-    by_loss = how.strict and how.split == "loss"
+    singles: list[int] = []
+    if how.strict and how.split == "loss" and how.singles:
+        singles = [a.index for a in attributes if shape(a) != "range"]
     if how.strict:
         admissible = f"n_left >= {k} and n_all - n_left >= {k}"
         if how.split == "median":
@@ -139,9 +141,7 @@ def _context(
         "relaxed": not how.strict,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
-        "singles": [a.index for a in attributes if shape(a) != "range"]
-        if by_loss and how.singles
-        else [],
+        "singles": singles,
         "single_gain": single_gain_sql(attributes, levels),
         "loss_levels": levels_of_loss(rows, how.k),
         "state": Sql("partition"),

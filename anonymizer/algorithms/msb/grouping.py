@@ -41,8 +41,8 @@ WORK = 30_000_000
 """Records times records of a block that one pass may have."""
 TARGETS_PER_BLOCK = 8
 """Groups that a block has room for at least."""
-PASSES = 100
-"""More passes than scales, and than blocks that leave nine tenths at most, can take."""
+PASSES = 64
+"""More passes than scales, and than halvings of what blocks leave, can take."""
 LEVEL_WEIGHT = 2**24
 """More than the selectivity of any bucket: capacities of at most 2^24 records in all."""
 
@@ -79,6 +79,7 @@ class Grouping:
             "state": Sql("state"),
             "priority": self.priority,
             "batched": self.options.mode == "batched",
+            "everything": 2**62,
             "records": SCALED_RECORDS,
             "work": WORK,
             "block_records": BLOCK_RECORDS,

@@ -51,6 +51,16 @@ class Searched:
         return Sql(f"d{self.climbed.attribute.index}")
 
     @property
+    def best(self) -> Sql:
+        """Its depth in the best table so far."""
+        return Sql(f"b{self.climbed.attribute.index}")
+
+    @property
+    def chosen(self) -> Sql:
+        """Its depth in the table that a step goes on with."""
+        return Sql(f"chosen_{self.climbed.attribute.index}")
+
+    @property
     def level(self) -> Sql:
         """Its level, counted from the values, in a class."""
         return self.climbed.level

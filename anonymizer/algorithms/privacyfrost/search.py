@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -14,11 +13,12 @@ from anonymizer.algorithms.privacyfrost.rules import Judged, judged_by
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, lit, work
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.plan import Guard, Loop, Row, Stage, Step
+from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy, PrivacyFrost
 
 DEPTHS = work("search_depths")
 BASE = work("search_base")
+START = work("search_start")
 TRAIL = work("search_trail")
 STATE = work("search_state")
 
@@ -41,6 +41,7 @@ def search_context(
         "levels": LEVELS,
         "depths": DEPTHS,
         "base": BASE,
+        "start": START,
         "trail": TRAIL,
         "state": STATE,
         "k": k,
@@ -61,7 +62,7 @@ def search_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` (the best table) and `search_trail` (what was looked at).
 
-    One statement scores and judges all tables of a step. `score`, `weight` and the order of the
+    One statement goes through all steps, and every step scores and judges all of its tables at once. `score`, `weight` and the order of the
     columns decide exactly: decimals, whole numbers, ranks.
     """
     rules: tuple[Judged, ...] = context["protections"]
@@ -71,23 +72,9 @@ def search_stages(
         *(_base_cells(rule, context) for rule in rules),
         Step("pre-computation", "privacyfrost/start.sql.j2", context),
         _failed(policy, columns, rules, context),
-        Step("where the search starts", "privacyfrost/first.sql.j2", context),
-        Loop(
-            "search",
-            (
-                Step("score and judge", "privacyfrost/judge.sql.j2", context),
-                Step("take the best", "privacyfrost/move.sql.j2", context),
-            ),
-            until=Step("unfinished", "privacyfrost/unfinished.sql.j2", context),
-            at_most=most_steps(columns),
-        ),
+        Step("search", "privacyfrost/search.sql.j2", context),
+        Step("best table", "privacyfrost/best.sql.j2", context),
     )
-
-
-def most_steps(columns: Sequence[Searched]) -> int:
-    """Every table is the best at most once, and a way down and up visits each depth once."""
-    nodes = math.prod(a.height - a.floor + 1 for a in columns)
-    return nodes * (sum(a.height for a in columns) + 3)
 
 
 def _base_cells(rule: Judged, context: dict[str, Any]) -> Step:

@@ -1,0 +1,101 @@
+"""The stages that climb: whole levels for the persons who are left, classes that hold leave."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anonymizer.algorithms.danonyir.clustering import Clustering, empty
+from anonymizer.algorithms.danonyir.residual import (
+    CLOSED,
+    RESIDUAL,
+    place_everywhere,
+    residual_context,
+)
+from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.lattice.publish import CLASS_LEVELS
+from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.persons.boxes import Node
+from anonymizer.algorithms.persons.judging import Judging
+from anonymizer.algorithms.prepare import UNITS
+from anonymizer.compile import Sql, lit, work
+from anonymizer.plan import Compute, Loop, Row, Stage, Step
+from anonymizer.profile import Attribute
+
+LADDER = work("ladder")
+ROUND = work("climbing_round")
+
+
+def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]:
+    """Stages that write MEMBERS and CLASS_LEVELS from UNITS."""
+    attributes = [node.attribute for node in nodes]
+    steps = sum(a.height for a in attributes)
+    judging = Judging(how.rules, "climbers")
+    context = {
+        **residual_context(how),
+        "ladder": LADDER,
+        "round": ROUND,
+        "units": UNITS,
+        "members": MEMBERS,
+        "class_levels": CLASS_LEVELS,
+        "asked": judging.asked,
+        **judging.passed,
+        "closed": CLOSED,
+        "residual": RESIDUAL,
+        "attributes": attributes,
+        "level_names": [(lit(a.index), Sql(f"l{a.index}")) for a in attributes],
+        "keys": [_key(a) for a in attributes],
+        "copied": [Sql(n) for node in nodes for n in node.columns if n != node.name("level")],
+        "levels": [(Sql(node.name("level")), Sql(f"l{node.attribute.index}")) for node in nodes],
+        "steps": steps,
+        "least": how.rules.least,
+        "draw": later_draw("min(draw)", "ladder"),
+    }
+    body = (
+        Step("climb", "geneir/climb.sql.j2", context),
+        *judging.steps(),
+        Step("classes leave", "geneir/leave.sql.j2", context),
+        Step("levels of these classes", "geneir/leave_levels.sql.j2", context),
+        Step("next round", "geneir/next_round.sql.j2", context),
+    )
+    return (
+        _ladder(attributes, context),
+        Step("first round", "geneir/first_round.sql.j2", context),
+        empty("no classes yet", MEMBERS, ("unit", "class_id")),
+        empty("no levels yet", CLASS_LEVELS, ("class_id", *(f"l{a.index}" for a in attributes))),
+        Loop(
+            "climb",
+            body,
+            until=Step("more to climb", "geneir/more.sql.j2", context),
+            at_most=steps + 1,
+        ),
+        Step("classes that hold", "geneir/classes.sql.j2", context),
+        Step("residual persons", "geneir/left.sql.j2", context),
+        place_everywhere(how, context),
+        Step("levels of classes", "geneir/class_levels.sql.j2", context),
+    )
+
+
+def _key(a: Attribute) -> Sql:
+    """The node of a person at the level that the rest of the table has reached."""
+    whens = " ".join(f"when {j.number} then u.node{j.number}_{a.index}" for j in a.levels)
+    return Sql(f"case h.l{a.index} {whens} else u.leaf{a.index} end" if whens else f"u.leaf{a.index}")
+
+
+def _ladder(attributes: Sequence[Attribute], context: Mapping[str, Any]) -> Compute:
+    def ladder(rows: list[Row]) -> list[Row]:
+        """Which column climbs in which round: any that is not at its root, at random."""
+        draw = random.Random(int(rows[0][0]))
+        left = {a.index: a.height for a in attributes if a.height}
+        made: list[Row] = []
+        while left:
+            chosen = draw.choice(sorted(left))
+            made.append((len(made) + 1, chosen))
+            left[chosen] -= 1
+            if not left[chosen]:
+                del left[chosen]
+        return made
+
+    step = Step("draw the order of columns", "geneir/draw.sql.j2", context)
+    return Compute(step, ladder, LADDER, (("step", "BIGINT"), ("attribute", "BIGINT")))

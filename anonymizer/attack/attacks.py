@@ -1,0 +1,257 @@
+"""Attacks that try, on a release and its source: linking, a known value, an earlier release.
+
+The attacker knows the exact quasi-identifiers of some of the persons, and the release. Success is
+what they can expect when they guess as well as the release allows (every candidate row equally
+likely, the values of a bucket by their shares). A bound is one that the release promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from anonymizer.attack.staging import TARGETS, TUPLES, Arena, Secret, arena
+from anonymizer.engines.duckdb import Limits
+from anonymizer.errors import NothingToCheckError, PolicyError, Problem
+from anonymizer.policy import Policy
+from anonymizer.release.beside import attach_release, open_beside, release_file
+from anonymizer.release.layout import Layout, Requirement
+from anonymizer.release.manifest import read_manifest
+from anonymizer.release.names import Names
+
+EARLIER = "anon_earlier"
+SHARE = 0.1
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """Finding the targets' rows (persons) by their quasi-identifiers."""
+
+    targets: int
+    not_found: int
+    """Targets that no row can be: they were left out."""
+    fewest_candidates: int | None
+    mean_candidates: float | None
+    success: float
+    """Expected share of targets whose row is picked."""
+    most: float
+    """Largest chance for one target."""
+    bound: float | None
+    """1/k, where the release promises k."""
+    beyond: int
+    """Targets with fewer candidates than k."""
+
+    @property
+    def holds(self) -> bool:
+        return self.bound is None or self.most <= self.bound + ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """Guessing a sensitive value of the targets."""
+
+    column: str
+    targets: int
+    most_confident: float | None
+    """Largest chance that an observer gives to one value of one target."""
+    success: float | None
+    """Expected share of targets guessed right."""
+    blind_success: float | None
+    """The same without the targets' quasi-identifiers: always the commonest value."""
+    bound: float | None
+    """1/l or alpha, where the release promises it for single persons."""
+
+    @property
+    def holds(self) -> bool:
+        if self.bound is None or self.most_confident is None:
+            return True
+        return self.most_confident <= self.bound + ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class KnownValue:
+    """Finding the targets by quasi-identifiers and one sensitive value: no model promises k."""
+
+    column: str
+    targets: int
+    fewest_candidates: int | None
+    success: float
+    singled_out: int
+    below_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """Intersecting what two releases allow for a target."""
+
+    column: str
+    targets: int
+    values_now: float | None
+    """Values that a target can have by this release, on average."""
+    values_left: float | None
+    """Values that both releases allow."""
+    exposed: int
+    """Targets with several values now, and one by both."""
+    below_l: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """What the attacks reached."""
+
+    view: str
+    share: float
+    linking: Linking
+    inference: tuple[Inference, ...]
+    known_value: tuple[KnownValue, ...]
+    intersection: tuple[Intersection, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no attack got beyond a bound that the release promises."""
+        return self.linking.holds and all(found.holds for found in self.inference)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "view": self.view,
+            "share": self.share,
+            "holds": self.holds,
+            "linking": {**asdict(self.linking), "holds": self.linking.holds},
+            "inference": [{**asdict(i), "holds": i.holds} for i in self.inference],
+            "known_value": [asdict(found) for found in self.known_value],
+            "intersection": [asdict(found) for found in self.intersection],
+        }
+
+
+def attack(
+    policy: Policy,
+    source: str | Path | None = None,
+    *,
+    release: str | Path | None = None,
+    earlier: str | Path | None = None,
+    share: float = SHARE,
+    seed: int = 0,
+    limits: Limits | None = None,
+) -> Attack:
+    """Attack the release of `policy` with what a `share` of the source's persons tells.
+
+    `source`: the source's database (not needed where the policy names a file); `release`: default
+    publish.database; `earlier`: the database of an earlier release of the same view. `seed` draws
+    the targets. Raises NothingToCheckError where there is no release.
+    """
+    if not 0 < share <= 1:
+        raise PolicyError(Problem("--share", "is not a share", allowed="above 0, up to 1"))
+    path = release_file(policy, release, source)
+    before = Path(earlier).resolve() if earlier is not None else None
+    if before is not None and not before.is_file():
+        raise NothingToCheckError(Problem("--earlier", f"there is no file {before.name}"))
+    files = [before.parent] if before is not None else []
+    with open_beside(policy, path, source, limits, writable=files) as beside:
+        layout, requirements = beside.layout, beside.manifest.requirements
+        now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
+        k, l = _k(requirements), _l(requirements)
+        linking = _link(now, k)
+        if linking.targets == 0:
+            raise NothingToCheckError(
+                Problem("--share", "draws no target", hint="raise it, or change --seed")
+            )
+        old = None
+        if before is not None:
+            catalog = attach_release(beside.engine, before, None, EARLIER)
+            view = Names.of(policy, "").view(catalog)
+            manifest = read_manifest(beside.engine, view)
+            old = arena(beside, view, manifest.layout, "earlier", share=None, seed=seed)
+        return Attack(
+            view=str(beside.manifest.data["view"]),
+            share=share,
+            linking=linking,
+            inference=tuple(_infer(now, s, layout, requirements) for s in now.secrets),
+            known_value=tuple(_known(now, s, k) for s in now.secrets),
+            intersection=tuple(_intersect(now, old, l)) if old is not None else (),
+        )
+
+
+def _link(now: Arena, k: int | None) -> Linking:
+    (row,) = now.select("linking", tuples=TUPLES, k=k or 0)
+    targets, lost, fewest, mean, success, beyond = row
+    most = 1 / fewest if fewest else 0.0
+    return Linking(targets, lost, fewest, mean, success, most, 1 / k if k else None, beyond)
+
+
+def _infer(
+    now: Arena, secret: Secret, layout: Layout, requirements: Sequence[Requirement]
+) -> Inference:
+    (row,) = now.select(
+        "inference",
+        targets=TARGETS,
+        tuples=TUPLES,
+        beliefs=now.beliefs(secret),
+        weights=now.weights(secret),
+        value=secret.s,
+    )
+    bound = None if layout.person_id is not None else _bound(secret.column, requirements)
+    targets, confident, success, blind = row
+    return Inference(secret.column, targets, confident, success, blind, bound)
+
+
+def _known(now: Arena, secret: Secret, k: int | None) -> KnownValue:
+    (row,) = now.select(
+        "known_value",
+        targets=TARGETS,
+        tuples=TUPLES,
+        beliefs=now.beliefs(secret),
+        value=secret.s,
+        k=k or 0,
+    )
+    return KnownValue(secret.column, *row)
+
+
+def _intersect(now: Arena, old: Arena, l: dict[str, int]) -> Iterable[Intersection]:
+    known = {secret.column: secret for secret in old.secrets}
+    for secret in now.secrets:
+        if secret.column in known:
+            (row,) = now.select(
+                "intersection",
+                tuples=TUPLES,
+                beliefs=now.beliefs(secret),
+                earlier=old.beliefs(known[secret.column]),
+                l=l.get(secret.column, 2),
+            )
+            yield Intersection(secret.column, *row)
+
+
+def _k(requirements: Sequence[Requirement]) -> int | None:
+    """The k that is promised of rows (persons)."""
+    given = [
+        int(r.parameters["k"]) for r in requirements if "k" in r.parameters and r.name != "k_map"
+    ]
+    return max(given, default=None)
+
+
+def _l(requirements: Sequence[Requirement]) -> dict[str, int]:
+    """The l that is promised of every column."""
+    return {
+        r.column: int(r.parameters["l"])
+        for r in requirements
+        if r.column is not None and r.name == "distinct_l"
+    }
+
+
+def _bound(column: str, requirements: Sequence[Requirement]) -> float | None:
+    """The largest chance of one value that is promised.
+
+    l different values in a class promise none, as one may be frequent; in a bucket each stands
+    once, and in a group each has at most the share 1/l.
+    """
+    bounds = []
+    for r in requirements:
+        if r.column != column:
+            continue
+        if r.name == "distinct_l" and r.scope in ("bucket", "group"):
+            bounds.append(1 / int(r.parameters["l"]))
+        if r.name in ("alpha", "alpha_k") and r.parameters.get("value") is None:
+            bounds.append(float(r.parameters["alpha"]))
+    return min(bounds, default=None)

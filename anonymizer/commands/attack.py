@@ -1,0 +1,129 @@
+"""`anonymizer attack`: what somebody who knows quasi-identifiers gets out of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    limit_options,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+)
+from anonymizer.commands.output import Output, figure, table
+
+if TYPE_CHECKING:
+    from anonymizer.attack import Attack
+    from anonymizer.engines.duckdb import Limits
+
+
+@click.command()
+@policy_argument
+@database_option("Database file of the source; not needed where the policy names a file.")
+@click.option("--release", metavar="FILE", help="The release; default: publish.database of POLICY.")
+@click.option("--earlier", metavar="FILE", help="An earlier release of the same view.")
+@click.option(
+    "--share",
+    metavar="F",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Share of the source's rows (persons) that the attacker looks for.",
+)
+@click.option("--test-seed", metavar="N", type=int, default=0, help="Draws the targets.")
+@preset_option
+@limit_options
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    release: str | None,
+    earlier: str | None,
+    share: float,
+    test_seed: int,
+    preset: str | None,
+    limits: Limits,
+) -> None:
+    """Attack the release of POLICY with what its source tells of some persons.
+
+    Linking by the quasi-identifiers, the same with one sensitive value known, and intersection
+    with an earlier release; the success against the bounds that the release promises. Exit code 1
+    if an attack gets beyond one. Nothing is written, no value is shown.
+    """
+    from anonymizer.attack import attack
+    from anonymizer.commands.failures import Unfulfilled
+    from anonymizer.errors import Problem
+
+    found = attack(
+        load_policy(policy, preset),
+        database,
+        release=release,
+        earlier=earlier,
+        share=share,
+        seed=test_seed,
+        limits=limits,
+    )
+    if not found.holds:
+        if not output.json:
+            output.result({}, lines(found))
+        problem = Problem("release", "an attack got beyond a bound that the release promises")
+        raise Unfulfilled([problem], 1, found.as_dict())
+    output.result(found.as_dict(), lines(found))
+
+
+def lines(found: Attack) -> Iterator[str]:
+    """What the attacks reached, as text."""
+    link = found.linking
+    yield f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
+    yield ""
+    yield "Linking: the attacker knows the quasi-identifiers"
+    bound = "-" if link.bound is None else figure(link.bound)
+    rows = [
+        ("fewest candidates", figure(link.fewest_candidates)),
+        ("candidates, on average", figure(link.mean_candidates)),
+        ("largest chance for one target", figure(link.most)),
+        ("promised", bound),
+        ("expected share of rows found", figure(link.success)),
+        ("targets that were left out", figure(link.not_found)),
+    ]
+    yield from table(("", ""), rows)[1:]
+    if found.inference:
+        yield ""
+        yield "Guessing a sensitive value from the candidates"
+        yield from table(
+            ("column", "largest chance", "promised", "guessed right", "without the attack"),
+            [
+                (i.column, figure(i.most_confident), figure(i.bound), figure(i.success),
+                 figure(i.blind_success))
+                for i in found.inference
+            ],
+        )  # fmt: skip
+        yield ""
+        yield "Linking with one sensitive value known as well (no model here promises k then)"
+        yield from table(
+            ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
+            [
+                (v.column, figure(v.targets), figure(v.fewest_candidates), figure(v.success),
+                 figure(v.singled_out), figure(v.below_k))
+                for v in found.known_value
+            ],
+        )  # fmt: skip
+    if found.intersection:
+        yield ""
+        yield "Intersection with the earlier release"
+        yield from table(
+            ("column", "targets", "values now", "values left", "exposed", "below l"),
+            [
+                (x.column, figure(x.targets), figure(x.values_now), figure(x.values_left),
+                 figure(x.exposed), figure(x.below_l))
+                for x in found.intersection
+            ],
+        )  # fmt: skip
+    yield ""
+    yield "no promised bound was passed" if found.holds else "A PROMISED BOUND WAS PASSED"

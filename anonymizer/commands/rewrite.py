@@ -1,0 +1,46 @@
+"""`anonymizer rewrite`: a database file without the bytes of what was dropped."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import database_option, output_options
+from anonymizer.commands.output import Output
+
+
+@click.command()
+@database_option("Database file to rewrite.", required=True)
+@click.option(
+    "--absent",
+    metavar="FILE",
+    help="Text file of values, one a line, that must not be in the rewritten file.",
+)
+@output_options
+def command(output: Output, database: str, absent: str | None) -> None:
+    """Write a DuckDB file anew, without what was dropped or deleted, and check by scanning.
+
+    Needed after publish.replace_source. The new file replaces the old one only if every table is
+    the same and nothing of the old file's unused space is found in it (exit code 1 otherwise).
+    Copies, backups and snapshots of the disk keep the old bytes.
+    """
+    from pathlib import Path
+
+    from anonymizer.commands.failures import UsageError
+    from anonymizer.errors import Problem
+    from anonymizer.rewrite import rewrite
+
+    values: list[str] = []
+    if absent is not None:
+        try:
+            values = [v for v in Path(absent).read_text("utf-8").splitlines() if v.strip()]
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(Problem("--absent", "cannot be read as UTF-8 text")) from error
+    done = rewrite(database, values)
+    output.result(
+        done.as_dict(),
+        [
+            f"rewrote {Path(database).name}: {done.tables} tables,"
+            f" {done.bytes_before:,} bytes before, {done.bytes_after:,} after",
+            f"looked for {done.pieces} pieces of old text and {done.values} values: none is there",
+        ],
+    )

@@ -1,0 +1,51 @@
+{#- What the tests share: arguments are checked here, and an error names the test, the argument and
+    what is allowed. -#}
+
+{% macro anon_fail(test, argument, problem, allowed) -%}
+  {{ exceptions.raise_compiler_error(test ~ ": " ~ argument ~ ": " ~ problem ~ " (allowed: " ~ allowed ~ ")") }}
+{%- endmacro %}
+
+{#- A number of at least `least`, a whole one where it says so. -#}
+{% macro anon_number(test, argument, given, least, whole=true, most=none) -%}
+  {%- set allowed = ("a whole number" if whole else "a number") ~ " from " ~ least ~ ("" if most is none else " to " ~ most) -%}
+  {%- if given is not number or given is boolean or (whole and given is not integer) or given < least or (most is not none and given > most) -%}
+    {{ anonymizer.anon_fail(test, argument, "is " ~ (given if given is number else "not a number"), allowed) }}
+  {%- endif -%}
+{%- endmacro %}
+
+{#- The columns that the test reads, each of which the relation has to have. A test with a `where`
+    reads a query, whose columns the engine checks. -#}
+{% macro anon_needs(test, model, given) -%}
+  {%- if execute and model is not string -%}
+    {%- set found = adapter.get_columns_in_relation(model) | map(attribute="name") | list -%}
+    {%- set known = found | map("lower") | list -%}
+    {%- for argument, names in given.items() -%}
+      {%- for name in names if name is not none and name | lower not in known -%}
+        {{ anonymizer.anon_fail(test, argument, "the relation has no column " ~ name, found | join(", ")) }}
+      {%- endfor -%}
+    {%- endfor -%}
+  {%- endif -%}
+{%- endmacro %}
+
+{#- Every row with its class: the number in the column `class_id`, or one that stands for its values
+    in the columns of `quasi`, NULL being a value. -#}
+{% macro anon_classed(test, model, quasi, class_id, columns) -%}
+  {%- if (not quasi) == (class_id is none) -%}
+    {{ anonymizer.anon_fail(test, "quasi", "is needed, or class_id, and not both", "quasi: a list of columns; class_id: one column") }}
+  {%- endif -%}
+  {%- if quasi is string -%}
+    {{ anonymizer.anon_fail(test, "quasi", "is one text", "a list of columns") }}
+  {%- endif -%}
+  {{ anonymizer.anon_needs(test, model, {"quasi": quasi or [], "class_id": [class_id], "a column": columns.values() | list}) }}
+select
+    {% if class_id is not none -%}
+    {{ adapter.quote(class_id) }} as class_id
+    {%- else -%}
+    dense_rank() over (order by {% for name in quasi %}{{ adapter.quote(name) }}{{ ", " if not loop.last }}{% endfor %}) as class_id
+    {%- endif %}
+    {%- for alias, name in columns.items() %},
+    {{ adapter.quote(name) }} as {{ alias }}
+    {%- endfor %}
+
+from {{ model }}
+{%- endmacro %}

@@ -1,0 +1,50 @@
+{#- Classes that are not l-diverse in a sensitive column (Machanavajjhala et al. 2006); a NULL counts
+    towards nothing. `kind`: distinct (default), entropy, or recursive, which needs `c`. -#}
+{% test l_diversity(model, l, sensitive=none, column_name=none, quasi=none, class_id=none, kind="distinct", c=none) %}
+{{ anonymizer.anon_number("l_diversity", "l", l, 1, whole=(kind != "entropy")) }}
+{%- if kind not in ["distinct", "entropy", "recursive"] -%}
+  {{ anonymizer.anon_fail("l_diversity", "kind", "is not a kind", "distinct, entropy, recursive") }}
+{%- endif -%}
+{%- if kind == "recursive" -%}{{ anonymizer.anon_number("l_diversity", "c", c, 0, whole=false) }}{%- endif -%}
+{%- if (sensitive or column_name) is none -%}
+  {{ anonymizer.anon_fail("l_diversity", "sensitive", "is needed", "a column, or the test on a column") }}
+{%- endif %}
+with classed as (
+{{ anonymizer.anon_classed("l_diversity", model, quasi, class_id, {"sensitive": sensitive or column_name}) }}
+),
+counts as (
+    select class_id, sensitive, count(*) as n
+    from classed
+    group by class_id, sensitive
+),
+ranked as (
+    select
+        class_id,
+        case when sensitive is null then 0 else n end as n,
+        n as units,
+        row_number() over (partition by class_id, sensitive is null order by n desc) as place
+    from counts
+),
+classes as (
+    select
+        class_id,
+        sum(units) as units,
+        count(*) filter (where n > 0) as different,
+        coalesce(exp(ln(nullif(sum(n), 0)) - sum(n * ln(n)) filter (where n > 0) / nullif(sum(n), 0)), 0) as entropy_l,
+        max(n) as most,
+        coalesce(sum(n) filter (where n > 0 and place >= {{ l if l is integer else 1 }}), 0) as tail
+    from ranked
+    group by class_id
+)
+select class_id, cast(units as bigint) as units, {% if kind == "distinct" %}different{% elif kind == "entropy" %}entropy_l{% else %}most / nullif(tail, 0){% endif %} as achieved
+from classes
+where
+    {% if kind == "distinct" -%}
+    different < {{ l }}
+    {%- elif kind == "entropy" -%}
+    entropy_l < {{ l }} - 1e-9
+    {%- else -%}
+    not (tail > 0 and most < {{ c }} * tail)
+    {%- endif %}
+
+{% endtest %}

@@ -1,0 +1,60 @@
+{#- The materialization `anonymized`: the model's SQL is the source, and what is published is a view
+    over a frozen table of rows that an independent check has passed. The Python package
+    `sql-anonymizer` does it in the process of dbt, on dbt's own connection; rows stay in DuckDB.
+
+    config  policy  a policy file, from the project's folder, or the policy itself, without
+                    `source` and with no name, schema or database under `publish`
+    meta    anonymizer  of a column: its entry under `columns` of the policy
+
+    A guarantee that does not hold fails the model and leaves the old release as it is. -#}
+{% materialization anonymized, adapter="duckdb", supported_languages=["sql"] %}
+  {%- set target_relation = this.incorporate(type="view") -%}
+  {%- set columns = {} -%}
+  {%- for name, column in (model.columns or {}).items() -%}
+    {%- set meta = (column.config or {}).get("meta") or column.meta or {} -%}
+    {%- if "anonymizer" in meta -%}
+      {%- do columns.update({column.name: meta["anonymizer"]}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- set given = {
+      "model": model.name,
+      "database": this.database,
+      "schema": this.schema,
+      "name": this.identifier,
+      "query": compiled_code,
+      "policy": config.get("policy"),
+      "columns": columns,
+  } -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+  {#- the release is published in a transaction of its own, which cannot stand inside another -#}
+  {%- do adapter.ensure_transaction() -%}
+  {%- do adapter.commit() -%}
+
+  {% call statement("main", language="python") -%}
+from anonymizer.dbt_release import publish
+
+
+class dbtObj:
+    def __init__(self, load_df_function):
+        pass
+
+
+def model(dbt, session):
+    publish({{ tojson(tojson(given)) }}, session)
+
+
+def materialize(df, con):
+    pass
+  {%- endcall %}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {%- do apply_grants(target_relation, config.get("grants"), should_revoke=True) -%}
+  {%- do persist_docs(target_relation, model) -%}
+  {%- do adapter.ensure_transaction() -%}
+  {%- do adapter.commit() -%}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({"relations": [target_relation]}) }}
+{% endmaterialization %}

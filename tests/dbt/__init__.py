@@ -1,0 +1,1 @@
+"""The dbt package, in a copy of its integration project."""

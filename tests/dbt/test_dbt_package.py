@@ -1,0 +1,221 @@
+"""The dbt package in its integration project: built, verified, and left alone where that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.macros.conftest import SCRIPT
+
+pytestmark = pytest.mark.dbt
+
+PACKAGE = Path(__file__).resolve().parent.parent.parent / "sql" / "dbt"
+NO_NETWORK = "http://127.0.0.1:9"
+
+# dbt in a process of its own, so that its warnings and its state are not ours
+INVOKE = "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
+# an algorithm that forgets k: the policy's guarantee fails when the rows are judged
+FORGET_K = "import anonymizer.algorithms.mondrian.compiling as m; m.least_class = lambda policy: 1; "
+
+
+class Project:
+    """A copy of the integration project with its own database."""
+
+    def __init__(self, folder: Path) -> None:
+        shutil.copytree(
+            PACKAGE,
+            folder / "dbt",
+            ignore=shutil.ignore_patterns("target", "logs", "dbt_packages", "*.duckdb"),
+        )
+        self.folder = folder / "dbt" / "integration_tests"
+        self.database = folder / "warehouse.duckdb"
+
+    def dbt(self, *arguments: str, first: str = "") -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            "ANONYMIZER_DBT_DATABASE": str(self.database),
+            "DBT_PROFILES_DIR": str(self.folder),
+            "DO_NOT_TRACK": "1",
+            "HTTP_PROXY": NO_NETWORK,
+            "HTTPS_PROXY": NO_NETWORK,
+        }
+        return subprocess.run(
+            [sys.executable, "-c", first + INVOKE, "--no-use-colors", *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def query(self, text: str) -> list[tuple[Any, ...]]:
+        with duckdb.connect(str(self.database), read_only=True) as connection:
+            connection.execute(SCRIPT.read_text(encoding="utf-8")).fetchall()
+            return connection.execute(text).fetchall()
+
+    def results(self) -> dict[str, str]:
+        """Name and status of every node of the last invocation."""
+        found = json.loads((self.folder / "target" / "run_results.json").read_text())
+        return {one["unique_id"].split(".")[2]: one["status"] for one in found["results"]}
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    project = Project(tmp_path_factory.mktemp("dbt"))
+    deps = project.dbt("deps")
+    assert deps.returncode == 0, deps.stdout + deps.stderr
+    build = project.dbt("build")
+    assert build.returncode == 0, build.stdout + build.stderr
+    yield project
+
+
+def test_build_publishes_what_holds(built: Project) -> None:
+    assert set(built.results().values()) <= {"success", "pass"}
+    assert built.query("from anon_k('visits_release', ['age', 'zip', 'sex', 'admitted'])")[0][0] >= 5
+    assert built.query("select min(distinct_l) from anon_l('visits_release', ['class_id'], 'disease')")[0][0] >= 2
+    assert built.query("select count(*) from visits_release") == [(400,)]
+    columns = [row[0] for row in built.query("describe visits_release")]
+    assert columns == ["age", "zip", "sex", "admitted", "disease", "class_id"]
+    ((manifest,),) = built.query("select manifest from visits_release_manifest")
+    assert json.loads(manifest)["reproducible"] is False
+    # a view over frozen rows, not over the model's SQL
+    ((text,),) = built.query("select sql from duckdb_views() where view_name = 'visits_release'")
+    assert "stg_visits" not in text
+
+
+def test_persons_count_where_the_policy_says_so(built: Project) -> None:
+    ((k,),) = built.query("from anon_person_k('visits_inline', ['class_id'], 'person_id')")
+    assert k >= 3
+
+
+def test_a_second_run_replaces_the_release(built: Project) -> None:
+    before = built.query("select manifest from visits_release_manifest")
+    run = built.dbt("run", "--select", "visits_release")
+    assert run.returncode == 0, run.stdout
+    after = built.query("select manifest from visits_release_manifest")
+    assert json.loads(after[0][0])["run_id"] != json.loads(before[0][0])["run_id"]
+    tables = built.query("select count(*) from duckdb_tables() where table_name like '\\_visits\\_release\\_%' escape '\\'")
+    assert tables == [(1,)]
+
+
+def test_a_release_that_violates_k_does_not_replace_the_old_one(built: Project) -> None:
+    before = built.query("from visits_release order by all")
+    manifest = built.query("select manifest from visits_release_manifest")
+    failed = built.dbt("run", "--select", "visits_release", first=FORGET_K)
+    assert failed.returncode == 1
+    assert built.results()["visits_release"] == "error"
+    assert "k_anonymity" in failed.stdout
+    assert "nothing was published" in failed.stdout
+    assert built.query("from visits_release order by all") == before
+    assert built.query("select manifest from visits_release_manifest") == manifest
+    again = built.dbt("test", "--select", "visits_release")
+    assert again.returncode == 0, again.stdout
+
+
+def test_a_policy_that_cannot_work_is_an_error_without_values(built: Project) -> None:
+    policy = built.folder / "policies" / "visits.yml"
+    before = policy.read_text()
+    try:
+        policy.write_text("version: 1\nprivacy: {k_anonymity: 5}\nsource: {table: x}\ncolumns: {age: {role: quasi}}\n")
+        failed = built.dbt("run", "--select", "visits_release")
+        assert failed.returncode == 1
+        assert "source: stands in the policy" in failed.stdout
+        assert "columns.age: stands in the policy and in the column's meta" in failed.stdout
+        assert "patient 0" not in failed.stdout + failed.stderr
+    finally:
+        policy.write_text(before)
+    assert built.query("select count(*) from visits_release") == [(400,)]
+
+
+def _tests(cases: dict[str, tuple[str, dict[str, Any], dict[str, Any]]]) -> str:
+    """A properties file with these tests on stg_visits: name -> (test, arguments, config)."""
+    entries = [
+        {f"anonymizer.{test}": {"name": name, "arguments": arguments, "config": config}}
+        for name, (test, arguments, config) in cases.items()
+    ]
+    return json.dumps({"version": 2, "models": [{"name": "stg_visits", "data_tests": entries}]})
+
+
+def test_generic_tests_agree_with_the_macros(built: Project) -> None:
+    """Every bound holds at what the macro finds, and fails just beyond it; NULLs are there."""
+    quasi = ["sex", "age"]
+    on = "'stg_visits', ['sex', 'age']"
+    (k,) = built.query(f"from anon_k({on})")[0]
+    (p,) = built.query(f"from anon_person_k({on}, 'patient')")[0]
+    rough = "'stg_visits', ['sex']"
+    (distinct, entropy, c) = built.query(f"from anon_l({rough}, 'disease', l := 3)")[0]
+    (equal, ordered) = built.query(f"from anon_t({rough}, 'disease')")[0]
+    (t_age,) = built.query("select t_ordered from anon_t('stg_visits', ['zip'], 'age')")[0]
+    s = {"quasi": ["sex"], "sensitive": "disease"}
+    cases: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {}
+    for name, test, arguments, bound, holds, fails in [
+        ("k", "k_anonymity", {"quasi": quasi}, "k", k, k + 1),
+        ("person", "person_k_anonymity", {"quasi": quasi, "person": "patient"}, "k", p, p + 1),
+        ("distinct", "l_diversity", s, "l", distinct, distinct + 1),
+        ("entropy", "l_diversity", {**s, "kind": "entropy"}, "l", entropy - 1e-6, entropy + 1e-6),
+        ("recursive", "l_diversity", {**s, "kind": "recursive", "l": 3}, "c", c + 1e-6, c - 1e-6),
+        ("equal", "t_closeness", s, "t", equal + 1e-9, equal - 1e-9),
+        ("ordered", "t_closeness", {**s, "distance": "ordered"}, "t", ordered + 1e-9, ordered - 1e-9),
+        ("t_age", "t_closeness", {"quasi": ["zip"], "sensitive": "age", "distance": "ordered"}, "t", t_age + 1e-9, t_age - 1e-9),
+    ]:
+        cases[f"{name}_holds"] = (test, {**arguments, bound: holds}, {})
+        cases[f"{name}_fails"] = (test, {**arguments, bound: fails}, {"store_failures": True})
+    cases["only_a_warning"] = ("k_anonymity", {"quasi": quasi, "k": 50}, {"severity": "warn"})
+    cases["few_are_fine"] = ("k_anonymity", {"quasi": quasi, "k": 50}, {"severity": "warn", "warn_if": ">1000"})
+    cases["on_a_part"] = ("k_anonymity", {"quasi": ["sex"], "k": 50}, {"where": "sex = 'male'"})
+    cases["raw_columns"] = ("no_raw_columns", {"columns": ["PATIENT", "name"]}, {})
+    built.write("models/staging/more.yml", _tests(cases))
+    try:
+        done = built.dbt("test", "--select", "stg_visits")
+        found = built.results()
+    finally:
+        (built.folder / "models/staging/more.yml").unlink()
+    assert done.returncode == 1, done.stdout
+    expected = {name: "pass" if name.endswith("_holds") else "fail" for name in cases}
+    expected |= {"only_a_warning": "warn", "few_are_fine": "pass", "on_a_part": "pass"}
+    assert found == expected
+    stored = built.query(
+        "select table_name, string_agg(column_name, ' ' order by column_index) from duckdb_columns()"
+        " where schema_name like '%dbt_test__audit' group by all"
+    )
+    assert len(stored) == 8
+    allowed = {"class_id", "units", "persons", "achieved"}
+    assert all(set(columns.split()) <= allowed for _, columns in stored)
+
+
+WRONG = {
+    "negative_k": ("k_anonymity", {"quasi": ["sex"], "k": -1}, "k_anonymity: k: is -1 (allowed: a whole number from 1)"),
+    "no_quasi": ("k_anonymity", {"quasi": [], "k": 2}, "k_anonymity: quasi: is needed, or class_id"),
+    "text": ("k_anonymity", {"quasi": "sex", "k": 2}, "k_anonymity: quasi: is one text (allowed: a list of columns)"),
+    "lacking": ("k_anonymity", {"quasi": ["town"], "k": 2}, "k_anonymity: quasi: the relation has no column town (allowed: visit_id"),
+    "kind": ("l_diversity", {"quasi": ["sex"], "sensitive": "disease", "l": 2, "kind": "x"}, "l_diversity: kind: is not a kind (allowed: distinct, entropy, recursive)"),
+    "far": ("t_closeness", {"quasi": ["sex"], "sensitive": "disease", "t": 2}, "t_closeness: t: is 2 (allowed: a number from 0 to 1)"),
+    "nothing": ("no_raw_columns", {}, "no_raw_columns: columns: is needed, or raw"),
+}  # fmt: skip
+
+
+def test_bad_arguments_are_named(built: Project) -> None:
+    built.write(
+        "models/staging/wrong.yml",
+        _tests({name: (test, given, {}) for name, (test, given, _) in WRONG.items()}),
+    )
+    try:
+        done = built.dbt("test", "--select", "stg_visits")
+    finally:
+        (built.folder / "models/staging/wrong.yml").unlink()
+    said = " ".join(done.stdout.split())
+    for _, _, message in WRONG.values():
+        assert message in said, done.stdout
