@@ -24,6 +24,7 @@ from anonymizer.policy import Policy
 from anonymizer.release import objects
 from anonymizer.release.file_target import FileTarget, building_of, create_schema, create_view
 from anonymizer.release import replace_target
+from anonymizer.release.honesty import PRESENCE, presence_disclosed
 from anonymizer.release.inplace_target import WARNING, InPlaceTarget
 from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.release.judge import fingerprint, judge, refuse_beyond, refuse_unless_passed
@@ -374,7 +375,7 @@ class _Job:
             verification=verification,
             measures=measures,
             manifest=manifest,
-            warnings=warnings,
+            warnings=(*warnings, *((PRESENCE,) if presence_disclosed(self.policy) else ())),
             _table=self.names.view(catalog),
             _connection=connection,
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER = "anonymizer-demo"
 MARK = ".anonymizer-demo"
+REPORT = "report.html"
 ROWS = 5
 
 # About three in sixteen hide their age; md5 makes it the same everywhere.
@@ -83,6 +84,16 @@ def run(demo: Demo, *, seed: Seed | None = None, listener: Listener | None = Non
     from anonymizer.policy import Policy
 
     return run_policy(Policy.load(demo.policy), demo.database, seed=seed, listener=listener)
+
+
+def report(demo: Demo) -> Path:
+    """Write the report on the release of a demonstration, beside it."""
+    from anonymizer.policy import Policy
+    from anonymizer.report import write_report
+
+    target = demo.folder / REPORT
+    write_report(Policy.load(demo.policy), target, source=demo.database)
+    return target
 
 
 def head(database: Path, relation: str) -> list[list[str]]:

@@ -7,6 +7,7 @@ owner is dead.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -54,11 +55,16 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
     """
     remove_dead()
     path = folder_of(run_id)
-    path.mkdir(mode=0o700, parents=False)
-    # written whole or not at all: a folder without an owner is empty, or nearly so
-    (path / UNFINISHED).write_text(json.dumps(owner_record(run_id, building)))
-    (path / UNFINISHED).replace(path / OWNER)
+    # a folder has its owner from the start: until that is written its name tells it
+    unfinished = path.with_name(f"{path.name}.{_host_mark()}.{os.getpid()}.new")
+    unfinished.mkdir(mode=0o700, parents=False)
+    (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
+    unfinished.replace(path)
     return RunFolder(path)
+
+
+def _host_mark() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
 def owner_record(run_id: str, building: Path | None = None) -> dict[str, object]:
@@ -107,7 +113,35 @@ def remove_dead() -> list[Path]:
             shutil.rmtree(path, ignore_errors=True)
             if not path.exists():
                 removed.append(path)
+    return removed + _remove_unfinished()
+
+
+def _remove_unfinished() -> list[Path]:
+    """Folders of runs that died while they made them: nothing but the owner is in one."""
+    removed = []
+    for path in sorted(base_folder().glob(f"{PREFIX}*.{_host_mark()}.*.new")):
+        run_id, *_, pid, _new = path.name.removeprefix(PREFIX).split(".")
+        if not RUN_ID.match(run_id) or not pid.isdigit() or not _is_gone(int(pid)):
+            continue
+        try:
+            found = path.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == _user():
+                (path / OWNER).unlink(missing_ok=True)
+                path.rmdir()  # refuses a folder that something else is in
+                removed.append(path)
+        except OSError:
+            continue
     return removed
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return _process_state(pid) in ("Z", "X")
 
 
 def is_live(run_id: str) -> bool:

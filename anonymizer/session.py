@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from anonymizer import hierarchy
 from anonymizer.algorithms.prepare import Relation
 from anonymizer.compile import Sql, Table, ident, lit, work
-from anonymizer.engines.duckdb import DuckDBEngine, Limits, borrowed_connection, own_connection
+from anonymizer.engines.duckdb import (
+    DuckDBEngine,
+    Limits,
+    borrowed_connection,
+    own_connection,
+    refuse_transaction,
+)
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.profile import TableProfile
@@ -73,7 +79,8 @@ def open_session(
             )
         else:
             assert not isinstance(database, str | Path)
-            stack.enter_context(_usual_order(database))
+            refuse_transaction(database)
+            stack.enter_context(_usual_settings(database))
             engine = stack.enter_context(borrowed_connection(database))
         source = _relation(policy, engine)
         columns = engine.describe(source.sql.text, "source")
@@ -85,25 +92,36 @@ def open_session(
         yield Session(engine, source, TableProfile(tuple(columns)), path)
 
 
-@contextmanager
-def _usual_order(connection: DuckDBPyConnection) -> Iterator[None]:
-    """ORDER BY ascends while a run uses the connection, and all that it set is as before after it.
+USUAL = {
+    "default_order": "asc",
+    "default_null_order": "nulls_last",
+    "default_collation": "",
+    "integer_division": "false",
+    "preserve_insertion_order": "true",
+}
+"""Settings on which the meaning of SQL hangs, with what the statements of a run rely on."""
 
-    A user may have made it descend; the statements of a run rely on what SQL says.
+
+@contextmanager
+def _usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
+    """SQL means what it usually does while a run uses the connection; after it all is as before.
+
+    A user may have made ORDER BY descend, or `/` divide whole numbers.
     """
-    names = ("default_order", "search_path")
+    names = (*USUAL, "search_path")
     listed = ", ".join(f"current_setting({lit(name)})" for name in names)
     row = connection.execute(f"select {listed}").fetchone()
     assert row is not None
     before = dict(zip(names, map(str, row), strict=True))
-    descends = before["default_order"].lower().startswith("desc")
-    if descends:
-        connection.execute("set default_order = 'asc'")
+    # (ascending is written asc or ascending)
+    changed = [n for n, usual in USUAL.items() if before[n].lower()[: len(usual) or None] != usual]
+    for name in changed:
+        connection.execute(f"set {name} = {lit(USUAL[name])}")
     try:
         yield
     finally:
-        if descends:
-            connection.execute("set default_order = 'desc'")
+        for name in changed:
+            connection.execute(f"set {name} = {lit(before[name])}")
         connection.execute(f"set search_path = {lit(before['search_path'])}")
 
 

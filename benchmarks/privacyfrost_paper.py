@@ -73,8 +73,8 @@ def _census(name: str, priority: float = 1) -> dict[str, Any]:
 def _times(text: str) -> dict[tuple[int, int | float, str], int]:
     """Published milliseconds: for every setting those of the scores basic, log and eta."""
     numbers = [int(number) for number in text.split()]
-    keys = [(s["k"], s.get("l", s.get("t")), score) for s in SETTINGS for score in SCORES]
-    return dict(zip(keys, numbers, strict=True))
+    keys = [(int(s["k"]), s.get("l") or s["t"], score) for s in SETTINGS for score in SCORES]
+    return {(k, bound, score): ms for (k, bound, score), ms in zip(keys, numbers, strict=True)}
 
 
 ADULT = Data(
@@ -126,7 +126,9 @@ def policy(data: Data, setting: Mapping[str, Any], options: Mapping[str, Any]) -
     """The policy of one row; every column that has no role is dropped."""
     import duckdb
 
-    names = [row[0] for row in duckdb.sql(f"describe from '{data.file}'").fetchall()]
+    with duckdb.connect() as connection:
+        described = connection.execute(f"describe from '{data.file}'").fetchall()
+    names = [row[0] for row in described]
     protect = (
         {"l_diversity": setting["l"]} if "l" in setting else {"t_closeness": setting.get("t", 1.0)}
     )
@@ -293,8 +295,8 @@ def settings_of(data: Data) -> dict[str, Any]:
 
 
 NOTES = """\
-`published s` is the transaction time of the paper (Core i7 870, 2.93 GHz). `search s` is the time of
-the pre-computation, the search and the partial-domain step over encoded tuples. `anonymizing s`
+`published s` is the transaction time of the paper (Core i7 870, 2.93 GHz). `search s` is the time
+of the pre-computation, the search and the partial-domain step over encoded tuples. `anonymizing s`
 adds reading the file, building and checking the hierarchies, and encoding. `whole run s` adds
 writing the release, judging it from its bytes, the measures and the manifest. `cpu` figures are
 processor seconds of all threads. Medians of {rounds} runs after one to warm up. `score` is that of

@@ -71,6 +71,9 @@ def _value(column: str, sql_type: str) -> Sql:
     if sql_type.startswith("ENUM") or sql_type == "VARCHAR":
         # a column may carry a collation of its own; values compare by their bytes
         return Sql(f'cast({name} as varchar) collate "binary"')
+    if sql_type in ("FLOAT", "DOUBLE"):
+        # -0.0 and 0.0 are equal and print differently: which one a group shows would be chance
+        return Sql(f"cast(case when {name} = 0 then 0 else {name} end as {sql_type})")
     return name
 
 

@@ -178,7 +178,8 @@ def _link(now: Arena, k: int | None) -> Linking:
     (row,) = now.select("linking", tuples=TUPLES, k=k or 0)
     targets, lost, fewest, mean, success, beyond = row
     most = 1 / fewest if fewest else 0.0
-    return Linking(targets, lost, fewest, mean, success, most, 1 / k if k else None, beyond)
+    bound = 1 / k if k else None
+    return Linking(targets, lost, fewest, _round(mean), _round(success) or 0.0, most, bound, beyond)
 
 
 def _infer(
@@ -194,7 +195,7 @@ def _infer(
     )
     bound = None if layout.person_id is not None else _bound(secret.column, requirements)
     targets, confident, success, blind = row
-    return Inference(secret.column, targets, confident, success, blind, bound)
+    return Inference(secret.column, targets, confident, _round(success), _round(blind), bound)
 
 
 def _known(now: Arena, secret: Secret, k: int | None) -> KnownValue:
@@ -206,7 +207,8 @@ def _known(now: Arena, secret: Secret, k: int | None) -> KnownValue:
         value=secret.s,
         k=k or 0,
     )
-    return KnownValue(secret.column, *row)
+    targets, fewest, success, alone, below = row
+    return KnownValue(secret.column, targets, fewest, _round(success) or 0.0, alone, below)
 
 
 def _intersect(now: Arena, old: Arena, l: dict[str, int]) -> Iterable[Intersection]:
@@ -220,7 +222,13 @@ def _intersect(now: Arena, old: Arena, l: dict[str, int]) -> Iterable[Intersecti
                 earlier=old.beliefs(known[secret.column]),
                 l=l.get(secret.column, 2),
             )
-            yield Intersection(secret.column, *row)
+            targets, values, left, exposed, below = row
+            yield Intersection(secret.column, targets, _round(values), _round(left), exposed, below)
+
+
+def _round(figure: float | None) -> float | None:
+    """Nine digits: sums of shares differ beyond them from call to call."""
+    return None if figure is None else round(float(figure), 9)
 
 
 def _k(requirements: Sequence[Requirement]) -> int | None:

@@ -42,6 +42,7 @@ VERBS: dict[str, Verb] = {
     "compile": Verb("compile", "Print every SQL statement of a run, in order."),
     "run": Verb("run", "Anonymize, verify, and publish only what holds."),
     "verify": Verb("verify", "Judge a release again, from its own rows."),
+    "sweep": Verb("sweep", "Risk against utility over a grid of options; publishes nothing."),
     "report": Verb("report", "Write a report on a release: HTML with pictures, Markdown, JSON."),
     "attack": Verb("attack", "Try to find persons in a release, and their values."),
     "export": Verb("export", "Write a release as Parquet or CSV, with its manifest."),

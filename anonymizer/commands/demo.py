@@ -52,6 +52,7 @@ def command(output: Output, folder: str) -> None:
     made = demo.write(folder)
     with progress(output) as listener:
         release = demo.run(made, listener=listener)
+    report = demo.report(made)
     for warning in release.warnings:
         output.warn(warning)
     result = {
@@ -59,6 +60,7 @@ def command(output: Output, folder: str) -> None:
         "folder": str(made.folder),
         "source": str(made.database),
         "policy": str(made.policy),
+        "report": str(report),
         "kept": list(made.kept),
     }
     output.result(result, _story(made, release))
@@ -68,6 +70,7 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
     from anonymizer import demo
     from anonymizer.commands.checks import check_lines
     from anonymizer.commands.output import figure
+    from anonymizer.demo import REPORT
 
     folder = made.folder
     edited = " (as you edited it)" if "policy.yml" in made.kept else ""
@@ -75,6 +78,7 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
     yield f"{folder}/policy.yml     what is promised about it{edited}"
     if release.database is not None:
         yield f"{folder}/{release.database.name}   the release"
+    yield f"{folder}/{REPORT}     what to hand to a privacy officer: open it in a browser"
     yield ""
     yield "Before: five rows of the source"
     yield from _rows(demo.head(made.database, "adult"), BEFORE)

@@ -208,25 +208,30 @@ def _is_database(path: Path) -> bool:
 @contextmanager
 def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
     """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
-    _refuse_transaction(connection)
+    refuse_transaction(connection)
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
     with scratch(connection):
         yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
 
 
-def _refuse_transaction(connection: DuckDBPyConnection) -> None:
-    """A connection inside a transaction is refused: a rollback would take the release along."""
+def refuse_transaction(connection: DuckDBPyConnection) -> None:
+    """A connection inside a transaction is refused: a rollback would take the release along.
+
+    Two statements share a transaction's number only inside one. (To begin another would tell as
+    well, but its failure would abort the user's.)
+    """
     import duckdb
 
     try:
-        connection.execute("begin transaction")
-    except duckdb.TransactionException as error:
+        first, second = (connection.execute("select txid_current()").fetchone() for _ in range(2))
+    except duckdb.TransactionException:
+        first = second = None  # an aborted transaction answers nothing
+    if first == second:
         raise EngineError(
             Problem(
                 "connection",
                 "is inside a transaction",
                 hint="commit or roll back before the run",
             )
-        ) from error
-    connection.execute("rollback")
+        )

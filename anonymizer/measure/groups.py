@@ -36,7 +36,7 @@ def measure_groups(
     judged = [
         _column(view, layout, columns[r.column], r)
         for r in requirements
-        if r.scope == "group" and r.column in layout.tables
+        if r.scope == "group" and r.column is not None and r.column in layout.tables
     ]
     parameters = {
         "data": view,
@@ -44,9 +44,7 @@ def measure_groups(
         "columns": judged,
         "tables": [column["table"] for column in judged],
     }
-    groups, rows, least, most, needed = run_sql(
-        render("measure/groups.sql.j2", parameters).text
-    )[0]
+    groups, rows, least, most, needed = run_sql(render("measure/groups.sql.j2", parameters).text)[0]
     found: GroupMeasures = {
         "groups": groups,
         "group_min": least,

@@ -105,7 +105,8 @@ def open_beside(
         catalog = attach_release(session.engine, database, session.database, RELEASE)
         view = Names.of(policy, "").view(catalog)
         manifest = read_manifest(session.engine, view)
-        columns, originals = _read(policy, session)
+        typed = manifest.layout.cells == "typed"
+        columns, originals = _read(policy, session, typed)
         yield Beside(session.engine, view, manifest, session, columns, originals)
 
 
@@ -122,8 +123,14 @@ def attach_release(engine: DuckDBEngine, database: Path, source: Path | None, na
     return name
 
 
-def _read(policy: Policy, session: Session) -> tuple[Roles, Originals]:
+def _read(policy: Policy, session: Session, typed: bool) -> tuple[Roles, Originals]:
     """Read the source, build the hierarchies, and say where everything stands."""
+    # typed cells show labels as they are written in texts; texts are read before comparing
+    label, exact = (
+        (value_label("label"), value_label("value"))
+        if typed
+        else ("label", "cast(value as varchar)")
+    )
     found = roles(policy, session.profile)
     executor = Executor(session.engine)
     executor.run([snapshot_step(policy, session.profile, found, session.source)])
@@ -140,9 +147,9 @@ def _read(policy: Policy, session: Session) -> tuple[Roles, Originals]:
             nodes[a.column] = work(f"beside_nodes_{a.index}")
             engine.raw(
                 f"create or replace table {ident(nodes[a.column])} as"
-                f" select value, case when level = max(level) over () then '*'"
-                f" else {value_label('label')} end as label from {ident(a.hierarchy)}"
-                f" union select value, {value_label('value')} from {ident(a.values)}"
+                f" select value, case when level = max(level) over () then '*' else {label} end"
+                f" as label from {ident(a.hierarchy)}"
+                f" union select value, {exact} from {ident(a.values)}"
                 f" union select value, '*' from {ident(a.values)}",
                 "source",
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from anonymizer.policy import Msb, Policy
+
 CERTIFICATE = (
     "Syntactic guarantee under the stated knowledge; not differential privacy. It says how many"
     " rows, persons or values an observer cannot tell apart who knows the quasi-identifiers."
@@ -22,6 +24,11 @@ _DEFINETTI = (
 )
 _SKEWNESS = "skewness and similarity (Li et al. 2007): different values may be alike in meaning"
 
+PRESENCE = (
+    "presence: quasi-identifiers are published exactly, so who knows those of a person sees whether"
+    " the person is in the table; generalize: {k: 5} protects that as well"
+)
+
 ATTACKS = {
     "mondrian": (_COMPOSITION, _DOWNCODING, _REFINEMENT, _MINIMALITY, _SKEWNESS),
     "lgb": (
@@ -40,7 +47,6 @@ ATTACKS = {
         _DEFINETTI,
         _MINIMALITY,
         _SKEWNESS,
-        "presence: quasi-identifiers are published as they are unless generalize is given",
     ),
     "danonyir": (_COMPOSITION, _REFINEMENT, _MINIMALITY, _SKEWNESS),
     "geneir": (_COMPOSITION, _DOWNCODING, _MINIMALITY, _SKEWNESS),
@@ -52,6 +58,12 @@ def certificate() -> str:
     return CERTIFICATE
 
 
-def known_attacks(algorithm: str) -> list[str]:
+def known_attacks(policy: Policy) -> list[str]:
     """Attacks on the model that the release does not stop."""
-    return list(ATTACKS[algorithm])
+    presence = (PRESENCE,) if presence_disclosed(policy) else ()
+    return [*ATTACKS[policy.algorithm.name], *presence]
+
+
+def presence_disclosed(policy: Policy) -> bool:
+    """Whether quasi-identifiers are published exactly, so that a reader finds who is in the table."""
+    return isinstance(policy.algorithm, Msb) and policy.algorithm.generalize is None

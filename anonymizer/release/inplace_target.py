@@ -37,11 +37,15 @@ class InPlaceTarget:
     def check(self, engine: DuckDBEngine) -> None:
         """Raises TargetError where an object of that name exists that the tool did not make."""
         ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
-        taken = objects.present(engine, self.catalog) - ours
+        # the engine takes names that differ in case only for the same
+        taken = {
+            (schema.lower(), name.lower())
+            for schema, name in objects.present(engine, self.catalog) - ours
+        }
         clashes = [
             table.name
             for table in (*self.names.published(None), self.names.manifest(None))
-            if (table.schema, table.name) in taken
+            if (self.names.schema.lower(), table.name.lower()) in taken
         ]
         if clashes:
             raise TargetError(

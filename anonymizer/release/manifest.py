@@ -78,7 +78,7 @@ def make_manifest(
             "measures": _finite(dict(measures)),
             "layout": layout.as_dict(),
             "certificate": certificate(),
-            "known_attacks": known_attacks(policy.algorithm.name),
+            "known_attacks": known_attacks(policy),
             **_finite(dict(findings or {})),
         }
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from anonymizer.report.workload import Answer, run_workload
 from anonymizer.verify import Verification
 from anonymizer.verify.columns import quasi
 
+NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
 FLOOR = 5
 """Units below which nothing is shown, where the policy names no k."""
 QUERIES = 100
@@ -145,8 +147,10 @@ def _collected(policy: Policy, release: Published) -> Report:
         workload = run_workload(policy, beside)
     return Report(
         policy=policy,
-        manifest=dict(manifest.data),
-        verification=judge(release.engine, release.view, release.layout, manifest.requirements),
+        manifest=without_values(manifest.data),
+        verification=_shown(
+            judge(release.engine, release.view, release.layout, manifest.requirements)
+        ),
         floor=floor,
         unit=unit,
         columns=tuple(column_sentences(policy)),
@@ -157,9 +161,35 @@ def _collected(policy: Policy, release: Published) -> Report:
         counts=counts,
         workload=tuple(workload),
         warnings=tuple(warnings),
-        attacks=tuple(known_attacks(policy.algorithm.name)),
+        attacks=tuple(known_attacks(policy)),
         certificate=certificate(),
     )
+
+
+def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the values that a guarantee may list (levels, paths, one value)."""
+    found = deepcopy(dict(manifest))
+    for requirement in found["requirements"]:
+        for name in ("levels", "paths", "value"):
+            requirement["parameters"].pop(name, None)
+    for check in found["verification"]["checks"]:
+        if _lists_values(check["name"], check["required"]):
+            check["sql"] = NOT_SHOWN
+    return found
+
+
+def _shown(verification: Verification) -> Verification:
+    """The checks, the SQL of those that list values left out."""
+    checks = (
+        replace(c, sql=NOT_SHOWN) if _lists_values(c.name, c.required) else c
+        for c in verification.checks
+    )
+    return Verification(verification.passed, tuple(checks))
+
+
+def _lists_values(name: str, required: Any) -> bool:
+    distance = required.get("distance") if isinstance(required, Mapping) else None
+    return name in ("level_l", "alpha_k") or distance == "hierarchical"
 
 
 def _warnings(policy: Policy, release: Published) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, render, work
+from anonymizer.compile import Sql, Table, ident, lit, render, work
 from anonymizer.measure.staging import Staged as StagedAttribute
 from anonymizer.release.beside import Beside, Published
 from anonymizer.release.layout import PublishedColumn
@@ -23,6 +23,8 @@ LITTLE = 0.49
 """Of a step of rounding: tells what is nearly nothing from nothing, and from any step."""
 OTHER = "other values"
 NULL = "NULL"
+RANGES, SETS = "ranges", "sets of values"
+OR_NULL, BUCKETS = "a value or NULL", "in a bucket"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def compared(
         _count(beside, table, value, column, None, AFTER)
         after = {bin_: n for bin_, (_, n, _) in _binned(beside, AFTER, ordered).items()}
         total = sum(after.values())
-    return _distribution(column, before, after, total, floor)
+    return _distribution(column, before, after, total, floor, attribute is not None)
 
 
 def alone(release: Published, column: PublishedColumn, floor: int) -> Distribution:
@@ -107,20 +109,29 @@ def _published(release: Published, column: PublishedColumn) -> tuple[Table, Sql]
 
 
 def _cell(column: PublishedColumn) -> Sql:
-    if column.lo is None or column.hi is None:
+    """What a published cell shows: an exact value, or that it is a range or a set.
+
+    Bounds and members are values that few may have; an exact cell is one that a whole class has.
+    """
+    if column.lo is not None and column.hi is not None:
+        lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
+        text = f"case when {lo} = {hi} then {lo} when {lo} is not null then {lit(RANGES)} end"
+    elif column.list_cells:
         name = ident(column.name or column.column)
-        return (
-            name
-            if column.bucket is None
-            else Sql(
-                f"case when {ident(column.bucket)} is null then cast({name} as varchar)"
-                " else 'in a bucket' end"
-            )
+        text = (
+            f"case when len({name}) = 1 then cast({name}[1] as varchar)"
+            f" when {name} is not null then {lit(SETS)} end"
         )
-    lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
-    text = f"case when {lo} = {hi} then {lo} else '[' || {lo} || ', ' || {hi} || ']' end"
+    else:
+        name = ident(column.name or column.column)
+        opening = f"left(cast({name} as varchar), 1)"
+        text = (
+            f"case when {opening} = '[' then {lit(RANGES)} when {opening} = '{{' then {lit(SETS)}"
+            f" when ends_with(cast({name} as varchar), ' or NULL') then {lit(OR_NULL)}"
+            f" else cast({name} as varchar) end"
+        )
     if column.bucket is not None:
-        text = f"case when {ident(column.bucket)} is null then {text} else 'in a bucket' end"
+        text = f"case when {ident(column.bucket)} is null then {text} else {lit(BUCKETS)} end"
     return Sql(text)
 
 
@@ -215,7 +226,9 @@ def _distribution(
     after: dict[int, float],
     total: float,
     floor: int,
+    spread: bool,
 ) -> Distribution:
+    """`spread`: cells stand for several values, rare ones among them."""
     source = sum(n for _, n, _ in before.values())
     known = sum(n for b, n in after.items() if b > 0)
     labels = {str(label): b for b, (label, _, _) in before.items() if b > 0}
@@ -231,7 +244,7 @@ def _distribution(
             moved += abs(n / source - mass / total)
     left = max(total - known, 0.0)
     rest = sum(n for _, n in tail)
-    if tail or left / total > 0.0005:
+    if tail or (spread and left / total > 0.0005):
         label = " and ".join(name for name, _ in tail) or OTHER
         bars.append(Bar(label, _share(rest, source), _share(left, total)))
         moved += abs(rest / source - left / total)

@@ -104,9 +104,7 @@ def points(
     y: str,
     groups: Sequence[tuple[str, Sequence[tuple[float, float, str]]]],
     front: Sequence[tuple[float, float]],
-    *,
-    alt: str,
-) -> Picture:
+) -> Figure:
     """A scatter of labelled points by group, with the Pareto front as a line."""
     import matplotlib
     from matplotlib.figure import Figure
@@ -124,7 +122,12 @@ def points(
         axes.grid(alpha=0.25)
         axes.margins(0.12)
         axes.legend(frameon=False)
-        return _picture(figure, alt)
+        return figure
+
+
+def save(figure: Figure, target: str) -> None:
+    """Write a figure; the suffix tells the form (.svg, .png, .pdf)."""
+    figure.savefig(target, dpi=150, metadata={"Date": None} if target.endswith(".svg") else None)
 
 
 def _picture(figure: Figure, alt: str) -> Picture:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from anonymizer.policy import Policy
+from anonymizer.policy import Msb, Policy
 from anonymizer.policy.protect import Protect
 from anonymizer.release.layout import Requirement
 
@@ -40,6 +40,10 @@ def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requiremen
 
 def _of_table(policy: Policy) -> Iterator[Requirement]:
     privacy = policy.privacy
+    if isinstance(policy.algorithm, Msb) and policy.algorithm.generalize is not None:
+        # at least the k of the table, which the policy's own checks see to
+        yield Requirement("k_anonymity", None, {"k": policy.algorithm.generalize.k})
+        return
     for name in privacy.guarantees:
         value: Any = getattr(privacy, name)
         if name in TABLE_SIZES:

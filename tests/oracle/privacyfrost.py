@@ -1,8 +1,8 @@
 """Naive PrivacyFrost2 (Kiyomoto and Miyake 2014), one table after the other, by the letter.
 
-Depths count from the root = 0. `paths[value]` is a value's path: the root `*` first, the value itself
-last; a NULL is a node of its own below the root. Columns are given in the order of the policy: i = n
-of the paper is the highest priority, and among equal priorities the first column of the policy.
+Depths count from the root = 0. `paths[value]` is a value's path: the root `*` first, the value
+itself last; a NULL is a node of its own below the root. Columns are given in the order of the
+policy: i = n of the paper is the highest priority, and among equal priorities the first column.
 
 Where the paper is ambiguous: scores have to rise strictly; the escape goes on from the best table
 whether it holds or not (taking it where it holds), comes back by the best coarser table that
@@ -51,7 +51,7 @@ class PrivacyFrost:
     sensitive: Sequence[Any]
     columns: Sequence[Column]
     k: int
-    rule: Rule = lambda values, table: True  # noqa: E731
+    rule: Rule = lambda values, table: True
     score: str = "basic"
     d: Fraction = Fraction(2)
     p: int = 0
@@ -151,7 +151,7 @@ class PrivacyFrost:
             best = found
 
     def escape(self, best: Depths) -> Depths | None:
-        """A better table that holds, found through tables that need not; None where there is none."""
+        """A better table that holds, found through tables that need not; None without one."""
         beat = self.score_of(best)
         current = self.best_of(self.finer(best), beat)
         if current is None:
@@ -172,7 +172,7 @@ class PrivacyFrost:
     # partial domains
 
     def divided(self, depths: Depths) -> dict[frozenset[int], Depths]:
-        """Classes after the partial-domain step, with the depth at which each publishes a column."""
+        """Classes after the partial-domain step, with the depths at which they are published."""
         done: dict[frozenset[int], Depths] = {}
         todo = self.classes(depths)
         while todo:

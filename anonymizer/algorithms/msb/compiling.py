@@ -9,10 +9,16 @@ from anonymizer.algorithms.msb.dimensions import dimensions, values_step
 from anonymizer.algorithms.msb.grouping import (
     Grouping,
     bucket_stages,
+    empty_stages,
     grouping_stages,
     refuse_size,
 )
-from anonymizer.algorithms.msb.guards import diversity_guards, enough_for_classes, level_guards
+from anonymizer.algorithms.msb.guards import (
+    diversity_guards,
+    enough_for_classes,
+    enough_rows,
+    level_guards,
+)
 from anonymizer.algorithms.msb.publishing import exact_rows, layout_of, separate_values
 from anonymizer.algorithms.msb.residual import placing_step, residual_stages
 from anonymizer.algorithms.prepare import coded_step, domain_steps, units_step
@@ -41,6 +47,8 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *(values_step(d) for d in how.dimensions),
         *level_guards(how.dimensions),
         *bucket_stages(how),
+        enough_rows(how),
+        *empty_stages(how),
         *diversity_guards(policy, how),
         *grouping_stages(how),
         *residual_stages(how, profile.rows),

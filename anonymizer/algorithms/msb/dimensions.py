@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from anonymizer.algorithms.prepare import CODED
@@ -102,7 +102,7 @@ def dimensions(policy: Policy, roles: Roles) -> tuple[Dimension, ...]:
 
     Plain l-diversity is one level that every value has.
     """
-    level_l = policy.privacy.level_l or {}
+    level_l: Mapping[int, int] = policy.privacy.level_l or {}
     ranks = {level: rank for rank, level in enumerate(sorted(level_l))}
     made = []
     for source in roles.sensitive:

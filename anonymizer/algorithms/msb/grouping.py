@@ -105,9 +105,13 @@ class Grouping:
 
 
 def bucket_stages(how: Grouping) -> tuple[Stage, ...]:
-    """Stages that write the buckets, and what is left of them: everything."""
+    """Stages that write the buckets."""
+    return (Step("buckets", "msb/buckets.sql.j2", how.context),)
+
+
+def empty_stages(how: Grouping) -> tuple[Stage, ...]:
+    """Stages that write what there is before the first group: everything is left."""
     return (
-        Step("buckets", "msb/buckets.sql.j2", how.context),
         Step("records left", "msb/left.sql.j2", how.context),
         Step("no types of groups yet", "msb/no_types.sql.j2", how.context),
         Step("no members of groups yet", "msb/no_members.sql.j2", how.context),

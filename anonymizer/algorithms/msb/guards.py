@@ -48,10 +48,12 @@ def _level_problem(dimension: Dimension, row: Row) -> Problem:
 
 
 def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
-    """Enough rows for a group, enough different values, and no value that is too frequent."""
-    guards = [_enough_rows(how)]
+    """Enough different values in every column, and none that is too frequent."""
+    guards = []
     for d in how.dimensions:
-        wanted = sorted({level.needed for level in (*d.levels, *([d.default] if d.default else []))})
+        wanted = sorted(
+            {level.needed for level in (*d.levels, *([d.default] if d.default else []))}
+        )
         context = {
             "values": d.values,
             "whole": math.lcm(*wanted),
@@ -72,7 +74,9 @@ def _decimal(share: float) -> str:
     return f"cast('{share:.12f}' as decimal(18, 12))"
 
 
-def _enough_rows(how: Grouping) -> Guard:
+def enough_rows(how: Grouping) -> Guard:
+    """Some record can begin a group: there are as many rows as it needs."""
+
     def explain(row: Row) -> Problem:
         least, records = row
         return Problem(
@@ -111,6 +115,7 @@ def _diversity_problem(dimension: Dimension, row: Row, policy: Policy) -> Proble
 
 def enough_for_classes(k: int) -> Guard:
     """Classes of generalized quasi-identifiers need k published rows."""
+
     def explain(row: Row) -> Problem:
         return Problem(
             "algorithm.generalize.k",

@@ -38,8 +38,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
-    # the limit of suppression is judged on the rows; the search itself leaves none out
-    tuples, levels, _ = tuple_steps(policy, roles, packed)
+    tuples = tuple_steps(policy, roles, packed)[0]
     # persons are numbered when it is known who stays
     numbering = person_stages(policy, roles)
     stages: tuple[Stage, ...] = (
@@ -53,7 +52,6 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         *rule_stages,
         *recode_steps(policy, roles, packed),
         tuples,
-        levels,
         *search_stages(policy, columns, search),
         *class_stages(
             policy, roles, columns, packed, k, partial=options.partial_domain, rows=profile.rows

@@ -20,7 +20,7 @@ from anonymizer.policy import Policy
 DIVIDED = work("divided_classes")
 OPEN = work("open_classes")
 
-RECURSIVE_UP_TO = 50_000
+RECURSIVE_UP_TO = 1_000_000
 """Rows up to which classes are divided in one recursive statement; the classes are the same."""
 
 

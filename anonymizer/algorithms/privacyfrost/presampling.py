@@ -1,4 +1,4 @@
-"""Pre-sampling (Kiyomoto and Miyake 2014, §5.1): rows that few others are like are left out first."""
+"""Pre-sampling (Kiyomoto and Miyake 2014, §5.1): rows that few are like are left out first."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from anonymizer.algorithms.lattice.packing import Packing
-from anonymizer.algorithms.lattice.recode import LEVELS, TUPLES
+from anonymizer.algorithms.lattice.recode import TUPLES
 from anonymizer.algorithms.privacyfrost.columns import Searched
 from anonymizer.algorithms.privacyfrost.rules import Judged, judged_by
 from anonymizer.algorithms.roles import Roles
@@ -38,7 +38,12 @@ def search_context(
         "attributes": list(columns),
         "words": packed.words,
         "tuples": TUPLES,
-        "levels": LEVELS,
+        "recodings": [a.climbed.recoding for a in columns],
+        "masks": [
+            (a.climbed.position, level, *packed.masks(a.climbed.position, level))
+            for a in columns
+            for level in range(a.height + 1)
+        ],
         "depths": DEPTHS,
         "base": BASE,
         "start": START,
@@ -62,8 +67,8 @@ def search_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` (the best table) and `search_trail` (what was looked at).
 
-    One statement goes through all steps, and every step scores and judges all of its tables at once. `score`, `weight` and the order of the
-    columns decide exactly: decimals, whole numbers, ranks.
+    One statement goes through all steps; every step scores and judges all of its tables at once.
+    Scores, their ties and the order of the columns decide exactly: decimals, whole numbers, ranks.
     """
     rules: tuple[Judged, ...] = context["protections"]
     return (
@@ -96,17 +101,20 @@ def _failed(
     def explain(row: Row) -> Problem:
         smallest, broken = row
         if broken == 0:
-            reason = f"the smallest class has {smallest} {unit}" if smallest else "a class is small"
-            reason = f"privacy.k_anonymity asks for {context['k']}, and {reason}"
+            found = (
+                f"the smallest has {smallest}" if smallest else "a column alone has smaller ones"
+            )
+            reason = f"classes of {context['k']} {unit} are asked for, and {found}"
         else:
             reason = f"columns.{names[broken]}.protect does not hold in every class"
         if held:
-            where, at = "minimum_level", "at the minimum levels of " + ", ".join(held)
+            path = f"columns.{held[0]}.minimum_level" if len(held) == 1 else "columns"
+            where = f"the minimum levels of {', '.join(held)}"
             hint = "lower these levels, weaken the guarantee, or raise presampling_k"
         else:
-            where, at = "algorithm", "with every column at its root"
+            path, where = "algorithm", "the roots of all columns"
             hint = "weaken the guarantee, or lower presampling_k"
-        return Problem(f"{where}", f"failed: even {at} no table is safe: {reason}", hint=hint)
+        return Problem(path, f"failed: no table is safe even at {where}: {reason}", hint=hint)
 
     query = Step("coarsest table", "privacyfrost/failed.sql.j2", context)
     return Guard(query, explain, GuaranteeError)

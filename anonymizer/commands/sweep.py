@@ -1,0 +1,108 @@
+"""`anonymizer sweep`: risk against utility over a grid of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    limit_options,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+)
+from anonymizer.commands.output import Output, figure, table
+
+if TYPE_CHECKING:
+    from anonymizer.engines.duckdb import Limits
+    from anonymizer.sweep import Point
+
+
+@click.command()
+@policy_argument
+@database_option("Database file of the source; not needed where the policy names a file.")
+@click.option(
+    "--vary",
+    metavar="NAME=V,V",
+    multiple=True,
+    required=True,
+    help="Values of an option: k=2,5,10, l=2,3, t=0.1,0.2, algorithm=mondrian,lgb, or a path"
+    " in the policy such as algorithm.split=loss,median.",
+)
+@click.option("-o", "--output", "target", metavar="FILE", help="Draw it: .svg, .png or .pdf.")
+@click.option("--test-seed", metavar="N", type=int, default=0, help="Draws ties and shuffles.")
+@preset_option
+@limit_options
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    vary: Sequence[str],
+    target: str | None,
+    test_seed: int,
+    preset: str | None,
+    limits: Limits,
+) -> None:
+    """Run POLICY with every combination of some options: what each guarantee costs.
+
+    Risk is the mean chance of picking somebody's row in its class, loss the information lost per
+    quasi-identifying cell (NCP). Points that no other beats in both are marked: the Pareto front.
+    Nothing is published.
+    """
+    from pathlib import Path
+
+    from anonymizer.errors import Problem, TargetError
+    from anonymizer.sweep import sweep
+
+    if target is not None and Path(target).suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise TargetError(Problem("-o", "does not tell a form", allowed="*.svg, *.png, *.pdf"))
+    points = sweep(load_policy(policy, preset), database, vary=vary, seed=test_seed, limits=limits)
+    if target is not None:
+        _draw(points, target)
+    output.result({"points": [p.as_dict() for p in points], "file": target}, lines(points, target))
+
+
+def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
+    """Every point as a line; the Pareto front is marked with a star."""
+    rows = [
+        (
+            "*" if p.best else "",
+            p.name,
+            figure(p.risk),
+            figure(p.loss),
+            figure(p.suppressed),
+            figure(p.classes),
+            figure(p.seconds),
+            "cannot work" if p.problem else "" if p.holds else "does not hold",
+        )
+        for p in points
+    ]
+    yield from table(("", "options", "risk", "loss", "left out", "classes", "CPU s", ""), rows)
+    yield ""
+    yield "* no other point has less risk and less loss"
+    for problem in dict.fromkeys(p.problem for p in points if p.problem):
+        yield f"cannot work: {problem}"
+    if target is not None:
+        yield f"wrote {target}"
+
+
+def _draw(points: Sequence[Point], target: str) -> None:
+    from anonymizer.report import pictures
+    from anonymizer.sweep import groups
+
+    front = [
+        (p.risk, p.loss) for p in points if p.best and p.risk is not None and p.loss is not None
+    ]
+    figure_ = pictures.points(
+        "Risk against loss of information",
+        "mean risk of re-identification",
+        "information lost per cell (NCP)",
+        list(groups(points)),
+        front,
+    )
+    pictures.save(figure_, target)

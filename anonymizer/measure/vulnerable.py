@@ -1,0 +1,49 @@
+"""The share of classes that an identity-reserved guarantee accepts and its enhanced form does not.
+
+A *vulnerable* class satisfies IR (k,l) or IR (alpha,beta), yet not EIR l or EIR (alpha,beta): who is
+known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anonymizer.compile import Table, ident
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.policy.privacy import Privacy
+from anonymizer.release.layout import Layout, Requirement
+from anonymizer.verify.result import RunSql
+from anonymizer.verify.rules import questions
+
+
+def enhanced(privacy: Privacy) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """The enhanced forms of the identity-reserved guarantees of a policy: name, parameters."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    if privacy.ir_kl is not None:
+        found.append(("eir_l", {"l": privacy.ir_kl.l}))
+    if limits := privacy.ir_alpha_beta:
+        found.append(("eir_alpha_beta", {"alpha": limits.alpha, "beta": limits.beta}))
+    return tuple(found)
+
+
+def vulnerable_share(
+    run_sql: RunSql, view: Table, layout: Layout, column: str, privacy: Privacy
+) -> float:
+    """Share, 0 to 1, of the classes of a release that are vulnerable in the sensitive `column`.
+
+    The release is one that holds its IR guarantee. Raises `NothingToCheckError` without one, or
+    without classes.
+    """
+    forms = enhanced(privacy)
+    if not forms or layout.class_id is None:
+        raise NothingToCheckError(
+            Problem("privacy", "has no identity-reserved guarantee with an enhanced form")
+        )
+    broken: set[Any] = set()
+    for name, parameters in forms:
+        requirement = Requirement(name, column, dict(parameters))
+        for question in questions(view, layout, requirement):
+            broken |= {row[0] for row in run_sql(question.sql())}
+    (row,) = run_sql(f"select count(distinct {ident(layout.class_id)}) from {ident(view)}")
+    return len(broken) / row[0] if row[0] else 0.0

@@ -1,0 +1,123 @@
+"""One measurement in a process of its own: `python -m benchmarks.one NAME` prints it as JSON."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.cases import CASES, Case
+from benchmarks.tables import QI9, adult, numbers
+
+REPEATS = 3
+
+
+def measure(case: Case, repeats: int = REPEATS) -> dict[str, Any]:
+    """Medians over runs in one process; the first run warms nothing up and counts as well."""
+    import duckdb
+
+    import anonymizer
+    from benchmarks.metric import mean_ncp
+
+    source = adult(case.rows)
+    anonymizing, judging, cpu = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "release.duckdb"
+        policy = anonymizer.Policy.model_validate(case.policy(database, source))
+        for _ in range(repeats):
+            began = time.process_time()
+            release = anonymizer.run(policy, seed=1)
+            cpu.append(time.process_time() - began)
+            anonymizing.append(float(release.measures["seconds_anonymizing"]))
+            judging.append(float(release.measures["seconds_judging"]))
+        with duckdb.connect(str(database), read_only=True) as connection:
+            relation = f"(select *, 1 as copies from {release.view})"
+            ncp, lost = mean_ncp(relation, source, case.quasi, connection)
+        measures = release.measures
+    return {
+        "case": case.name,
+        "ncp": ncp,
+        "suppressed": lost,
+        "classes": measures["classes"],
+        "seconds": median(anonymizing),
+        "judging": median(judging),
+        "CPU s, judging included": median(cpu),
+        "peak MB": peak_megabytes(),
+    }
+
+
+def one_pass(rows: int, repeats: int = 5) -> float:
+    """Seconds to count the different tuples of Adult's nine columns, in memory, two threads."""
+    import duckdb
+
+    listed = ", ".join(QI9)
+    with duckdb.connect() as connection:
+        connection.execute("set threads = 2")
+        connection.execute(f"create table adult as select {listed} from '{adult(rows)}'")
+        seconds = []
+        for _ in range(repeats):
+            began = time.perf_counter()
+            connection.execute(
+                f"create or replace temp table tuples as select {listed}, count(*) as n"
+                " from adult group by all"
+            )
+            seconds.append(time.perf_counter() - began)
+    return median(seconds)
+
+
+def numbers_run(rows: int, columns: int, k: int, memory: str | None) -> dict[str, Any]:
+    """A table of numbers, nearly all of whose tuples differ, anonymized once."""
+    import anonymizer
+    from anonymizer.engines.duckdb import Limits
+
+    with tempfile.TemporaryDirectory() as folder:
+        policy = anonymizer.Policy.model_validate(
+            {
+                "version": 1,
+                "source": {"file": str(numbers(rows, columns))},
+                "columns": {f"q{j}": {"role": "quasi"} for j in range(columns)},
+                "privacy": {"k_anonymity": k},
+                "publish": {"name": "release", "database": f"{folder}/release.duckdb"},
+            }
+        )
+        release = anonymizer.run(policy, seed=1, limits=Limits(None, memory, None))
+    return {
+        "rows": rows,
+        "columns": columns,
+        "k": k,
+        "memory limit": memory or "",
+        "ncp": release.measures["ncp"],
+        "seconds": release.measures["seconds_anonymizing"],
+        "judging": release.measures["seconds_judging"],
+        "peak MB": peak_megabytes(),
+    }
+
+
+def peak_megabytes() -> int:
+    """Peak resident memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def main(arguments: list[str]) -> None:
+    """NAME of a case, `pass ROWS`, or `numbers ROWS COLUMNS K [MEMORY]`."""
+    result: Any
+    match arguments:
+        case ["pass", rows]:
+            result = one_pass(int(rows))
+        case ["numbers", rows, columns, k, *memory]:
+            result = numbers_run(int(rows), int(columns), int(k), memory[0] if memory else None)
+        case [name, *repeats]:
+            found = next(case for case in CASES if case.name == name)
+            result = measure(found, int(repeats[0]) if repeats else REPEATS)
+        case _:
+            raise SystemExit(main.__doc__)
+    json.dump(result, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,302 @@
+"""Bad input: one clear message for each fault, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.errors import AnonymizerError, SourceError
+from tests.runs import policy, published, run, source
+
+TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR", "hide": "BOOLEAN", "ill": "VARCHAR"}
+COLUMNS: dict[str, Any] = {
+    "id": "identifier",
+    "age": "quasi",
+    "sex": "quasi",
+    "hide": "drop",
+    "ill": "sensitive",
+}
+MARK = "Zyx-marker"
+"""A value that no message may tell."""
+ROWS = [(i, 20 + i, "mf"[i % 2], i % 4 == 0, MARK if i < 7 else f"ill {i % 3}") for i in range(12)]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return source(tmp_path, TYPES, ROWS)
+
+
+def refused(folder: Path, database: Any, columns: Mapping[str, Any] = COLUMNS, **rest: Any) -> str:
+    """The message of a run that has to be refused, its exit code 2 and its folder untouched."""
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with pytest.raises(AnonymizerError) as caught:
+        run(policy(folder, columns, **rest), database)
+    assert caught.value.exit_code == 2
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert after == before
+    message = str(caught.value)
+    assert MARK not in message
+    return message
+
+
+def test_a_column_that_the_source_lacks(tmp_path: Path, database: Path) -> None:
+    message = refused(tmp_path, database, {**COLUMNS, "zip": "quasi"})
+    assert message.startswith("columns.zip: is not a column of the source")
+
+
+def test_a_column_that_the_policy_does_not_list(tmp_path: Path, database: Path) -> None:
+    columns = {name: role for name, role in COLUMNS.items() if name != "ill"}
+    message = refused(tmp_path, database, columns)
+    assert message.startswith(
+        "columns.ill: is a column of the source that the policy does not list"
+    )
+
+
+def test_all_columns_that_do_not_fit_are_named_at_once(tmp_path: Path, database: Path) -> None:
+    columns = {"id": "drop", "Age": "quasi", "sex": "quasi", "hide": "drop", "zip": "quasi"}
+    message = refused(tmp_path, database, columns)
+    assert [line.split(":")[0] for line in message.splitlines()] == [
+        "columns.Age",
+        "columns.zip",
+        "columns.ill",
+    ]
+    assert "the source has age" in message
+
+
+def test_a_column_twice_in_the_policy(tmp_path: Path, database: Path) -> None:
+    text = (
+        "version: 1\nsource: {table: people}\ncolumns:\n  age: {role: quasi}\n  age: {role: drop}\n"
+    )
+    with pytest.raises(AnonymizerError, match=r"twice|duplicate"):
+        anonymizer.Policy.loads(text)
+
+
+def test_a_column_twice_in_the_source(tmp_path: Path, database: Path) -> None:
+    query = {"query": "select *, 1 as one, 2 as two, 3 as ONE from people"}
+    message = refused(tmp_path, database, {**COLUMNS, "one": "drop", "two": "drop"},
+                      source=query, publish={"name": "x"})  # fmt: skip
+    assert "source" in message or "columns" in message
+
+
+def test_more_rows_in_a_class_than_in_the_table(tmp_path: Path, database: Path) -> None:
+    message = refused(tmp_path, database, k=13)
+    assert message.startswith("privacy.k_anonymity: asks for classes of 13 rows, but there are 12")
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
+def test_more_different_values_than_there_are(
+    tmp_path: Path, database: Path, algorithm: str
+) -> None:
+    columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 5}}}
+    message = refused(tmp_path, database, columns, algorithm={"name": algorithm})
+    assert message.startswith("columns.ill.protect: ")
+    assert "4 different values" in message or "have 4" in message
+
+
+def test_a_value_too_frequent_for_buckets_is_told_by_its_count(
+    tmp_path: Path, database: Path
+) -> None:
+    columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 2}}}
+    message = refused(tmp_path, database, columns, algorithm={"name": "lgb"})
+    assert "no value in more than 1/2 of its 12 sensitive cells" in message
+    assert "the most frequent value has 7" in message
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("sex", "key: is not unique: 10 rows repeat a key"), ("nul", "key: is NULL in 1 rows")],
+)
+def test_a_key_that_is_none(tmp_path: Path, key: str, said: str) -> None:
+    rows = [(*row, row[0] if row[0] else None) for row in ROWS]
+    database = source(tmp_path, {**TYPES, "nul": "INTEGER"}, rows)
+    columns: dict[str, Any] = {**COLUMNS, "nul": "drop", "sex": "drop"}
+    message = refused(tmp_path, database, columns, key=key)
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    "nested",
+    ["INTEGER[]", "STRUCT(a INTEGER)", "MAP(VARCHAR, INTEGER)", "INTEGER[2]", "BLOB", "BIT",
+     "UNION(a INTEGER, b VARCHAR)", "INTERVAL", "JSON"],
+)  # fmt: skip
+@pytest.mark.parametrize("role", ["quasi", "sensitive"])
+def test_types_that_are_no_values(tmp_path: Path, nested: str, role: str) -> None:
+    database = source(tmp_path, {"age": "INTEGER", "odd": nested}, [])
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("insert into people select i, null from range(4) t(i)")
+    message = refused(tmp_path, database, {"age": "quasi", "odd": role})
+    assert message.startswith("columns.odd: has a type that cannot be anonymized as a value")
+
+
+def test_a_nested_column_may_be_dropped(tmp_path: Path) -> None:
+    database = source(tmp_path, {"age": "INTEGER", "odd": "STRUCT(a INTEGER)[]"}, [(1, None)] * 4)
+    assert run(policy(tmp_path, {"age": "quasi", "odd": "drop"}), database).measures["rows"] == 4
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("age", "is not boolean"),
+        ("'yes'", "is not boolean"),
+        ("hide = (select true)", "holds a subquery"),
+        ("exists (select 1 from people)", "holds a subquery"),
+        ("count(*) > 1", "calls a function that conditions may not call"),
+        ("row_number() over () > 1", "holds a window"),
+        ("random() < 0.5", "calls a function that conditions may not call"),
+        ("getvariable('x')", "calls a function that conditions may not call"),
+        ("nextval('s') > 1", "calls a function that conditions may not call"),
+        ("unknown_column", "names a column that is not listed"),
+        ("people.hide", "names something that is not a column of the source"),
+        ("hide) or (true", "is not an SQL expression"),
+        ("hide) --", "is not an SQL expression"),
+        ("hide, true", "is more than one expression"),
+        ("hide from people; drop table people", "is not an SQL expression"),
+        ("columns('hide')", "holds a star"),
+        ("list_filter([1], lambda x: x > 0) is null", "may not call"),
+        ("$1", "holds something other than"),
+        ("hide and age > ?", "holds something other than"),
+        ("age::anon_type", "casts to a type"),
+        ("hide = ", "is not an SQL expression"),
+    ],
+)
+def test_conditions_that_are_none(
+    tmp_path: Path, database: Path, condition: str, said: str
+) -> None:
+    age = {"role": "quasi", "sensitive_when": condition, "protect": {"l_diversity": 2}}
+    message = refused(tmp_path, database, {**COLUMNS, "age": age, "ill": "drop"},
+                      algorithm={"name": "lgb"})  # fmt: skip
+    assert "columns.age.sensitive_when" in message
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["hide", "not hide", "age > 25 -- the old", "sex in ('m', 'x') /* or so */", "HIDE"],
+)
+def test_conditions_that_are_some(tmp_path: Path, database: Path, condition: str) -> None:
+    age = {"role": "quasi", "sensitive_when": condition, "protect": {"l_diversity": 2}}
+    columns = {**COLUMNS, "age": age, "ill": "drop"}
+    made = run(policy(tmp_path, columns, algorithm={"name": "lgb"}), database)
+    assert made.verification.passed
+
+
+def test_an_unknown_option(tmp_path: Path, database: Path) -> None:
+    for rest, path in (
+        ({"algorithm": {"name": "mondrian", "spilt": "loss"}}, "algorithm.spilt"),
+        ({"algorithm": {"name": "mondrian", "generalization": "mdp"}}, "algorithm.generalization"),
+        ({"publish": {"databases": "x"}}, "publish.databases"),
+    ):
+        assert path in refused(tmp_path, database, **rest)
+
+
+def test_a_source_that_is_not_there(tmp_path: Path, database: Path) -> None:
+    assert "did you mean people?" in refused(tmp_path, database, source={"table": "peoples"},
+                                             publish={"name": "x"})  # fmt: skip
+    assert "there is no file" in refused(tmp_path, tmp_path / "none.duckdb")
+    assert "there is no file x.csv" in refused(tmp_path, None, source={"file": "x.csv"})
+    assert "--database" in refused(tmp_path, None)
+    (tmp_path / "text.duckdb").write_text(MARK)
+    assert "is not a DuckDB database" in refused(tmp_path, tmp_path / "text.duckdb")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["select 1; select 2", "drop table people", "selec", "select * from missing", "",
+     "insert into people select * from people", "copy people to 'x.csv'", "select * from 'x.csv'",
+     "select * from read_text('/etc/passwd')"],
+)  # fmt: skip
+def test_a_query_that_is_none(tmp_path: Path, database: Path, query: str) -> None:
+    refused(tmp_path, database, source={"query": query}, publish={"name": "x"})
+
+
+def test_an_empty_source(tmp_path: Path) -> None:
+    database = source(tmp_path, TYPES, [])
+    assert refused(tmp_path, database).startswith("source: has no rows")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("sql_type", ["DOUBLE", "FLOAT"])
+def test_nan_and_infinities_fit_no_interval(tmp_path: Path, value: float, sql_type: str) -> None:
+    database = source(tmp_path, {"x": sql_type}, [(value,), (1.0,), (2.0,), (3.0,)])
+    message = refused(tmp_path, database, {"x": "quasi"})
+    assert message.startswith("columns.x: has 1 values that are NaN or infinite")
+
+
+def test_nan_and_infinities_may_be_categories_or_sensitive(tmp_path: Path) -> None:
+    values = [math.nan, math.inf, -math.inf, 1.0, math.nan, 2.0, 3.0, -0.0]
+    rows = [(i, value, value) for i, value in enumerate(values)]
+    database = source(tmp_path, {"id": "INTEGER", "x": "DOUBLE", "y": "DOUBLE"}, rows)
+    columns = {
+        "id": {"role": "keep", "acknowledge_unique": True},
+        "x": {"role": "quasi", "kind": "categorical"},
+        "y": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    }
+    for algorithm in ("mondrian", "lgb"):
+        given = policy(tmp_path, columns, algorithm={"name": algorithm})
+        found = published(run(given, database))
+        plain = [value + 0.0 for value in values]  # -0.0 equals 0.0 and is published as that
+        assert sorted(map(str, (row["y"] for row in found))) == sorted(map(str, plain))
+        cells = {row["id"]: row["x"] for row in found}
+        assert "nan" in cells[0] or cells[0] == "*"
+        assert "inf" in cells[1] or cells[1] == "*"
+
+
+@pytest.mark.parametrize("sql_type", ["DATE", "TIMESTAMP", "TIMESTAMPTZ"])
+def test_infinite_dates_fit_no_interval(tmp_path: Path, sql_type: str) -> None:
+    rows = [("infinity",), ("2024-01-01",), ("2024-01-02",)]
+    database = source(tmp_path, {"day": sql_type}, rows)
+    assert "infinite dates" in refused(tmp_path, database, {"day": "quasi"})
+
+
+def test_a_value_that_does_not_convert_is_not_told(tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"age": "quasi", "sex": "quasi"}
+    query = {"query": f"select cast('{MARK}' as integer) as age, 'm' as sex"}
+    with duckdb.connect() as connection:
+        message = refused(tmp_path, connection, columns, source=query, publish={"name": "x"})
+    assert "does not have the type" in message
+
+
+def test_a_condition_whose_values_do_not_convert_is_not_told(
+    tmp_path: Path, database: Path
+) -> None:
+    age = {"role": "quasi", "sensitive_when": f"age > '{MARK}'", "protect": {"l_diversity": 2}}
+    columns = {**COLUMNS, "age": age, "ill": "drop"}
+    message = refused(tmp_path, database, columns, algorithm={"name": "lgb"})
+    assert "check the types of the source's columns and the conditions of the policy" in message
+
+
+def test_nearly_unique_columns_need_to_be_acknowledged(tmp_path: Path, database: Path) -> None:
+    message = refused(tmp_path, database, {**COLUMNS, "id": "keep"})
+    assert message.startswith("columns.id: is nearly unique (12 different values)")
+
+
+def test_a_source_that_another_process_writes_to_is_named(tmp_path: Path, database: Path) -> None:
+    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); input()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(database)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(SourceError, match="locked by another process"):
+            run(policy(tmp_path, COLUMNS), database)
+    finally:
+        holder.communicate(b"\n")
+
+
+@pytest.mark.parametrize("role", ["keep", "sensitive", "quasi"])
+def test_generated_names_that_collide_name_both(tmp_path: Path, role: str) -> None:
+    database = source(tmp_path, {"class_id": "INTEGER", "age": "INTEGER"}, [(1, 1)] * 4)
+    message = refused(tmp_path, database, {"class_id": role, "age": "quasi"})
+    assert "class_id" in message
+    assert "rename" in message
