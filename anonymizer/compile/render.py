@@ -15,8 +15,10 @@ from anonymizer.errors import TemplateError
 
 HEADER = re.compile(r"\A\{#-(?P<text>.*?)-#\}", re.DOTALL)
 FIELD = re.compile(r"^\s*(reads|writes|source|parameters)\s+(.*)$")
-CREATES = re.compile(r"\A\s*create or replace table (?P<target>\S+) as\s", re.IGNORECASE)
-INSERTS = re.compile(r"\A\s*insert into (?P<target>\S+)\s", re.IGNORECASE)
+TARGET = r"""(?P<target>(?:"(?:[^"]|"")*"|[^\s"])+)"""
+"""A table as `ident` writes it: names in double quotes may hold spaces and quotes."""
+CREATES = re.compile(rf"\A\s*create or replace table {TARGET} as\s", re.IGNORECASE)
+INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
 KINDS = {"CREATE": "create", "INSERT": "insert", "SELECT": "query"}
 
 

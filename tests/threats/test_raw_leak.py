@@ -86,7 +86,6 @@ def job(folder: Path, algorithm: str, cells: str, **publish: Any) -> tuple[Any, 
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
 def test_raw_leak(tmp_path: Path, algorithm: str, cells: str) -> None:
     given, database = job(tmp_path, algorithm, cells)
-    assert scan(database, MARKS) == list(MARKS), "the marks can be found where they are"
     release = run(given, database, seed=SECRET)
     assert release.measures["suppressed"] == 2
     export(given, tmp_path / "out.csv")
@@ -97,12 +96,15 @@ def test_raw_leak(tmp_path: Path, algorithm: str, cells: str) -> None:
     for path in left:
         assert scan(path, marks) == [], path.name
         assert bytes.fromhex(SECRET) not in path.read_bytes()
+    assert scan(tmp_path / "release.duckdb", ("Ulm", "acne")) == ["Ulm", "acne"], "scan can find"
     with duckdb.connect(str(release.database), read_only=True) as connection:
         views = fetch(connection, "select sql from duckdb_views() where not internal")
-        shown = json.dumps(fetch(connection, "select * from people_anonymous"), default=str)
+        tables = fetch(connection, "select schema_name as s, table_name as t from duckdb_tables()")
+        frozen = [fetch(connection, f'from "{table["s"]}"."{table["t"]}"') for table in tables]
+        shown = json.dumps(frozen, default=str)
         types = json.dumps(fetch(connection, "select * from duckdb_columns()"), default=str)
     assert not [mark for mark in marks if mark in json.dumps(views) + shown + types]
-    assert "1903" not in shown
+    assert len(tables) == 3
 
 
 def test_a_manifest_tells_no_value_and_no_end_of_a_domain(tmp_path: Path) -> None:

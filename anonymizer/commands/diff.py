@@ -1,0 +1,73 @@
+"""`anonymizer diff`: what a change of policy does, before anything is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.commands.options import (
+    database_option,
+    limit_options,
+    load_policy,
+    preset_option,
+    write_text,
+)
+from anonymizer.commands.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.engines.duckdb import Limits
+
+
+@click.command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@database_option("Database file of the source; not needed where the policies name a file.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="Text, Markdown for a comment on a pull request, or one JSON object.",
+)
+@click.option("-o", "--output", "target", metavar="FILE", help="Write Markdown there as well.")
+@preset_option
+@limit_options
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
+def command(
+    old: str,
+    new: str,
+    database: str | None,
+    form: str,
+    target: str | None,
+    preset: str | None,
+    limits: Limits,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Run the policies OLD and NEW aside and show what changes: roles, guarantees, suppression,
+    loss per column, risk. Nothing is written.
+
+    Exit code 1 if NEW runs and a guarantee does not hold, 2 if it cannot run, or if a column of
+    the source is classified by neither policy.
+    """
+    from anonymizer.commands.failures import CANNOT, Unfulfilled
+    from anonymizer.errors import Problem
+    from anonymizer.policy_diff import compare
+    from anonymizer.policy_diff.rendering import markdown_lines, text_lines, verdict
+
+    output = Output("json" if form == "json" else "text", quiet=quiet, debug=debug)
+    found = compare(load_policy(old, preset), load_policy(new, preset), database, limits=limits)
+    if target is not None:
+        write_text(target, "\n".join(markdown_lines(found)) + "\n")
+    lines = markdown_lines(found) if form == "markdown" else text_lines(found)
+    fails = bool(found.problems) or not found.new.holds
+    if not (fails and output.json):
+        output.result(found.as_dict(), lines)
+    if found.problems:
+        raise Unfulfilled(found.problems, CANNOT, found.as_dict())
+    if fails:
+        problem = Problem("NEW", verdict(found), hint="the column `reached` shows which one")
+        raise Unfulfilled([problem], 1, found.as_dict())
