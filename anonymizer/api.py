@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer import runfolder
-from anonymizer.clean import remove_leftovers
 from anonymizer.algorithms.compiled import STAGED, Compiled, staged_values
+from anonymizer.algorithms.remarks import remarks
+from anonymizer.clean import remove_leftovers
 from anonymizer.compile import Table
 from anonymizer.engines.duckdb import DuckDBEngine, Limits
 from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem
@@ -21,12 +22,10 @@ from anonymizer.ledger import Keeper
 from anonymizer.pipeline import Prepared, prepare
 from anonymizer.plan import Plan, Step
 from anonymizer.policy import Policy
-from anonymizer.release import objects
+from anonymizer.release import objects, replace_target
 from anonymizer.release.file_target import FileTarget, building_of, create_schema, create_view
-from anonymizer.release import replace_target
 from anonymizer.release.honesty import PRESENCE, presence_disclosed
 from anonymizer.release.inplace_target import WARNING, InPlaceTarget
-from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.release.judge import fingerprint, judge, refuse_beyond, refuse_unless_passed
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.manifest import (
@@ -39,6 +38,7 @@ from anonymizer.release.manifest import (
 )
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
+from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.release.source_checks import (
     LINK,
     ORIGINALS,
@@ -142,8 +142,9 @@ def run(
             if keeper is not None:
                 keeper.begin(session.engine)
             prepared = prepare(policy, session, executor)
+            told = tuple(remarks(policy, executor.notes))
             executor.run(prepared.compiled.stages)
-            job = _Job(policy, session, executor, prepared, names, chosen, began, keeper)
+            job = _Job(policy, session, executor, prepared, names, chosen, began, keeper, told)
             if target is not None:
                 return job.into_file(target)
             assert beside is not None
@@ -213,6 +214,8 @@ class _Job:
     seed: Seed
     began: float
     keeper: Keeper | None
+    told: tuple[str, ...] = ()
+    """Warnings about the source."""
 
     @property
     def engine(self) -> DuckDBEngine:
@@ -375,7 +378,11 @@ class _Job:
             verification=verification,
             measures=measures,
             manifest=manifest,
-            warnings=(*warnings, *((PRESENCE,) if presence_disclosed(self.policy) else ())),
+            warnings=(
+                *warnings,
+                *self.told,
+                *((PRESENCE,) if presence_disclosed(self.policy) else ()),
+            ),
             _table=self.names.view(catalog),
             _connection=connection,
         )

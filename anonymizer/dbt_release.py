@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
 
 if TYPE_CHECKING:
@@ -34,17 +34,21 @@ def publish(given: str, session: Any) -> None:
     mapping or the path of a file) and `columns` (the entries that stand in the columns' `meta`).
     Raises ReleaseError with everything that is wrong.
     """
+    from anonymizer.commands.failures import failure
+
     data: dict[str, Any] = json.loads(given)
-    failure: str | None = None
+    said: str | None = None
     try:
         policy = policy_of(data, Path.cwd())
         with _ONE_AT_A_TIME:
             _run(policy, data["database"], _connection(session))
-    except AnonymizerError as error:
-        failure = f"{data['model']}: nothing was published\n{error}"
-    if failure is not None:
+    except Exception as error:
+        # the engine's errors among them, whose messages quote values
+        problems = failure(error).problems
+        said = "\n".join([f"{data['model']}: nothing was published", *map(str, problems)])
+    if said is not None:
         # outside of the except clause: dbt prints the whole chain of causes
-        raise ReleaseError(failure)
+        raise ReleaseError(said)
 
 
 def policy_of(data: dict[str, Any], project: Path) -> Policy:

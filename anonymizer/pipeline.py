@@ -10,6 +10,7 @@ from anonymizer.algorithms.compiled import Compiled
 from anonymizer.algorithms.guards import source_guard
 from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_step, values_steps
 from anonymizer.algorithms.registry import compiler
+from anonymizer.algorithms.remarks import digests, remark_notes
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table, ident
@@ -47,8 +48,11 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     first = roles(policy, session.profile)
     check_conditions(policy, session)
     reading: list[Stage] = [
-        snapshot_step(policy, session.profile, first, session.source),
+        snapshot_step(
+            policy, session.profile, first, session.source, digests(policy, session.profile)
+        ),
         *source_guard(policy, first),
+        *remark_notes(policy, session.profile, first),
         *values_steps(first),
     ]
     reading += hierarchy_stages(policy, first, session)

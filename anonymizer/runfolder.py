@@ -23,7 +23,6 @@ from pathlib import Path
 PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
 OWNER = "run.json"
-UNFINISHED = "run.json.new"
 ABANDONED = 3600.0
 """Seconds after which what names no owner is taken to have none."""
 
@@ -58,8 +57,12 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
     # a folder has its owner from the start: until that is written its name tells it
     unfinished = path.with_name(f"{path.name}.{_host_mark()}.{os.getpid()}.new")
     unfinished.mkdir(mode=0o700, parents=False)
-    (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
-    unfinished.replace(path)
+    try:
+        (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
+        unfinished.replace(path)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
     return RunFolder(path)
 
 
@@ -181,8 +184,7 @@ def _remove_unowned(path: Path) -> list[Path]:
     try:
         if time.time() - path.stat().st_mtime < ABANDONED:
             return []
-        if {entry.name for entry in path.iterdir()} <= {UNFINISHED}:
-            (path / UNFINISHED).unlink(missing_ok=True)
+        if not any(path.iterdir()):
             path.rmdir()  # refuses a folder that something has come into since
             return [path]
     except OSError:

@@ -57,11 +57,9 @@ def open_session(
     readable = input_files(policy)
     if policy.ledger is not None:
         writable = (*writable, policy.resolve(policy.ledger).resolve().parent)
-    missing = [file for file in readable if not file.is_file()]
+    missing = list(_missing_files(policy))
     if missing:
-        raise SourceError(
-            [Problem("source.file", f"there is no file {file.name}") for file in missing]
-        )
+        raise SourceError(missing)
     with ExitStack() as stack:
         if database is None or path is not None:
             if path is None and policy.source.kind != "file":
@@ -134,6 +132,19 @@ def input_files(policy: Policy) -> tuple[Path, ...]:
         if column.hierarchy is not None:
             files += [file.resolve() for file in hierarchy.inputs(column.hierarchy, policy.base)]
     return tuple(dict.fromkeys(files))
+
+
+def _missing_files(policy: Policy) -> Iterator[Problem]:
+    named = [("source.file", policy.source.file)]
+    named += [
+        (f"columns.{name}.hierarchy.file", str(file))
+        for name, column in policy.columns.items()
+        if column.hierarchy is not None
+        for file in hierarchy.inputs(column.hierarchy, policy.base)
+    ]
+    for path, file in named:
+        if file is not None and not policy.resolve(file).is_file():
+            yield Problem(path, f"there is no file {Path(file).name}")
 
 
 def _relation(policy: Policy, engine: DuckDBEngine) -> Relation:

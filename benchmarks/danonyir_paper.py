@@ -32,10 +32,24 @@ from benchmarks.common import HIERARCHIES, RESULTS
 
 FOLDER = RESULTS / "danonyir"
 RUNS = FOLDER / "runs.csv"
-FIELDS = (
-    "model series taxonomy l alpha beta d seed nloss classes suppressed vulnerable"
-    " error_1 error_all seconds verified"
-).split()
+FIELDS = [
+    "model",
+    "series",
+    "taxonomy",
+    "l",
+    "alpha",
+    "beta",
+    "d",
+    "seed",
+    "nloss",
+    "classes",
+    "suppressed",
+    "vulnerable",
+    "error_1",
+    "error_all",
+    "seconds",
+    "verified",
+]
 
 L, ALPHA, BETA, D = 6, 0.6, 0.4, 6
 LS, ALPHAS, BETAS = (2, 4, 6, 8, 10), (0.2, 0.4, 0.6, 0.8), (0.3, 0.4, 0.5, 0.6, 0.8)
@@ -162,7 +176,8 @@ Cells = NDArray[np.float64]
 
 def errors(done: informs.Done, given: Any, seed: int, taxonomy: str | None) -> tuple[float, float]:
     """Median relative error of COUNT queries (equation 19, in rows on both sides), for one
-    predicate on quasi-identifiers and for one on each."""
+    predicate on quasi-identifiers and for one on each.
+    """
     names = list(given.quasi)
     source = _source(done, names)
     cells = [_shares(done, name, source.known[name], taxonomy) for name in names]

@@ -132,7 +132,9 @@ def claims(runs: Sequence[Run]) -> list[dict[str, Any]]:
     ratio("NLoss, GeneIR / DAnonyIR, IR (k,l)", "l", "GeneIR IR", "DAnonyIR IR", "1.92 to 2.68")
     ratio("NLoss, GeneIR / DAnonyIR, IR (α,β)", "ab", "GeneIR IR", "DAnonyIR IR", "2.02 to 3.04")
     ratio("NLoss, GeneIR IR / DAnonyIR EIR l", "l", "GeneIR IR", "DAnonyIR EIR", "1.86 to 2.63")
-    ratio("NLoss, GeneIR IR / DAnonyIR EIR (α,β)", "ab", "GeneIR IR", "DAnonyIR EIR", "1.98 to 2.92")
+    ratio(
+        "NLoss, GeneIR IR / DAnonyIR EIR (α,β)", "ab", "GeneIR IR", "DAnonyIR EIR", "1.98 to 2.92"
+    )
     ratio("NLoss, EIR l / IR (k,l), DAnonyIR", "l", "DAnonyIR EIR", "DAnonyIR IR", "1.015 to 1.035")
     ratio("NLoss, EIR / IR (α,β), DAnonyIR", "ab", "DAnonyIR EIR", "DAnonyIR IR", "1.013 to 1.052")
     for figure, model, varied, paper in (
@@ -147,7 +149,9 @@ def claims(runs: Sequence[Run]) -> list[dict[str, Any]]:
              "here": _course(runs, model, varied, "vulnerable")}
         )  # fmt: skip
     higher = _pairs(runs, "DAnonyIR IR", "GeneIR IR", "vulnerable", lambda a, b: a > b)
-    rows.append({"claim": "vulnerable share higher for DAnonyIR", "paper": "always", "here": higher})
+    rows.append(
+        {"claim": "vulnerable share higher for DAnonyIR", "paper": "always", "here": higher}
+    )
     for measure in ("error_1", "error_all"):
         lower = _pairs(runs, "DAnonyIR IR", "GeneIR IR", measure, lambda a, b: a < b)
         claim = f"query error lower for DAnonyIR ({measure})"

@@ -1,4 +1,4 @@
-"""The INFORMS tables as the benchmarks of person-level algorithms use them: persons with a diagnosis."""
+"""The INFORMS tables as benchmarks of persons use them: the persons with a diagnosis."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
-from anonymizer.compile import Table, ident
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import Table
 from anonymizer.engines.duckdb import Limits
 from anonymizer.execute import Executor
 from anonymizer.pipeline import Prepared, prepare
-from anonymizer.release.source_checks import ORIGINALS
+from anonymizer.release.source_checks import stage_link
 from anonymizer.seed import Seed
 from anonymizer.session import open_session
-from anonymizer.algorithms.compiled import STAGED
-from anonymizer.algorithms.prepare import SNAPSHOT
 from benchmarks.common import DATA, HIERARCHIES
 
 QUASI = (
@@ -136,11 +135,7 @@ def anonymized(given: Policy, seed: int, threads: int | None = None) -> Iterator
         executor.run(prepared.compiled.stages)
         executor.run([prepared.compiled.assembly.step(STAGED)])
         spent = cpu() - began
-        session.engine.raw(
-            f"create or replace view {ident(ORIGINALS)} as"
-            f" select rowid as row_ref, * from {ident(SNAPSHOT)}",
-            "benchmark",
-        )
+        stage_link(session.engine, prepared.compiled, prepared.roles)
         yield Done(prepared, executor, spent)
 
 

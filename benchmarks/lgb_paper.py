@@ -308,8 +308,9 @@ def density_rows(plain: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one k, two l, 50 queries")
-    quick = parser.parse_args().quick
-    ks, ls, queries = ((5,), (5, 20), 50) if quick else (KS, LS, 1000)
+    parser.add_argument("--queries", type=int, default=1000, help="random queries per release")
+    asked = parser.parse_args()
+    ks, ls, queries = ((5,), (5, 20), 50) if asked.quick else (KS, LS, asked.queries)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "acs.duckdb"
         make_source(source)

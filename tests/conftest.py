@@ -29,6 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"engines to test, separated by commas; of {', '.join(ENGINES)} (default: duckdb)",
     )
     parser.addoption(
+        "--update-golden", action="store_true", help="approve the compiled SQL as it is now"
+    )
+    parser.addoption(
         "--no-skips", action="store_true", help="fail where a selected test was skipped"
     )
 

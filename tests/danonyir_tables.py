@@ -100,7 +100,7 @@ def attributes(
     def cost(node: Any, level: int) -> int:
         if level == len(paths[0]) - 1:
             return oracle.SCALE
-        below = sum(path[level] == node for path in different)
+        below: int = sum(path[level] == node for path in different)
         return round((below - 1) * oracle.SCALE / max(len(different) - 1, 1))
 
     return [*made, oracle.Nodes(paths, cost)]

@@ -1,7 +1,7 @@
 """Write sql/anonymizer.sql and the list in sql/README.md from the files in sql/macros.
 
-    python tools/make_macros.py            write them
-    python tools/make_macros.py --check    fail where they are not current
+python tools/make_macros.py            write them
+python tools/make_macros.py --check    fail where they are not current
 """
 
 from __future__ import annotations

@@ -30,8 +30,17 @@ class Relation:
     table: Table | None = None
 
 
-def snapshot_step(policy: Policy, profile: TableProfile, roles: Roles, source: Relation) -> Step:
-    """Raises SourceError with every condition that may not be used."""
+def snapshot_step(
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    source: Relation,
+    more: Sequence[tuple[Sql, Sql]] = (),
+) -> Step:
+    """Raises SourceError with every condition that may not be used.
+
+    `more`: further columns, as expressions over the source with their names.
+    """
     names = [name for name, _ in profile.columns]
     columns: list[tuple[Sql, Sql]] = []
     problems: list[Problem] = []
@@ -51,6 +60,7 @@ def snapshot_step(policy: Policy, profile: TableProfile, roles: Roles, source: R
     identity = _identity(policy, profile, roles)
     if identity is not None:
         columns.append((identity, Sql("identity")))
+    columns += more
     if problems:
         raise SourceError(problems)
     return Step(
@@ -199,7 +209,7 @@ def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:
         "coded": CODED,
         "persons": PERSONS,
         "person_draw": later_draw("draw", "person"),
-        "codes": [a.c for a in roles.quasi],
+        "codes": [a.c for a in roles.quasi] + ([Sql("pattern")] if roles.flagged else []),
     }
     numbers = Step("numbers of persons", "prepare/persons.sql.j2", context)
     if policy.merge_person_rows or not roles.quasi:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.algorithms.danonyir.compiling import compile_danonyir
-from anonymizer.algorithms.lattice.compiling import compile_full_domain
 from anonymizer.algorithms.geneir.compiling import compile_geneir
+from anonymizer.algorithms.lattice.compiling import compile_full_domain
 from anonymizer.algorithms.lgb.compiling import compile_lgb
 from anonymizer.algorithms.mondrian.compiling import compile_mondrian
 from anonymizer.algorithms.msb.compiling import compile_msb

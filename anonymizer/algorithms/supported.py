@@ -23,7 +23,7 @@ RULES: dict[str, set[str]] = {
 MODELS: dict[str, set[str]] = {
     "msb": {"k_anonymity"},
     "mondrian": {"k_anonymity", "alpha_k"} | IDENTITY,
-    "lgb": {"k_anonymity"},
+    "lgb": {"k_anonymity", "ir_k"},
     "full_domain": {"k_anonymity", "alpha_k"},
     "privacyfrost": {"k_anonymity", "alpha_k"},
     "danonyir": IDENTITY | {"k_anonymity"},

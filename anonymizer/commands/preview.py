@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.prepare import SNAPSHOT
+from anonymizer.algorithms.remarks import remarks
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.compile import ident
 from anonymizer.errors import AnonymizerError, Problem
@@ -54,6 +55,7 @@ def preview(policy: Policy, database: str | None) -> Preview:
         executor = Executor(session.engine)
         try:
             prepared = prepare(policy, session, executor)
+            found.warnings += remarks(policy, executor.notes)
         except AnonymizerError as error:
             found.problems += error.problems
         else:
@@ -121,15 +123,6 @@ def _look(policy: Policy, session: Session, found: Preview) -> None:
         found.current = current_state(policy, session, columns)
     except AnonymizerError:
         return
-    for a in columns.flagged:
-        nulls = session.engine.raw(
-            f"select count(*) from {ident(SNAPSHOT)} where {a.f} is null", "conditions"
-        )[0][0]
-        if nulls:
-            found.warnings.append(
-                f"columns.{a.column}.sensitive_when is NULL in {nulls} rows:"
-                " they count as sensitive"
-            )
 
 
 def current_state(policy: Policy, session: Session, columns: Roles) -> dict[str, Any]:

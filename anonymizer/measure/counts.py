@@ -119,8 +119,12 @@ def _errors(run_sql: RunSql, tables: QueryTables, attributes: list[Staged]) -> l
             asked: dict[str, Any] = {"attributes": used, "some": some}
             true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
             answers = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
-            actual = dict(run_sql(render("measure/query_actual.sql.j2", true).text))
-            expected = dict(run_sql(render("measure/query_counts.sql.j2", answers).text))
+            actual: dict[int, float] = dict(
+                run_sql(render("measure/query_actual.sql.j2", true).text)
+            )
+            expected: dict[int, float] = dict(
+                run_sql(render("measure/query_counts.sql.j2", answers).text)
+            )
             for draw, count in actual.items():
                 if count:
                     found[draw] = abs(expected.get(draw, 0.0) - count) / count

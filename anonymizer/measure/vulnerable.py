@@ -1,7 +1,7 @@
 """The share of classes that an identity-reserved guarantee accepts and its enhanced form does not.
 
-A *vulnerable* class satisfies IR (k,l) or IR (alpha,beta), yet not EIR l or EIR (alpha,beta): who is
-known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
+A *vulnerable* class satisfies IR (k,l) or IR (alpha,beta), yet not EIR l or EIR (alpha,beta):
+who is known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
 """
 
 from __future__ import annotations

@@ -105,9 +105,7 @@ def _tried(policy: Policy, session: Session) -> Trial:
     )
 
 
-def _requirements(
-    policy: Policy, session: Session, prepared: Prepared
-) -> tuple[Requirement, ...]:
+def _requirements(policy: Policy, session: Session, prepared: Prepared) -> tuple[Requirement, ...]:
     sensitive = {s.column: s for s in prepared.roles.sensitive}
     return tuple(
         with_paths(item, published_paths(session.engine, sensitive[item.column]))

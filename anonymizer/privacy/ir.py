@@ -25,7 +25,6 @@ from anonymizer.compile import Sql, lit
 from anonymizer.privacy.exact import at_most, big, share
 from anonymizer.privacy.rule import Basis, Layers, Rule, layer, window
 
-
 RECORDS = "sum(n)"
 
 

@@ -15,7 +15,7 @@ from anonymizer.report import pictures
 from anonymizer.report.content import Report
 from anonymizer.report.distributions import Distribution
 from anonymizer.report.pictures import Picture
-from anonymizer.report.words import ALGORITHMS, MEASURES, ROLES
+from anonymizer.report.words import ALGORITHMS, CHECKS, MEASURES, ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ def html(report: Report) -> str:
         tiles=list(tiles(report)),
         algorithm=ALGORITHMS.get(report.policy.algorithm.name, report.policy.algorithm.name),
         roles=ROLES,
+        check_names=CHECKS,
         checks=[check for check in report.verification.checks if check.required != 0],
         form=[check for check in report.verification.checks if check.required == 0],
         risk_rows=list(risk_rows(report)),

@@ -31,6 +31,28 @@ ALGORITHMS = {
     "geneir": "Generalization of persons with all of their records under an identity-reserved"
     " model (Wang et al. 2018).",
 }
+CHECKS = {
+    "k_anonymity": "k-anonymity",
+    "k_anonymity_tuples": "k-anonymity of equal published cells",
+    "ir_k": "identity-reserved k",
+    "ir_k_tuples": "identity-reserved k of equal published cells",
+    "distinct_l": "distinct l-diversity",
+    "bucket_unique": "how often a value may stand in a bucket",
+    "entropy_l": "entropy l-diversity",
+    "recursive_cl": "recursive (c,l)-diversity",
+    "t_closeness": "t-closeness",
+    "alpha": "largest share of a value (alpha)",
+    "alpha_k": "(alpha,k)-anonymity",
+    "beta_likeness": "beta-likeness",
+    "delta_disclosure": "delta-disclosure",
+    "level_l": "l by security level (L_sl)",
+    "ir_kl": "identity-reserved (k,l)",
+    "ir_alpha_beta": "identity-reserved (alpha,beta)",
+    "eir_l": "enhanced identity-reserved l",
+    "eir_alpha_beta": "enhanced identity-reserved (alpha,beta)",
+    "k_map": "k-map",
+    "delta_presence": "delta-presence",
+}
 MEASURES = {
     "rows": "rows published",
     "persons": "persons in the release",

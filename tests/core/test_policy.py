@@ -128,7 +128,8 @@ def test_release_name(source: dict[str, str], name: str) -> None:
             (5, 25, 100),
         ),
         (
-            quasi(hierarchy={"builder": "divisor", "mode": "independent", "divisors": [20, 25]}),
+            quasi(hierarchy={"builder": "divisor", "mode": "independent", "divisors": [20, 25]})
+            | {"algorithm": {"name": "full_domain"}},
             "columns.age.hierarchy.mode",
             "independent",
         ),
@@ -444,3 +445,32 @@ class TestFrozenMap:
         assert copy.copy(given) is given
         assert copy.deepcopy(given) is given
         assert pickle.loads(pickle.dumps(given)) == given
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "role", "mode", "refused"),
+    [
+        ("mondrian", "quasi", "independent", True),
+        ("mondrian", "quasi", "chain", False),
+        ("full_domain", "quasi", "independent", False),
+        ("full_domain", "sensitive", "independent", True),
+    ],
+)
+def test_levels_that_need_not_nest_are_for_whole_levels(
+    algorithm: str, role: str, mode: str, refused: bool
+) -> None:
+    column = {"role": role, "hierarchy": {"builder": "divisor", "mode": mode}}
+    other = {"role": "quasi", "hierarchy": {"builder": "prefix"}}
+    given = {
+        "version": 1,
+        "source": {"table": "t"},
+        "columns": {"age": column, "zip": other},
+        "privacy": {"k_anonymity": 2},
+        "algorithm": {"name": algorithm},
+    }
+    try:
+        Policy.model_validate(given)
+        said = ""
+    except PolicyError as error:
+        said = str(error)
+    assert ("columns.age.hierarchy.mode: has levels that need not nest" in said) == refused

@@ -6,8 +6,14 @@ import random
 from itertools import combinations
 
 import pytest
+from pysat.examples.hitman import Hitman
 
-from anonymizer.privacy import has_hitting_set, minimum_hitting_set_size, undecided_classes
+from anonymizer.privacy import (
+    has_hitting_set,
+    hitting_set,
+    minimum_hitting_set_size,
+    undecided_classes,
+)
 
 
 def brute(sets: list[set[int]]) -> int:
@@ -41,7 +47,21 @@ def test_equals_enumeration_on_thousands_of_families() -> None:
         assert minimum_hitting_set_size(sets) == truth
         for size in range(truth + 2):
             assert has_hitting_set(sets, size) == (size >= truth)
+            chosen = hitting_set(sets, size)
+            assert (chosen is not None) == (size >= truth)
+            if chosen is not None:
+                assert len(chosen) <= size
+                assert all(chosen & one for one in sets)
     assert found >= {1, 2, 3, 4, 5}
+
+
+def test_equals_a_solver_on_thousands_of_families() -> None:
+    """Hitman of PySAT finds minimum hitting sets by MaxSAT: a second opinion."""
+    for sets in families(1500, 2):
+        with Hitman(bootstrap_with=[sorted(one) for one in sets], htype="sorted") as solver:
+            smallest = solver.get()
+        assert smallest is not None
+        assert minimum_hitting_set_size(sets) == len(smallest)
 
 
 def test_family_on_which_the_published_reduction_fails() -> None:

@@ -42,7 +42,7 @@ class Case:
         return list(self.trees)
 
     def source(self) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect()
+        connection = duckdb.connect(config={"threads": 1})
         listed = ", ".join(f"{ident(name)} varchar" for name in self.names)
         connection.execute(f"create table people (id integer, {listed}, disease varchar)")
         marks = ", ".join("?" for _ in range(len(self.names) + 2))

@@ -63,7 +63,7 @@ def compare(
     return True
 
 
-@pytest.mark.parametrize("privacy", MODELS, ids=lambda given: "+".join(given))
+@pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_all_in_one_block_is_the_algorithm_of_the_paper(
     tmp_path: Path, privacy: dict[str, Any]
 ) -> None:
@@ -73,7 +73,7 @@ def test_all_in_one_block_is_the_algorithm_of_the_paper(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("privacy", MODELS, ids=lambda given: "+".join(given))
+@pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_all_in_one_block_on_many_tables(tmp_path: Path, privacy: dict[str, Any]) -> None:
     draw = random.Random("many" + repr(privacy))
     assert sum(compare(tmp_path, draw, privacy, tree=i % 2 == 1) for i in range(30)) >= 15

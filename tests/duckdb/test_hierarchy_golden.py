@@ -1,8 +1,7 @@
-"""The SQL of every builder as it was last approved; UPDATE_GOLDEN=1 writes it anew."""
+"""The SQL of every builder as it was last approved; `--update-golden` writes it anew."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +64,10 @@ def compiled(name: str) -> tuple[Stage, ...]:
 
 
 @pytest.mark.parametrize("name", [*SPECS, "distortion", "export"])
-def test_golden(name: str) -> None:
+def test_golden(name: str, request: pytest.FixtureRequest) -> None:
     text = Plan(name, compiled(name)).sql()
     path = GOLDEN / f"{name}.sql"
-    if os.environ.get("UPDATE_GOLDEN") == "1":
+    if request.config.getoption("--update-golden"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
 
@@ -81,8 +80,9 @@ def test_every_template_is_covered() -> None:
             assert isinstance(step, Step)
             used.add(step.template)
     written = {f"hierarchy/{path.name}" for path in (folder("templates") / "hierarchy").iterdir()}
-    # read when a hierarchy is exported or shown
-    assert written - used == {"hierarchy/export_rows.sql.j2", "hierarchy/show_nodes.sql.j2"}
+    # read when a hierarchy is exported, shown, or asked for its shape
+    asked = ("export_rows", "show_nodes", "shape")
+    assert written - used == {f"hierarchy/{name}.sql.j2" for name in asked}
 
 
 def test_texts_in_the_policy_stay_literals() -> None:

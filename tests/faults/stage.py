@@ -28,11 +28,13 @@ COLUMNS: dict[str, Any] = {
     "note": {"role": "drop"},
     "hide": {"role": "drop"},
     "age": {"role": "quasi"},
-    "district": {"role": "quasi"},
+    "district": {"role": "drop"},
     "disease": {"role": "sensitive", "protect": {"l_diversity": 2}},
 }
 LGB_COLUMNS = COLUMNS | {
-    "age": {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 2}}
+    "age": {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 2}},
+    "district": {"role": "quasi"},
+    "disease": {"role": "sensitive"},
 }
 INVARIANT_COLUMNS = COLUMNS | {"disease": {"role": "sensitive"}}
 
@@ -170,6 +172,8 @@ class Stage:
         found += [
             path.name
             for path in self.folder.iterdir()
-            if path.name.endswith((".tmp", ".wal")) and path.name != "release.duckdb.notes.tmp"
+            if path.name.endswith((".tmp", ".wal"))
+            # the log of the user's own database is the engine's, and part of it
+            and path.name not in ("release.duckdb.notes.tmp", "source.duckdb.wal")
         ]
         return sorted(found)

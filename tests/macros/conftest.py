@@ -30,13 +30,11 @@ def sql() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @pytest.fixture(scope="module")
-def examples(
-    sql: duckdb.DuckDBPyConnection, adult_parquet: Path
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def examples(sql: duckdb.DuckDBPyConnection, adult_parquet: Path) -> duckdb.DuckDBPyConnection:
     """With `adult`, `visits` and `classes`, which the examples use."""
     sql.execute(f"create view adult as from '{adult_parquet}' limit 2000").fetchall()
     sql.execute(VISITS).fetchall()
     sql.execute(
         "create table classes as from anon_mondrian('adult', ['age', 'sex', 'education'], 5)"
     ).fetchall()
-    yield sql
+    return sql

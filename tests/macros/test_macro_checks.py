@@ -77,7 +77,7 @@ def test_macros_agree_with_the_verifier(sql: duckdb.DuckDBPyConnection, sql_type
     for _ in range(ROUNDS):
         fill(sql, draw, sql_type)
         l = draw.randint(1, 4)
-        pairs = [
+        pairs: list[tuple[str, str, dict[str, Any], bool]] = [
             (f"from anon_k('release', {QUASI})", "k_anonymity", {"k": 2}, False),
             (
                 f"from anon_person_k('release', {QUASI}, 'person_id')",

@@ -14,7 +14,9 @@ from tools import make_macros
 MACROS = list(make_macros.macros())
 TABLES = [macro for macro in MACROS if macro.empty is not None]
 EMPTY = """
-create or replace table nobody (age integer, sex varchar, disease varchar, patient integer, admitted date, class_id integer)
+create or replace table nobody (
+    age integer, sex varchar, disease varchar, patient integer, admitted date, class_id integer
+)
 """
 ON_NOBODY = {
     "anon_hierarchy_dates": "from anon_hierarchy_dates('nobody', 'admitted', ['month', 'year'])",
@@ -44,7 +46,8 @@ def test_a_file_makes_one_public_macro_and_comments_it(macro: make_macros.Macro)
 
 def test_comments_can_be_read_in_the_database(sql: duckdb.DuckDBPyConnection) -> None:
     found = sql.execute(
-        "select function_name, comment from duckdb_functions() where function_name like 'anon\\_%' escape '\\'"
+        "select function_name, comment from duckdb_functions()"
+        " where starts_with(function_name, 'anon_')"
     ).fetchall()
     assert dict(found) == {macro.name: macro.comment for macro in MACROS}
 

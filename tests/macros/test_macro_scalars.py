@@ -86,9 +86,9 @@ def test_intervals_cover_their_number_and_tile_the_line(
 @given(st.dates(date(1, 1, 1), date(9000, 1, 1)), st.sampled_from(["month", "quarter", "year"]))
 @settings(max_examples=30)
 def test_periods_cover_their_day(day: date, period: str) -> None:
-    ((text,),) = loaded().execute(
-        f"select anon_date_interval(?::date, '{period}')", [day]
-    ).fetchall()
+    ((text,),) = (
+        loaded().execute(f"select anon_date_interval(?::date, '{period}')", [day]).fetchall()
+    )
     low, high = (date.fromisoformat(part) for part in text.strip("[]").split(", "))
     assert low <= day <= high
     assert low.day == 1

@@ -1,8 +1,8 @@
 """Naive DAnonyIR (Wang, Du, Luo, Li 2018, algorithms 1 and 7), person by person.
 
-Persons stand in the order in which seeds and residual persons are taken. Losses are equations 11 and
-12 in whole numbers: billionths of a cell, a value's place being proportional where the domain spans
-at most 100,000 units. Ties go to a person before a cluster, then to the earlier in order; a
+Persons stand in the order in which seeds and residual persons are taken. Losses are equations 11
+and 12 in whole numbers: billionths of a cell, a value's place being proportional where the domain
+spans at most 100,000 units. Ties go to a person before a cluster, then to the earlier in order; a
 cluster's place in the order is that of its seed. Distances are computed for all candidates at once
 with numpy; everything else is as plain as can be. NULL is a value more: in a set a member, in an
 interval the loss of the mixture counts it as one more value of the domain.
@@ -41,8 +41,8 @@ class Ordered:
         hi = np.maximum(self.hi[i], self.hi[others])
         width = hi - lo
         mixed = (width * (self.size - 1) + SCALE) // self.size
-        loss = np.where(self.nil[i] | self.nil[others], mixed, width)
-        return np.where(hi < lo, 0, loss)
+        loss: Numbers = np.where(self.nil[i] | self.nil[others], mixed, width)
+        return np.where(hi < lo, np.int64(0), loss)
 
     def unite(self, i: int, j: int) -> None:
         self.lo[i], self.hi[i] = min(self.lo[i], self.lo[j]), max(self.hi[i], self.hi[j])
@@ -61,8 +61,9 @@ class Members:
         self.weight = round(SCALE / (self.size - 1)) if self.size > 1 else 0
 
     def united(self, i: int, others: NDArray[Any]) -> Numbers:
-        counts = np.bitwise_count(self.bits[i] | self.bits[others]).astype(np.int64)
-        return (counts - 1) * self.weight
+        counts: Numbers = np.bitwise_count(self.bits[i] | self.bits[others]).astype(np.int64)
+        loss: Numbers = (counts - 1) * self.weight
+        return loss
 
     def unite(self, i: int, j: int) -> None:
         self.bits[i] |= self.bits[j]
@@ -162,14 +163,12 @@ class Clustering:
         # the members lent their boxes to the seed; every one of them is a person again
         fresh = Clustering(self._originals, self.records, self.holds)
         for person in left:
-            others = np.flatnonzero(self.closed)
-            offers = []
-            for j in others:
-                if self.holds([*self.members[int(j)], person]):
-                    offers.append((self._joining(fresh, person, int(j)), int(j)))
+            offers: list[tuple[int, int]] = []
+            for j in map(int, np.flatnonzero(self.closed)):
+                if self.holds([*self.members[j], person]):
+                    offers.append((self._joining(fresh, person, j), j))
             if offers and min(offers)[0] <= self.records[person] * len(self.attributes) * SCALE:
-                j = min(offers)[1]
-                self._join(fresh, person, j)
+                self._join(fresh, person, min(offers)[1])
             else:
                 self.suppressed.append(person)
 

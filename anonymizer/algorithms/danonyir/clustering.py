@@ -72,7 +72,7 @@ class Clustering:
             "loss_of_union": self.boxes.loss_of_union("x", "y"),
             "size": 0 if self.block_size == "all" else self.block_size,
             "codes": list(self.codes),
-            "l": self.rules.l or 0,
+            "l": self.rules.hitting or 0,
             "narrow": lit(NARROW),
             "wide": lit(2 * NARROW),
         }
@@ -82,7 +82,7 @@ def growth_stages(how: Clustering) -> tuple[Stage, ...]:
     """Stages that write STATE and GROUPS: clusters that hold, and what is left."""
     context = how.context()
     numbers: list[tuple[Any, tuple[str, ...]]] = [(GROUPS, ("unit", "grp")), (HELD, ("unit",))]
-    if how.rules.l:
+    if how.rules.hitting:
         numbers.append((FOUND, ("grp", "col", "value")))
     stages: list[Stage] = [Step("single persons", "danonyir/start.sql.j2", context)]
     stages += [empty(f"empty {table.name}", table, names) for table, names in numbers]
@@ -91,11 +91,11 @@ def growth_stages(how: Clustering) -> tuple[Stage, ...]:
         Step("move", "danonyir/unite.sql.j2", context),
         Step("members of clusters", "danonyir/groups.sql.j2", context),
     ]
-    if how.rules.l:
+    if how.rules.hitting:
         columns = {**context, "columns": how.rules.columns}
         stages.append(Step("no proofs yet", "danonyir/no_proofs.sql.j2", context))
         body.append(Step("proofs of too little diversity", "danonyir/proofs.sql.j2", columns))
-        body.append(_search(how.rules.l, context))
+        body.append(_search(how.rules.hitting, context))
     if how.judging:
         body.append(Step("clusters to judge", "danonyir/asked.sql.j2", context))
         body += how.judging.steps()
@@ -123,7 +123,7 @@ def empty(name: str, table: Any, names: Sequence[str]) -> Step:
 
 def _search(l: int, context: Mapping[str, Any]) -> Compute:
     def search(rows: list[Row]) -> list[Row]:
-        """Fewer than l values that meet everybody in a cluster, searched exactly, where there are."""
+        """Fewer than l values that meet everybody in a cluster, searched exactly."""
         found: list[Row] = []
         for group, column, sets in rows:
             values = hitting_set(sets, l - 1)

@@ -11,7 +11,7 @@ from anonymizer.algorithms.persons.boxes import SCALE
 from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import lit, work
-from anonymizer.plan import Compute, Loop, Stage, Step
+from anonymizer.plan import Compute, Loop, Note, Stage, Step
 
 CLOSED = work("closed_clusters")
 RESIDUAL = work("residual")
@@ -33,6 +33,7 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     context = residual_context(how)
     stages: list[Stage] = [
         Step("residual persons", "danonyir/left.sql.j2", context),
+        Note(Step("number of residual persons", "danonyir/residual.sql.j2", context)),
         Step("clusters that hold", "danonyir/closed.sql.j2", context),
         Step("members of these", "danonyir/settled.sql.j2", context),
         empty("nobody homeless yet", HOMELESS, ("block", "unit")),

@@ -20,7 +20,7 @@ from anonymizer.algorithms.persons.boxes import Node
 from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, lit, work
-from anonymizer.plan import Compute, Loop, Row, Stage, Step
+from anonymizer.plan import Compute, Loop, Note, Row, Stage, Step
 from anonymizer.profile import Attribute
 
 LADDER = work("ladder")
@@ -72,6 +72,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         ),
         Step("classes that hold", "geneir/classes.sql.j2", context),
         Step("residual persons", "geneir/left.sql.j2", context),
+        Note(Step("number of residual persons", "danonyir/residual.sql.j2", context)),
         place_everywhere(how, context),
         Step("levels of classes", "geneir/class_levels.sql.j2", context),
     )
@@ -80,7 +81,9 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
 def _key(a: Attribute) -> Sql:
     """The node of a person at the level that the rest of the table has reached."""
     whens = " ".join(f"when {j.number} then u.node{j.number}_{a.index}" for j in a.levels)
-    return Sql(f"case h.l{a.index} {whens} else u.leaf{a.index} end" if whens else f"u.leaf{a.index}")
+    return Sql(
+        f"case h.l{a.index} {whens} else u.leaf{a.index} end" if whens else f"u.leaf{a.index}"
+    )
 
 
 def _ladder(attributes: Sequence[Attribute], context: Mapping[str, Any]) -> Compute:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.labels import value_text
+from anonymizer.algorithms.lgb.persons import crowding_guard, separation_stages
 from anonymizer.algorithms.prepare import CODED
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
@@ -99,8 +100,12 @@ class Protected:
         return Sql(f"{self.alias}.label")
 
 
-def bucket_stages(column: Protected, *, tight: bool) -> tuple[Stage, ...]:
-    """Stages that write the column's `dealt` (row_id, bucket, value, label)."""
+def bucket_stages(column: Protected, *, tight: bool, persons: bool = False) -> tuple[Stage, ...]:
+    """Stages that write the column's `dealt` (row_id, bucket, value, label).
+
+    With `persons` no bucket holds two cells of one person. Buckets are then dealt over the whole
+    column, which leaves enough of them to part persons in; they span wider ranges.
+    """
     rule = column.rule
     layers = merge_layers(rule.judged, Sql("leaf, side"))
     bucket_layers = merge_layers(rule.judged, Sql("leaf, buckets, bucket"))
@@ -129,6 +134,14 @@ def bucket_stages(column: Protected, *, tight: bool) -> tuple[Stage, ...]:
         else value_text("f.original", _as_attribute(column.source)),
     }
     name = column.column
+    splitting: tuple[Stage, ...] = (
+        Loop(
+            f"split leaves of {name}",
+            (Step(f"split leaves of {name}", "lgb/split_leaves.sql.j2", shared),),
+            until=Step(f"open leaves of {name}", "lgb/open_leaves.sql.j2", shared),
+            at_most=MAX_SPLITS,
+        ),
+    )
     return (
         Step(f"sensitive cells of {name}", "lgb/sensitive_values.sql.j2", shared),
         Guard(
@@ -136,15 +149,12 @@ def bucket_stages(column: Protected, *, tight: bool) -> tuple[Stage, ...]:
             lambda row: ineligible(column, row),
             InfeasibleError,
         ),
+        *((crowding_guard(name, shared),) if persons else ()),
         Step(f"one leaf of {name}", "lgb/leaves.sql.j2", shared),
-        Loop(
-            f"split leaves of {name}",
-            (Step(f"split leaves of {name}", "lgb/split_leaves.sql.j2", shared),),
-            until=Step(f"open leaves of {name}", "lgb/open_leaves.sql.j2", shared),
-            at_most=MAX_SPLITS,
-        ),
+        *(() if persons else splitting),
         Step(f"buckets of {name}", "lgb/leaf_buckets.sql.j2", shared),
         Step(f"deal {name}", "lgb/deal.sql.j2", shared),
+        *(separation_stages(name, shared) if persons else ()),
         Step(f"permute {name}", "lgb/permute.sql.j2", shared),
     )
 

@@ -10,7 +10,14 @@ from anonymizer.algorithms.lgb.patterns import pattern_table
 from anonymizer.algorithms.lgb.seeds import seed_stages
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
-from anonymizer.algorithms.prepare import CODED, coded_step, domain_steps, units_step
+from anonymizer.algorithms.prepare import (
+    CODED,
+    PERSONS,
+    coded_step,
+    domain_steps,
+    person_stages,
+    units_step,
+)
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, work
 from anonymizer.plan import Compute, Stage, Step
@@ -30,7 +37,9 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     columns = protected_columns(policy, roles)
     dealt: list[Stage] = []
     for column in columns:
-        dealt += bucket_stages(column, tight=options.ranges == "tight")
+        dealt += bucket_stages(
+            column, tight=options.ranges == "tight", persons=policy.person is not None
+        )
     keys = [a.c for a in roles.quasi]
     pattern = [Sql("pattern")] if roles.flagged else []
     first = Sql("min(unit) over (partition by pattern)") if roles.flagged else Sql("1")
@@ -47,6 +56,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         coded_step(policy, roles, numbered=True),
+        *person_stages(policy, roles),
         enough_units(policy, k),
         *(pattern_stages(policy, roles, k, options) if roles.flagged else ()),
         *dealt,
@@ -55,7 +65,8 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *cell_steps(roles.quasi, policy.publish.cells),
     )
     layout, expressions = published(policy, roles, {c.column: c for c in columns})
-    assembly = Assembly(expressions, tuple(keys), tuple(columns), order=Sql("r.row_id"))
+    persons = PERSONS if policy.person is not None else None
+    assembly = Assembly(expressions, tuple(keys), tuple(columns), Sql("r.row_id"), persons)
     return Compiled(stages, assembly, layout)
 
 

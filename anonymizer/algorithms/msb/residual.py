@@ -15,7 +15,7 @@ SHAPES = work("msb_shapes")
 TURN = work("msb_turn")
 OFFERS = work("msb_offers")
 
-PAIRS = 2_000_000
+PAIRS = 500_000
 """Pairs of bucket and type that one round looks at; the rest follow in the next rounds."""
 PATIENCE = 20
 """Rounds in a row without success after which the rest is suppressed; up to PAIRS times PATIENCE

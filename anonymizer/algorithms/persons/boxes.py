@@ -190,6 +190,7 @@ class Node(Shape):
 
 def shapes(attributes: Sequence[Attribute]) -> tuple[Shape, ...]:
     """The shape of every attribute, as its cells are published."""
+    made: dict[str, Callable[[Attribute], Shape]]
     made = {"range": Range, "set": Set, "node": Node}
     return tuple(made[shape(a)](a) for a in attributes)
 

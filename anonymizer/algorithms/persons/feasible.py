@@ -83,5 +83,3 @@ def _crowding(policy: Policy, alpha: float) -> Guard:
         },
     )
     return Guard(query, explain, InfeasibleError)
-
-

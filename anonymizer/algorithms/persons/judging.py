@@ -53,12 +53,13 @@ class Judging:
                 "screen": self.rules.screen,
             },
         )
-        return (judge, self._search(self.rules.l)) if self.rules.l else (judge,)
+        return (judge, self._search(self.rules.hitting)) if self.rules.hitting else (judge,)
 
     @property
     def passed(self) -> Mapping[str, Any]:
         """Parameters of `persons/_passed.sql.j2`, which lists the groups that hold."""
-        return {"verdicts": self.verdicts, "searched": self.searched if self.rules.l else None}
+        searched = self.searched if self.rules.hitting else None
+        return {"verdicts": self.verdicts, "searched": searched}
 
     def _search(self, l: int) -> Compute:
         def search(rows: list[Row]) -> list[Row]:

@@ -35,7 +35,7 @@ class PersonRules:
     """Fewest persons that are asked for as such."""
 
     @property
-    def l(self) -> int | None:
+    def hitting(self) -> int | None:
         """The l of EIR l-diversity, where it is asked for."""
         return next((rule.l for rule in self.rules if isinstance(rule, EirL)), None)
 
@@ -110,9 +110,7 @@ def holding_steps(
         )
         for column in rules.columns
     ]
-    columns = [
-        {"index": c.index, "s": c.s, "held_values": held_values(c)} for c in rules.columns
-    ]
+    columns = [{"index": c.index, "s": c.s, "held_values": held_values(c)} for c in rules.columns]
     steps.append(
         Step(
             "who holds what",
@@ -128,7 +126,5 @@ def holding_steps(
             },
         )
     )
-    steps.append(
-        Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS})
-    )
+    steps.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
     return tuple(steps)

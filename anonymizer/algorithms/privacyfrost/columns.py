@@ -9,7 +9,7 @@ from decimal import Decimal
 from anonymizer.algorithms.lattice.packing import Field, Packing
 from anonymizer.algorithms.lattice.recode import Climbed, climbed
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, lit
+from anonymizer.compile import Sql, Table, lit
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
 
@@ -64,6 +64,10 @@ class Searched:
     def level(self) -> Sql:
         """Its level, counted from the values, in a class."""
         return self.climbed.level
+
+    @property
+    def domain(self) -> Table:
+        return self.climbed.attribute.domain
 
     @property
     def c(self) -> Sql:

@@ -24,7 +24,7 @@ def presampling_stages(policy: Policy, columns: Sequence[Searched]) -> tuple[Sta
     context = {
         "snapshot": SNAPSHOT,
         "coded": CODED,
-        "domains": [a.climbed.attribute.domain for a in columns],
+        "domains": [a.domain for a in columns],
         "attributes": list(columns),
         "codes": [a.c for a in columns],
         "count": Sql("count(distinct person)" if policy.person is not None else "count(*)"),

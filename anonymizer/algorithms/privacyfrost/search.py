@@ -101,9 +101,7 @@ def _failed(
     def explain(row: Row) -> Problem:
         smallest, broken = row
         if broken == 0:
-            found = (
-                f"the smallest has {smallest}" if smallest else "a column alone has smaller ones"
-            )
+            found = f"the smallest has at most {smallest}"
             reason = f"classes of {context['k']} {unit} are asked for, and {found}"
         else:
             reason = f"columns.{names[broken]}.protect does not hold in every class"

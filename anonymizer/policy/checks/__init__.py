@@ -34,6 +34,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (guarantees.levels, ("privacy", "columns", "algorithm")),
     (algorithms.quasi_needed, ("columns", "algorithm")),
     (algorithms.hierarchies_needed, ("algorithm",)),
+    (algorithms.levels_nest, ("algorithm",)),
     (algorithms.lgb, ("algorithm", "privacy", "preset")),
     (algorithms.privacyfrost_columns, ("algorithm",)),
     (algorithms.persons_clustered, ("algorithm", "privacy")),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import Lgb, Msb
+from anonymizer.policy.builders import Divisor
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
@@ -41,6 +42,22 @@ def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
             yield Problem(column_path(name, "hierarchy"), said, hint=hint)
 
 
+def levels_nest(policy: Policy) -> Iterator[Problem]:
+    """Levels that need not nest are for algorithms that judge whole levels.
+
+    (privacyfrost and geneir look at the levels that were built, and refuse what does not nest.)
+    """
+    whole = policy.algorithm.name in OVER_HIERARCHIES
+    for name, column in policy.columns.items():
+        spec = column.hierarchy
+        if not isinstance(spec, Divisor) or spec.mode != "independent":
+            continue
+        if column.role == "sensitive" or not whole:
+            said = "has levels that need not nest, and only full_domain publishes whole levels"
+            hint = "mode: chain, or algorithm: {name: full_domain}"
+            yield Problem(column_path(name, "hierarchy", "mode"), said, "chain", hint)
+
+
 def lgb(policy: Policy) -> Iterator[Problem]:
     """What lgb needs beside its columns."""
     algorithm = policy.algorithm
@@ -55,12 +72,16 @@ def lgb(policy: Policy) -> Iterator[Problem]:
 
 
 def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
-    """Priorities and levels mean something to privacyfrost only."""
-    if policy.algorithm.name == "privacyfrost":
-        return
+    """Priorities and levels mean something to privacyfrost only, and for quasi columns."""
+    searched = policy.algorithm.name == "privacyfrost"
     for name, column in policy.columns.items():
         for option in ("priority", "minimum_level", "presampling_level"):
-            if getattr(column, option) is not None:
+            if getattr(column, option) is None or (searched and name in policy.quasi):
+                continue
+            if searched:
+                said, hint = "is an option of quasi columns", "role: quasi, or remove it"
+                yield Problem(column_path(name, option), said, hint=hint)
+            else:
                 said = f"is an option of privacyfrost, not of {policy.algorithm.name}"
                 hint = "algorithm: {name: privacyfrost}"
                 yield Problem(column_path(name, option), said, hint=hint)

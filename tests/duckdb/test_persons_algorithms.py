@@ -1,0 +1,225 @@
+"""Several rows per person, in every algorithm: counts, rows that stay together, bad input."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.errors import AnonymizerError, InfeasibleError, PolicyError, SourceError
+from tests import danonyir_tables as tables
+from tests import runs
+from tests.danonyir_tables import COLUMNS, TYPES, ZIP_TREE
+
+TREES = {
+    **COLUMNS,
+    "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
+    "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+    "zip": ZIP_TREE,
+}
+MODELS: list[dict[str, Any]] = [
+    {"k_anonymity": 3},
+    {"ir_k": 4},
+    {"ir_kl": {"k": 3, "l": 3}},
+    {"ir_alpha_beta": {"alpha": 0.4, "beta": 0.5}},
+    {"eir_l": 3},
+    {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.5}},
+    {"eir_l": 2, "eir_alpha_beta": {"alpha": 0.5, "beta": 0.6}},
+]
+
+
+def table(
+    folder: Path, seed: int, count: int = 60, nulls: float = 0.1
+) -> tuple[list[tables.Person], Path]:
+    draw = random.Random(seed)
+    people = tables.people(draw, count, nulls=nulls)
+    rows = [row for person in people for row in person.rows()]
+    draw.shuffle(rows)
+    return people, runs.source(folder, TYPES, rows)
+
+
+def classes_of(released: runs.Rows) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in released:
+        found[row["class_id"]].append(row)
+    return found
+
+
+def check(released: runs.Rows, privacy: dict[str, Any], column: str = "ill") -> None:
+    """The released rows by the naive oracle: a third opinion beside algorithm and verifier."""
+    home: dict[int, set[int]] = defaultdict(set)
+    for row in released:
+        home[row["person_id"]].add(row["class_id"])
+    assert all(len(classes) == 1 for classes in home.values())
+    for rows in classes_of(released).values():
+        held: dict[int, list[Any]] = defaultdict(list)
+        for row in rows:
+            held[row["person_id"]].append(row[column])
+        persons = [tables.Person(who, None, None, "", tuple(ills)) for who, ills in held.items()]
+        assert tables.judge(persons, privacy)(list(range(len(persons))))
+
+
+@pytest.mark.parametrize(
+    ("name", "privacy"),
+    [("mondrian", model) for model in MODELS] + [("geneir", model) for model in MODELS[1:]],
+    ids=lambda given: given if isinstance(given, str) else "+".join(given),
+)
+def test_guarantees_hold_for_persons(tmp_path: Path, name: str, privacy: dict[str, Any]) -> None:
+    people, database = table(tmp_path, 1 + MODELS.index(privacy))
+    columns = TREES if name == "geneir" else COLUMNS
+    policy = runs.policy(
+        tmp_path,
+        columns,
+        k=None,
+        person="who",
+        privacy=privacy,
+        suppression_limit=1,
+        algorithm={"name": name},
+    )
+    release = runs.run(policy, database)
+    released = runs.published(release)
+    assert release.verification.passed
+    check(released, privacy)
+    assert len(classes_of(released)) > 1
+    published = Counter(row["person_id"] for row in released)
+    suppressed = release.measures["suppressed_persons"]
+    assert len(published) + suppressed == len(people)
+    if name == "mondrian":
+        assert suppressed == 0
+        assert Counter(published.values()) == Counter(len(person.ills) for person in people)
+
+
+def test_person_numbers_tell_nothing(tmp_path: Path) -> None:
+    """Dense, drawn anew with every secret, and unrelated to the source's order."""
+    people, database = table(tmp_path, 3)
+    policy = runs.policy(tmp_path, COLUMNS, k=3, person="who")
+    orders = []
+    for seed in (1, 2):
+        rows = runs.published(runs.run(policy, database, seed=seed))
+        numbers = {row["person_id"] for row in rows}
+        assert numbers == set(range(1, len(people) + 1))
+        orders.append([row["person_id"] for row in rows])
+    assert orders[0] != orders[1]
+    assert orders[0] != sorted(orders[0])
+
+
+def test_lgb_buckets_hold_nobody_twice(tmp_path: Path) -> None:
+    for seed in range(4):
+        people, database = table(tmp_path, seed, count=80, nulls=0.05)
+        columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 2}}}
+        policy = runs.policy(tmp_path, columns, k=3, person="who", algorithm={"name": "lgb"})
+        release = runs.run(policy, database, seed=seed)
+        assert release.verification.passed
+        rows = runs.published(release)
+        assert len({row["person_id"] for row in rows}) == len(people)
+        for key in {row["ill_bucket"] for row in rows}:
+            bucket = [row for row in rows if row["ill_bucket"] == key]
+            assert len({row["person_id"] for row in bucket}) == len(bucket)
+            ills = [row["ill"] for row in bucket if row["ill"] is not None]
+            assert len(set(ills)) == len(ills) >= 2
+        everybody = Counter(ill for person in people for ill in person.ills)
+        assert Counter(row["ill"] for row in rows) == everybody
+
+
+def test_lgb_refuses_a_person_with_too_many_cells(tmp_path: Path) -> None:
+    rows = [(1, 30, "f", "150", f"ill {i}") for i in range(8)]
+    rows += [(who, 30, "f", "150", f"ill {who % 6}") for who in range(2, 8)]
+    database = runs.source(tmp_path, TYPES, rows)
+    columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 2}}}
+    policy = runs.policy(tmp_path, columns, k=2, person="who", algorithm={"name": "lgb"})
+    with pytest.raises(InfeasibleError, match="1 persons have more sensitive cells"):
+        runs.run(policy, database)
+
+
+@pytest.mark.parametrize("privacy", MODELS[2:6], ids="+".join)
+def test_lgb_refuses_models_on_whole_records(tmp_path: Path, privacy: dict[str, Any]) -> None:
+    _, database = table(tmp_path, 5, count=12)
+    policy = runs.policy(
+        tmp_path, COLUMNS, k=2, person="who", privacy=privacy, algorithm={"name": "lgb"}
+    )
+    with pytest.raises(PolicyError, match="is not a model that the algorithm lgb works towards"):
+        runs.run(policy, database)
+
+
+ALL = ["mondrian", "danonyir", "geneir"]
+
+
+def policy_of(folder: Path, name: str, privacy: dict[str, Any], **rest: Any) -> Any:
+    columns = TREES if name == "geneir" else COLUMNS
+    return runs.policy(
+        folder,
+        columns,
+        k=None,
+        person="who",
+        privacy=privacy,
+        algorithm={"name": name},
+        **rest,
+    )
+
+
+def fails(folder: Path, rows: list[tuple[Any, ...]], name: str, privacy: Any, **rest: Any) -> str:
+    database = runs.source(folder, TYPES, rows)
+    with pytest.raises(AnonymizerError) as caught:
+        runs.run(policy_of(folder, name, privacy, **rest), database)
+    assert isinstance(caught.value, SourceError | InfeasibleError)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_input(tmp_path: Path, name: str) -> None:
+    others = [(who, 30 + who, "m", "152", f"ill {who % 3}") for who in range(2, 7)]
+    nobody = [*others, (None, 30, "f", "150", "a")]
+    assert "person: is NULL in 1 rows" in fails(tmp_path, nobody, name, {"ir_k": 2})
+    few = fails(tmp_path, others, name, {"eir_l": 9})
+    assert "asks for classes of 9 persons, but there are 5" in few
+    crowd = [*others, *[(9, 30, "f", "150", f"x {i % 9}") for i in range(20)]]
+    alpha = fails(tmp_path, crowd, name, {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.9}})
+    assert "1 persons have more than a share 0.4 of all rows" in alpha
+    same = [(who, 30 + who, "m", "152", "flu") for who in range(8)]
+    assert "the table as one class fails" in fails(tmp_path, same, name, {"eir_l": 2})
+    differing = [*others, (2, 99, "m", "152", "x"), (3, 33, "f", "152", "x")]
+    told = fails(tmp_path, differing, name, {"ir_k": 2})
+    assert "2 persons have rows that differ in their quasi-identifiers" in told
+    assert "flu" not in told
+
+
+@pytest.mark.parametrize("name", ["mondrian", "danonyir"])
+def test_differing_rows_are_merged(tmp_path: Path, name: str) -> None:
+    draw = random.Random(4)
+    rows: list[tuple[Any, ...]] = []
+    for who in range(40):
+        age = draw.randint(20, 60)
+        for i in range(draw.choice([1, 2, 3])):
+            rows.append((who, age + i, draw.choice("fm"), "150", f"ill {draw.randint(1, 8)}"))
+    database = runs.source(tmp_path, TYPES, rows)
+    policy = policy_of(tmp_path, name, {"eir_l": 3}, merge_person_rows=True, suppression_limit=1)
+    release = runs.run(policy, database)
+    assert release.verification.passed
+    check(runs.published(release), {"eir_l": 3})
+
+
+def test_merging_is_refused_where_classes_are_equal_tuples(tmp_path: Path) -> None:
+    _, database = table(tmp_path, 5, count=12)
+    policy = policy_of(tmp_path, "geneir", {"ir_k": 2}, merge_person_rows=True)
+    with pytest.raises(PolicyError, match="merge_person_rows: is not available with geneir"):
+        runs.run(policy, database)
+
+
+def test_repeated_pairs_are_kept_and_counted_both_ways(tmp_path: Path) -> None:
+    """Duplicate (person, value) rows stay; alpha has to hold with them and without them."""
+    rows: list[tuple[Any, ...]] = []
+    for who in range(24):
+        ill = f"ill {who % 8}"
+        rows += [(who, 20 + who % 5, "f", "150", ill)] * (4 if who % 6 == 0 else 1)
+    database = runs.source(tmp_path, TYPES, rows)
+    for name in ("mondrian", "danonyir"):
+        limits = {"alpha": 0.4, "beta": 0.5}
+        policy = policy_of(
+            tmp_path, name, {"ir_alpha_beta": limits, "eir_l": 2}, suppression_limit=1
+        )
+        released = runs.published(runs.run(policy, database))
+        check(released, {"ir_alpha_beta": limits, "eir_l": 2})
+        assert len(released) == len(rows)

@@ -1,0 +1,77 @@
+"""What a run tells besides: NULL conditions and columns that look like person keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.commands.preview import preview
+from tests.runs import policy, run, source
+
+TYPES = {"patient_id": "INTEGER", "age": "INTEGER", "hide": "BOOLEAN", "ill": "VARCHAR"}
+COLUMNS: dict[str, Any] = {
+    "patient_id": "drop",
+    "age": "quasi",
+    "hide": "drop",
+    "ill": "sensitive",
+}
+
+
+def rows(persons: int, *, n: int = 24) -> list[tuple[Any, ...]]:
+    flags = [True, False, False, None]
+    return [(i % persons, 20 + i % 5, flags[i % 4], "abc"[i % 3]) for i in range(n)]
+
+
+def test_the_rows_whose_condition_is_null_are_counted_and_told(tmp_path: Path) -> None:
+    age = {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 2}}
+    given = policy(tmp_path, {**COLUMNS, "age": age, "ill": "drop"}, algorithm={"name": "lgb"},
+                   person=None)  # fmt: skip
+    database = source(tmp_path, TYPES, rows(24))
+    release = run(given, database)
+    assert release.measures["null_conditions.age"] == 6
+    assert release.manifest.data["measures"]["null_conditions.age"] == 6
+    said = "columns.age.sensitive_when is NULL in 6 rows: their cells count as sensitive"
+    assert said in release.warnings
+    assert said in preview(given, str(database)).warnings
+    assert release.measures["rows"] == 24
+
+
+def test_conditions_that_are_never_null_are_counted_and_not_told(tmp_path: Path) -> None:
+    age = {"role": "quasi", "sensitive_when": "hide is true", "protect": {"l_diversity": 2}}
+    given = policy(tmp_path, {**COLUMNS, "age": age, "ill": "drop"}, algorithm={"name": "lgb"})
+    release = run(given, source(tmp_path, TYPES, rows(24)))
+    assert release.measures["null_conditions.age"] == 0
+    assert release.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "role", "persons", "told"),
+    [
+        ("patient_id", "drop", 8, True),
+        ("patient_id", "identifier", 20, True),
+        ("patient_id", "drop", 24, False),  # one row per person
+        ("patient_id", "identifier", 2, False),  # a category, whatever its name says
+        ("remark", "drop", 20, False),  # neither an identifier nor named like one
+        ("remark", "identifier", 20, True),
+    ],
+)
+def test_a_repeating_person_key_is_told(
+    tmp_path: Path, column: str, role: str, persons: int, told: bool
+) -> None:
+    columns = {column: role, **{name: r for name, r in COLUMNS.items() if name != "patient_id"}}
+    types = dict(zip(columns, TYPES.values(), strict=True))
+    release = run(policy(tmp_path, columns), source(tmp_path, types, rows(persons)))
+    said = [warning for warning in release.warnings if f"person: {column}" in warning]
+    assert bool(said) == told
+    if told:
+        assert f"{persons} values in 24 rows" in said[0]
+    assert not [name for name in release.measures if "values" in name]
+
+
+def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None:
+    data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
+    release = run(policy(tmp_path, COLUMNS, person="patient_id"), source(tmp_path, TYPES, data))
+    assert release.warnings == ()
+    assert release.measures["persons"] == 8

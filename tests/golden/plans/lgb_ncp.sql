@@ -1,0 +1,990 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    "age" as q1,
+    "born" as q2,
+    cast("zip" as varchar) collate "binary" as q3,
+    "hide" as f3,
+    cast("sex" as varchar) collate "binary" as q4,
+    cast("ill" as varchar) collate "binary" as s1,
+    cast("ward" as varchar) collate "binary" as k1,
+    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity
+from "anon_source"."main"."people";
+
+-- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
+with counted as (
+    select count(*) filter (where isinf(q2)) as n1, case when count(*) > 1 and count(distinct k1) >= 0.9 * count(*) then count(distinct k1) else 0 end as n2
+    from anon_scratch.main.snapshot
+)
+select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
+union all
+select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
+
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- values of born: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_2 as
+select q2 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q2 is not null
+group by 1;
+
+-- values of zip: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_3 as
+select q3 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q3 is not null
+group by 1;
+
+-- values of sex: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_4 as
+select q4 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q4 is not null
+group by 1;
+
+-- hierarchy_3.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
+create or replace table anon_scratch.main.hierarchy_3 as
+with texts as (
+    select value, cast(value as varchar) as text
+    from anon_scratch.main.values_3
+),
+
+turned as (
+    select
+        value,
+        text,
+        text as path,
+        max(length(text)) over () as longest
+    from texts
+),
+
+ordered as (
+    select *, row_number() over (order by path, text) as leaf
+    from turned
+),
+
+extent as (
+    select coalesce(max(longest), 0) as longest
+    from turned
+),
+
+lengths as (
+    select longest - taken as kept
+    from (
+        select longest, unnest(range(1, longest, 1)) as taken
+        from extent
+    ) as regular
+    union all
+    select 0
+),
+
+levels as (
+    select kept, row_number() over (order by kept desc) as level
+    from lengths
+),
+
+cut as (
+    select o.*, l.kept, l.level, left(o.path, l.kept) as start
+    from ordered as o
+    cross join levels as l
+)
+
+select
+    value,
+    leaf,
+    cast(level as integer) as level,
+    min(leaf) over (partition by level, start) as node,
+    case
+        when kept = 0 then '*'
+        when length(start) < kept then case when regexp_matches(text, '[,{}\[\]"]') or text in ('', '*', 'NULL') or left(text, 1) = ' ' or right(text, 1) = ' ' or right(text, 8) = ' or NULL' then '"' || replace(text, '"', '""') || '"' else text end
+        else start || repeat('*', longest - kept)
+    end as label,
+    count(*) over (partition by level, start) as leaves,
+    cast(null as VARCHAR) as lo,
+    cast(null as VARCHAR) as hi
+from cut;
+
+-- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_1 as
+with valued as (
+    select value, n from anon_scratch.main.values_1
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by v.value
+        ) end as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    -- halved, so that the width of a domain of doubles cannot overflow
+    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
+        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
+from coded
+order by code;
+
+-- codes of born: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_2 as
+with valued as (
+    select value, n from anon_scratch.main.values_2
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by v.value
+        ) end as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    cast(date_diff('day', min(value) over (), value) as double)
+        / nullif(date_diff('day', min(value) over (), max(value) over ()), 0) as share
+from coded
+order by code;
+
+-- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_3 as
+with valued as (
+    select value, n from anon_scratch.main.values_3
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
+),
+ancestors as (
+    select
+        value,
+        min(leaf) as leaf
+        , max(node) filter (where level = 1) as a1
+        , max(leaves) filter (where level = 1) as z1
+        , max(node) filter (where level = 2) as a2
+        , max(leaves) filter (where level = 2) as z2
+        , max(node) filter (where level = 3) as a3
+        , max(leaves) filter (where level = 3) as z3
+        , max(node) filter (where level = 4) as a4
+        , max(leaves) filter (where level = 4) as z4
+        , max(node) filter (where level = 5) as a5
+        , max(leaves) filter (where level = 5) as z5
+    from anon_scratch.main.hierarchy_3
+    group by value
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by h.leaf, v.value
+        ) end as code,
+        count(*) over () as size
+        , coalesce(h.a1, 0) as a1
+        , coalesce(h.z1, 1) as z1
+        , coalesce(h.a2, 0) as a2
+        , coalesce(h.z2, 1) as z2
+        , coalesce(h.a3, 0) as a3
+        , coalesce(h.z3, 1) as z3
+        , coalesce(h.a4, 0) as a4
+        , coalesce(h.z4, 1) as z4
+        , coalesce(h.a5, 0) as a5
+        , coalesce(h.z5, 1) as z5
+    from valued v
+    left join ancestors h on h.value = v.value
+)
+select
+    cast(code as integer) as code,
+    value,
+    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    n,
+    cast(size as bigint) as size,
+    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
+    , a1
+    , z1 / cast(max(z5) over () as double) as z1
+    , a2
+    , z2 / cast(max(z5) over () as double) as z2
+    , a3
+    , z3 / cast(max(z5) over () as double) as z3
+    , a4
+    , z4 / cast(max(z5) over () as double) as z4
+    , a5
+    , z5 / cast(max(z5) over () as double) as z5
+from coded
+order by code;
+
+-- codes of sex: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_4 as
+with valued as (
+    select value, n from anon_scratch.main.values_4
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by v.n desc, v.value
+        ) end as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    n,
+    cast(size as bigint) as size,
+    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
+from coded
+order by code;
+
+-- encode rows: Every row as small codes, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with drawn as (
+    select
+        md5_number(concat($secret, ':', d1.code::bigint + d2.code * 11::bigint + d3.code * 99::bigint + d4.code * 990::bigint, ':', s.identity)) as draw
+        , s.rowid as row_ref
+        , d1.code as c1
+        , d2.code as c2
+        , d3.code as c3
+        , d4.code as c4
+        , case when coalesce(s.f3, true) then 1 else 0 end as pattern
+        , s.s1
+        , s.k1
+    from anon_scratch.main.snapshot s
+    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
+    join anon_scratch.main.domain_2 d2 on d2.value is not distinct from s.q2
+    join anon_scratch.main.domain_3 d3 on d3.value is not distinct from s.q3
+    join anon_scratch.main.domain_4 d4 on d4.value is not distinct from s.q4
+),
+copied as (
+    select *, row_number() over (partition by draw) as copy
+    from drawn
+),
+told_apart as (
+    -- with one draw for all of its copies a row would stand beside them in the release, whatever the
+    -- cells and buckets say; which copy gets which number makes no difference
+    select
+        case when copy = 1 then draw else md5_number(concat(hex(draw), ':copy ', copy)) end as draw
+        , row_ref
+        , c1
+        , c2
+        , c3
+        , c4
+        , pattern
+        , s1
+        , k1
+    from copied
+)
+select row_number() over (order by draw) as row_id, *
+from told_apart;
+
+-- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
+select count(*) as units from anon_scratch.main.coded having count(*) < 2;
+
+-- patterns of sensitive cells: How many rows share each pattern of sensitive cells (LGB Definition 8, the QI partition).
+select pattern, count(*) as n
+from anon_scratch.main.coded
+group by pattern
+order by pattern;
+-- then in Python, into patterns: Promote or suppress patterns of sensitive cells that fewer than k rows share.
+
+-- rows under their patterns: Every row under its final pattern: sensitive cells leave the quasi-identifiers for their own column.
+create or replace table anon_scratch.main.coded as
+select
+    r.row_id,
+    r.draw,
+    r.row_ref,
+    p.target as pattern
+    , r.c1
+    , r.c2
+    , case when (p.target // 1) % 2 = 1 then -1 else r.c3 end as c3
+    , case when (p.target // 1) % 2 = 1 then r.c3 end as r3
+    , r.c4
+    , r.s1
+    , r.k1
+from anon_scratch.main.coded r
+join anon_scratch.main.patterns p on p.pattern = r.pattern
+where p.target is not null;
+
+-- sensitive cells of zip: The sensitive cells of one column, numbered by value, with how often each value occurs among them.
+create or replace table anon_scratch.main.sensitive_values_1 as
+with counted as (
+    select r3 as original, count(*) as q
+    from anon_scratch.main.coded
+    where r3 is not null
+    group by 1
+),
+ordered as (
+    select original, q, original = 0 as missing
+    from counted
+)
+select
+    cast(case when missing then 0 else row_number() over (partition by missing order by original) end as integer) as value,
+    original,
+    cast(q as bigint) as q,
+    cast(coalesce(sum(q) filter (where not missing) over (), 0) as bigint) as q_known,
+    cast(sum(q) over () as bigint) as q_size,
+    cast(count(*) filter (where not missing) over () as integer) as m
+from ordered;
+
+-- eligibility of zip: The sensitive cells of a column cannot be dealt into buckets of different values: one value is too frequent (Xiao and Tao 2007, m-eligible), or there are too few of them. (stops the run if it returns rows)
+select
+    cast(max(q) filter (where value > 0) as bigint) as most,
+    max(q_known) as known,
+    max(q_size) as cells,
+    max(m) as different
+from anon_scratch.main.sensitive_values_1
+having coalesce(max(q) filter (where value > 0), 0) * 2 > max(q_known)
+    or max(q_known) < 2;
+
+-- one leaf of zip: All sensitive values of one column in one leaf, in their order.
+create or replace table anon_scratch.main.leaves_1 as
+select
+    cast(sum(q) over (order by value rows between unbounded preceding and current row) - q as bigint) as start,
+    value,
+    q as n,
+    cast(0 as bigint) as leaf,
+    true as open
+from anon_scratch.main.sensitive_values_1
+where value > 0;
+
+-- loop: split leaves of zip, at most 64 times, until the exit query counts 0
+-- split leaves of zip: Split every open leaf at its lower median, if both sides are non-empty and eligible.
+create or replace table anon_scratch.main.leaves_1 as
+with sized as (
+    select
+        *,
+        sum(n) over (partition by leaf) as n_leaf
+    from anon_scratch.main.leaves_1
+),
+sided as (
+    select
+        *,
+        -- the lower median is the first value up to which there is at least half of the leaf
+        case when 2 * (start - leaf) < n_leaf then 0 else 1 end as side
+    from sized
+    where open
+),
+sides as (
+    select leaf, side, min(start) - min(leaf) as cut
+    from sided
+    group by leaf, side
+    having max(n) * 2 <= sum(n)
+),
+chosen as (
+    select leaf, max(cut) as cut from sides group by leaf having count(*) = 2
+),
+parted as (
+    select
+        s.start, s.value, s.n, s.leaf, c.cut,
+        least(s.n, greatest(s.leaf + c.cut - s.start, 0)) as n_left
+    from sized s
+    left join chosen c on c.leaf = s.leaf
+)
+select start, value, n, leaf, false as open from parted where cut is null
+union all
+select start, value, cast(n_left as bigint), leaf, true from parted where cut is not null and n_left > 0
+union all
+select cast(start + n_left as bigint), value, cast(n - n_left as bigint), cast(leaf + cut as bigint), true
+from parted where cut is not null and n_left < n;
+
+-- exit query of the loop: How many leaves may still be split.
+select count(*) from anon_scratch.main.leaves_1 where open;
+-- end of loop: split leaves of zip
+
+-- buckets of zip: How many buckets every leaf gets: as many as its size allows, fewer where a bucket would stray too far.
+create or replace table anon_scratch.main.quotas_1 as
+with sized as (
+    select leaf, cast(sum(n) as bigint) as n
+    from anon_scratch.main.leaves_1
+    group by leaf
+),
+fine as (
+    select leaf, cast(floor(n / 2) as bigint) as buckets from sized
+),
+quota as (
+    select s.leaf, s.n, coalesce(f.buckets, 1) as buckets
+    from sized s left join fine f on f.leaf = s.leaf
+)
+select
+    leaf, n, buckets,
+    cast(sum(buckets) over (order by leaf rows between unbounded preceding and current row) - buckets as bigint) as first
+from quota;
+
+-- deal zip: Deal the sensitive cells of one column over the buckets, in the order of their values.
+create or replace table anon_scratch.main.placed_1 as
+with cells as (
+    select r.row_id, md5_number(concat(hex(r.draw), ':tie 1')) as draw, f.value
+    from anon_scratch.main.coded r
+    join anon_scratch.main.sensitive_values_1 f on f.original is not distinct from r.r3
+    where r.r3 is not null
+),
+ranked as (
+    select row_id, draw, value, row_number() over (order by value, draw, row_id) - 1 as rank
+    from cells
+    where value > 0
+),
+total as (
+    select sum(buckets) as buckets from anon_scratch.main.quotas_1
+)
+select
+    r.row_id, r.draw, r.value,
+    cast(q.first + (r.rank - q.leaf) % q.buckets as bigint) as bucket
+from ranked r
+join anon_scratch.main.leaves_1 l on l.value = r.value and r.rank >= l.start and r.rank < l.start + l.n
+join anon_scratch.main.quotas_1 q on q.leaf = l.leaf
+union all
+select
+    row_id, draw, value,
+    cast((row_number() over (order by draw, row_id) - 1) % (select buckets from total) as bigint)
+from cells
+where value = 0;
+
+-- permute zip: Permute the values inside every bucket of one column, and number the buckets in secret-keyed order.
+create or replace table anon_scratch.main.dealt_1 as
+with places as (
+    select
+        row_id, bucket, value, draw,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), row_id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), row_id) as card
+    from anon_scratch.main.placed_1
+),
+numbers as (
+    select bucket, row_number() over (order by md5_number(concat(hex(draw), ':bucket')), bucket) as number
+    from (select bucket, min(draw) as draw from anon_scratch.main.placed_1 group by bucket)
+)
+select s.row_id, n.number as bucket, d.value as value, d.label as label
+from places s
+join places c on c.bucket = s.bucket and c.card = s.seat
+join numbers n on n.bucket = s.bucket
+join anon_scratch.main.sensitive_values_1 f on f.value = c.value
+join anon_scratch.main.domain_3 d on d.code = f.original;
+
+-- sensitive cells of ill: The sensitive cells of one column, numbered by value, with how often each value occurs among them.
+create or replace table anon_scratch.main.sensitive_values_2 as
+with counted as (
+    select s1 as original, count(*) as q
+    from anon_scratch.main.coded
+    group by 1
+),
+ordered as (
+    select original, q, original is null as missing
+    from counted
+)
+select
+    cast(case when missing then 0 else row_number() over (partition by missing order by original) end as integer) as value,
+    original,
+    cast(q as bigint) as q,
+    cast(coalesce(sum(q) filter (where not missing) over (), 0) as bigint) as q_known,
+    cast(sum(q) over () as bigint) as q_size,
+    cast(count(*) filter (where not missing) over () as integer) as m
+from ordered;
+
+-- eligibility of ill: The sensitive cells of a column cannot be dealt into buckets of different values: one value is too frequent (Xiao and Tao 2007, m-eligible), or there are too few of them. (stops the run if it returns rows)
+select
+    cast(max(q) filter (where value > 0) as bigint) as most,
+    max(q_known) as known,
+    max(q_size) as cells,
+    max(m) as different
+from anon_scratch.main.sensitive_values_2
+having coalesce(max(q) filter (where value > 0), 0) * 1 > max(q_known)
+    or max(q_known) < 1;
+
+-- one leaf of ill: All sensitive values of one column in one leaf, in their order.
+create or replace table anon_scratch.main.leaves_2 as
+select
+    cast(sum(q) over (order by value rows between unbounded preceding and current row) - q as bigint) as start,
+    value,
+    q as n,
+    cast(0 as bigint) as leaf,
+    true as open
+from anon_scratch.main.sensitive_values_2
+where value > 0;
+
+-- loop: split leaves of ill, at most 64 times, until the exit query counts 0
+-- split leaves of ill: Split every open leaf at its lower median, if both sides are non-empty and eligible.
+create or replace table anon_scratch.main.leaves_2 as
+with sized as (
+    select
+        *,
+        sum(n) over (partition by leaf) as n_leaf
+    from anon_scratch.main.leaves_2
+),
+sided as (
+    select
+        *,
+        -- the lower median is the first value up to which there is at least half of the leaf
+        case when 2 * (start - leaf) < n_leaf then 0 else 1 end as side
+    from sized
+    where open
+),
+filled as (
+    select k.leaf, k.side, f.value, coalesce(s.n, 0) as n, f.q, f.q_known, f.q_size, f.m
+    from (select distinct leaf, side from sided) k
+    cross join anon_scratch.main.sensitive_values_2 f
+    left join sided s on s.leaf = k.leaf and s.side = k.side and s.value = f.value
+    where f.value > 0
+),
+layer_0 as (select * from filled),
+layer_1 as (
+    select *, cast(sum(n) over (partition by leaf, side) as bigint) as "group_size"
+    from layer_0
+),
+held as (
+    select leaf, side from layer_1 group by leaf, side having (cast((cast(coalesce(sum(abs(n * q_size - q * group_size)), 0) as decimal(38, 0)) + cast(coalesce(sum(n), 0) as decimal(38, 0)) * (coalesce(max(q_size), 0) - coalesce(sum(q), 0))) as decimal(38, 0)) * 10 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * 2) * 3)
+),
+sides as (
+    select leaf, side, min(start) - min(leaf) as cut
+    from sided
+    where (leaf, side) in (select (leaf, side) from held)
+    group by leaf, side
+    having max(n) * 1 <= sum(n)
+),
+chosen as (
+    select leaf, max(cut) as cut from sides group by leaf having count(*) = 2
+),
+parted as (
+    select
+        s.start, s.value, s.n, s.leaf, c.cut,
+        least(s.n, greatest(s.leaf + c.cut - s.start, 0)) as n_left
+    from sized s
+    left join chosen c on c.leaf = s.leaf
+)
+select start, value, n, leaf, false as open from parted where cut is null
+union all
+select start, value, cast(n_left as bigint), leaf, true from parted where cut is not null and n_left > 0
+union all
+select cast(start + n_left as bigint), value, cast(n - n_left as bigint), cast(leaf + cut as bigint), true
+from parted where cut is not null and n_left < n;
+
+-- exit query of the loop: How many leaves may still be split.
+select count(*) from anon_scratch.main.leaves_2 where open;
+-- end of loop: split leaves of ill
+
+-- buckets of ill: How many buckets every leaf gets: as many as its size allows, fewer where a bucket would stray too far.
+create or replace table anon_scratch.main.quotas_2 as
+with sized as (
+    select leaf, cast(sum(n) as bigint) as n
+    from anon_scratch.main.leaves_2
+    group by leaf
+),
+-- a bucket's content depends on where its number lies between the starts of the values (modulo B)
+tried as (
+    select distinct leaf, n, cast(floor(n / t.size) as bigint) as buckets
+    from sized
+    join range(1, 1001) t(size)
+        on t.size >= 1 and t.size <= n
+    union
+    select leaf, n, 1 from sized
+),
+kinds as (
+    select distinct t.leaf, t.buckets, (l.start - l.leaf) % t.buckets as bucket
+    from tried t join anon_scratch.main.leaves_2 l on l.leaf = t.leaf
+    union
+    select leaf, buckets, n % buckets from tried
+    union
+    select leaf, buckets, 0 from tried
+),
+filled as (
+    select
+        k.leaf, k.buckets, k.bucket, f.value, f.q, f.q_known, f.q_size, f.m,
+        -- how many of the ranks of the value are the bucket's number modulo B
+        cast(coalesce(sum(
+            floor((l.start - l.leaf + l.n - 1 - k.bucket + k.buckets) / k.buckets)
+            - floor((l.start - l.leaf - 1 - k.bucket + k.buckets) / k.buckets)), 0) as bigint) as n
+    from kinds k
+    cross join (select * from anon_scratch.main.sensitive_values_2 where value > 0) f
+    left join anon_scratch.main.leaves_2 l on l.leaf = k.leaf and l.value = f.value
+    group by k.leaf, k.buckets, k.bucket, f.value, f.q, f.q_known, f.q_size, f.m
+),
+layer_0 as (select * from filled),
+layer_1 as (
+    select *, cast(sum(n) over (partition by leaf, buckets, bucket) as bigint) as "group_size"
+    from layer_0
+),
+judged as (
+    select leaf, buckets, bucket, (cast((cast(coalesce(sum(abs(n * q_size - q * group_size)), 0) as decimal(38, 0)) + cast(coalesce(sum(n), 0) as decimal(38, 0)) * (coalesce(max(q_size), 0) - coalesce(sum(q), 0))) as decimal(38, 0)) * 10 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * 2) * 3) as holds
+    from layer_1
+    group by leaf, buckets, bucket
+),
+fine as (
+    select leaf, max(buckets) as buckets
+    from (select leaf, buckets from judged group by leaf, buckets having bool_and(holds))
+    group by leaf
+),
+quota as (
+    select s.leaf, s.n, coalesce(f.buckets, 1) as buckets
+    from sized s left join fine f on f.leaf = s.leaf
+)
+select
+    leaf, n, buckets,
+    cast(sum(buckets) over (order by leaf rows between unbounded preceding and current row) - buckets as bigint) as first
+from quota;
+
+-- deal ill: Deal the sensitive cells of one column over the buckets, in the order of their values.
+create or replace table anon_scratch.main.placed_2 as
+with cells as (
+    select r.row_id, md5_number(concat(hex(r.draw), ':tie 2')) as draw, f.value
+    from anon_scratch.main.coded r
+    join anon_scratch.main.sensitive_values_2 f on f.original is not distinct from r.s1
+),
+ranked as (
+    select row_id, draw, value, row_number() over (order by value, draw, row_id) - 1 as rank
+    from cells
+    where value > 0
+),
+total as (
+    select sum(buckets) as buckets from anon_scratch.main.quotas_2
+)
+select
+    r.row_id, r.draw, r.value,
+    cast(q.first + (r.rank - q.leaf) % q.buckets as bigint) as bucket
+from ranked r
+join anon_scratch.main.leaves_2 l on l.value = r.value and r.rank >= l.start and r.rank < l.start + l.n
+join anon_scratch.main.quotas_2 q on q.leaf = l.leaf
+union all
+select
+    row_id, draw, value,
+    cast((row_number() over (order by draw, row_id) - 1) % (select buckets from total) as bigint)
+from cells
+where value = 0;
+
+-- permute ill: Permute the values inside every bucket of one column, and number the buckets in secret-keyed order.
+create or replace table anon_scratch.main.dealt_2 as
+with places as (
+    select
+        row_id, bucket, value, draw,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), row_id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), row_id) as card
+    from anon_scratch.main.placed_2
+),
+numbers as (
+    select bucket, row_number() over (order by md5_number(concat(hex(draw), ':bucket')), bucket) as number
+    from (select bucket, min(draw) as draw from anon_scratch.main.placed_2 group by bucket)
+)
+select s.row_id, n.number as bucket, f.original as value, case when cast(f.original as varchar) in ('', '*', 'NULL') or regexp_matches(cast(f.original as varchar), '[][,{}"]') or starts_with(cast(f.original as varchar), ' ') or ends_with(cast(f.original as varchar), ' ') or ends_with(cast(f.original as varchar), ' or NULL') then '"' || replace(cast(f.original as varchar), '"', '""') || '"' else cast(f.original as varchar) end as label
+from places s
+join places c on c.bucket = s.bucket and c.card = s.seat
+join numbers n on n.bucket = s.bucket
+join anon_scratch.main.sensitive_values_2 f on f.value = c.value;
+
+-- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
+create or replace table anon_scratch.main.units as
+with grouped as (
+    select pattern, c1, c2, c3, c4, count(*) as n, min(draw) as draw
+    from anon_scratch.main.coded
+    group by pattern, c1, c2, c3, c4
+)
+select row_number() over (order by pattern, c1, c2, c3, c4) as unit, *
+from grouped;
+
+-- units as points: Every unit as a point: its place per ordered attribute, its ancestors per hierarchy.
+create or replace table anon_scratch.main.open_units as
+select
+    u.unit, min(unit) over (partition by pattern) as class_id, u.n, u.draw, 0 as attempt
+    , u.c1
+    , coalesce(d1.size, 1) as m1
+    , coalesce(d1.share, 0) as p1
+    , u.c2
+    , coalesce(d2.size, 1) as m2
+    , coalesce(d2.share, 0) as p2
+    , u.c3
+    , coalesce(d3.size, 1) as m3
+    , d3.a1 as a3_1
+    , d3.z1 as z3_1
+    , d3.a2 as a3_2
+    , d3.z2 as z3_2
+    , d3.a3 as a3_3
+    , d3.z3 as z3_3
+    , d3.a4 as a3_4
+    , d3.z4 as z3_4
+    , d3.a5 as a3_5
+    , d3.z5 as z3_5
+    , u.c4
+    , coalesce(d4.size, 1) as m4
+from anon_scratch.main.units u
+left join anon_scratch.main.domain_1 d1 on d1.code = u.c1
+left join anon_scratch.main.domain_2 d2 on d2.code = u.c2
+left join anon_scratch.main.domain_3 d3 on d3.code = u.c3
+left join anon_scratch.main.domain_4 d4 on d4.code = u.c4;
+
+-- no final classes yet: The empty table of final classes.
+create or replace table anon_scratch.main.members as
+select unit, class_id from anon_scratch.main.open_units where false;
+
+-- loop: divide classes, at most 10000 times, until the exit query counts 0
+-- choose seeds: Two units far from each other in every class that can still be divided: from a drawn unit go to the farthest, three times. Where that pair split off fewer than k rows, later attempts take another drawn unit and the one farthest from it, which is less extreme.
+create or replace table anon_scratch.main.seeds as
+with sized as (
+    select class_id, cast(sum(n) as bigint) as n, count(*) as units, max(attempt) as attempt
+    from anon_scratch.main.open_units
+    group by class_id
+    having sum(n) >= 4 and count(*) > 1
+),
+start as (
+    select class_id, n, attempt, unit
+    from (
+        select
+            o.class_id, s.n, s.units, s.attempt, o.unit,
+            row_number() over (partition by o.class_id order by o.draw, o.unit) as choice
+        from anon_scratch.main.open_units o
+        join sized s on s.class_id = o.class_id
+    )
+    where choice = 1 + attempt % units
+),
+far_1 as (
+    select class_id, n, attempt, unit
+    from (
+        select x.class_id, f.n, f.attempt, x.unit, x.n as rows, cast(sum(x.n) over (
+            partition by x.class_id order by case when x.c1 = y.c1 then 0 else cast(round(1000000000 * (case when x.c1 = 0 or y.c1 = 0 then 1.0 / x.m1 else abs(x.p1 - y.p1) end)) as bigint) end + case when x.c2 = y.c2 then 0 else cast(round(1000000000 * (case when x.c2 = 0 or y.c2 = 0 then 1.0 / x.m2 else abs(x.p2 - y.p2) end)) as bigint) end + case when x.c3 = y.c3 then 0 else cast(round(1000000000 * (case when x.a3_1 = y.a3_1 then x.z3_1 when x.a3_2 = y.a3_2 then x.z3_2 when x.a3_3 = y.a3_3 then x.z3_3 when x.a3_4 = y.a3_4 then x.z3_4 when x.a3_5 = y.a3_5 then x.z3_5 else 1 end)) as bigint) end + case when x.c4 = y.c4 then 0 else cast(round(1000000000 * (2.0 / x.m4)) as bigint) end desc, x.draw, x.unit
+            rows between unbounded preceding and current row
+        ) as bigint) as reached
+        from anon_scratch.main.open_units x
+        join start f on f.class_id = x.class_id
+        join anon_scratch.main.open_units y on y.unit = f.unit
+    )
+    where reached >= 2 and reached - rows < 2
+),
+far_2 as (
+    select class_id, n, attempt, unit
+    from (
+        select x.class_id, f.n, f.attempt, x.unit, x.n as rows, cast(sum(x.n) over (
+            partition by x.class_id order by case when x.c1 = y.c1 then 0 else cast(round(1000000000 * (case when x.c1 = 0 or y.c1 = 0 then 1.0 / x.m1 else abs(x.p1 - y.p1) end)) as bigint) end + case when x.c2 = y.c2 then 0 else cast(round(1000000000 * (case when x.c2 = 0 or y.c2 = 0 then 1.0 / x.m2 else abs(x.p2 - y.p2) end)) as bigint) end + case when x.c3 = y.c3 then 0 else cast(round(1000000000 * (case when x.a3_1 = y.a3_1 then x.z3_1 when x.a3_2 = y.a3_2 then x.z3_2 when x.a3_3 = y.a3_3 then x.z3_3 when x.a3_4 = y.a3_4 then x.z3_4 when x.a3_5 = y.a3_5 then x.z3_5 else 1 end)) as bigint) end + case when x.c4 = y.c4 then 0 else cast(round(1000000000 * (2.0 / x.m4)) as bigint) end desc, x.draw, x.unit
+            rows between unbounded preceding and current row
+        ) as bigint) as reached
+        from anon_scratch.main.open_units x
+        join far_1 f on f.class_id = x.class_id
+        join anon_scratch.main.open_units y on y.unit = f.unit
+        where f.attempt = 0
+    )
+    where reached >= 2 and reached - rows < 2
+),
+far_3 as (
+    select class_id, n, attempt, unit
+    from (
+        select x.class_id, f.n, f.attempt, x.unit, x.n as rows, cast(sum(x.n) over (
+            partition by x.class_id order by case when x.c1 = y.c1 then 0 else cast(round(1000000000 * (case when x.c1 = 0 or y.c1 = 0 then 1.0 / x.m1 else abs(x.p1 - y.p1) end)) as bigint) end + case when x.c2 = y.c2 then 0 else cast(round(1000000000 * (case when x.c2 = 0 or y.c2 = 0 then 1.0 / x.m2 else abs(x.p2 - y.p2) end)) as bigint) end + case when x.c3 = y.c3 then 0 else cast(round(1000000000 * (case when x.a3_1 = y.a3_1 then x.z3_1 when x.a3_2 = y.a3_2 then x.z3_2 when x.a3_3 = y.a3_3 then x.z3_3 when x.a3_4 = y.a3_4 then x.z3_4 when x.a3_5 = y.a3_5 then x.z3_5 else 1 end)) as bigint) end + case when x.c4 = y.c4 then 0 else cast(round(1000000000 * (2.0 / x.m4)) as bigint) end desc, x.draw, x.unit
+            rows between unbounded preceding and current row
+        ) as bigint) as reached
+        from anon_scratch.main.open_units x
+        join far_2 f on f.class_id = x.class_id
+        join anon_scratch.main.open_units y on y.unit = f.unit
+        where f.attempt = 0
+    )
+    where reached >= 2 and reached - rows < 2
+),
+pairs as (
+    select a.class_id, a.n, a.unit as first, b.unit as second
+    from far_2 a
+    join far_3 b on b.class_id = a.class_id
+    union all
+    select a.class_id, a.n, a.unit, b.unit
+    from start a
+    join far_1 b on b.class_id = a.class_id
+    where a.attempt > 0
+)
+select class_id, n, first, second from pairs where first <> second;
+
+-- divide: Where to cut every class between its seeds: units are ordered by how much nearer they are to the first.
+create or replace table anon_scratch.main.sides as
+with leaning as (
+    select
+        x.class_id, x.unit, x.n, s.n as n_all,
+        (case when x.c1 = y.c1 then 0 else cast(round(1000000000 * (case when x.c1 = 0 or y.c1 = 0 then 1.0 / x.m1 else abs(x.p1 - y.p1) end)) as bigint) end + case when x.c2 = y.c2 then 0 else cast(round(1000000000 * (case when x.c2 = 0 or y.c2 = 0 then 1.0 / x.m2 else abs(x.p2 - y.p2) end)) as bigint) end + case when x.c3 = y.c3 then 0 else cast(round(1000000000 * (case when x.a3_1 = y.a3_1 then x.z3_1 when x.a3_2 = y.a3_2 then x.z3_2 when x.a3_3 = y.a3_3 then x.z3_3 when x.a3_4 = y.a3_4 then x.z3_4 when x.a3_5 = y.a3_5 then x.z3_5 else 1 end)) as bigint) end + case when x.c4 = y.c4 then 0 else cast(round(1000000000 * (2.0 / x.m4)) as bigint) end) - (case when x.c1 = w.c1 then 0 else cast(round(1000000000 * (case when x.c1 = 0 or w.c1 = 0 then 1.0 / x.m1 else abs(x.p1 - w.p1) end)) as bigint) end + case when x.c2 = w.c2 then 0 else cast(round(1000000000 * (case when x.c2 = 0 or w.c2 = 0 then 1.0 / x.m2 else abs(x.p2 - w.p2) end)) as bigint) end + case when x.c3 = w.c3 then 0 else cast(round(1000000000 * (case when x.a3_1 = w.a3_1 then x.z3_1 when x.a3_2 = w.a3_2 then x.z3_2 when x.a3_3 = w.a3_3 then x.z3_3 when x.a3_4 = w.a3_4 then x.z3_4 when x.a3_5 = w.a3_5 then x.z3_5 else 1 end)) as bigint) end + case when x.c4 = w.c4 then 0 else cast(round(1000000000 * (2.0 / x.m4)) as bigint) end) as lean
+    from anon_scratch.main.open_units x
+    join anon_scratch.main.seeds s on s.class_id = x.class_id
+    join anon_scratch.main.open_units y on y.unit = s.first
+    join anon_scratch.main.open_units w on w.unit = s.second
+),
+lined as (
+    select
+        *,
+        cast(sum(n) over line as bigint) as n_left,
+        cast(sum(case when lean <= 0 then n else 0 end) over (partition by class_id) as bigint) as n_near,
+        row_number() over line as place
+    from leaning
+    window line as (partition by class_id order by lean, unit rows between unbounded preceding and current row)
+),
+cuts as (
+    select class_id, place as cut
+    from (
+        select
+            class_id, place,
+            row_number() over (partition by class_id order by abs(n_left - n_near), place) as choice
+        from lined
+        where n_left >= 2 and n_all - n_left >= 2
+    )
+    where choice = 1
+)
+select l.unit, l.class_id, l.place <= c.cut as is_left, c.cut as units_left
+from lined l
+join cuts c on c.class_id = l.class_id;
+
+-- close classes: Classes too small to divide, or not divided at the last attempt, are final.
+insert into anon_scratch.main.members
+select o.unit, o.class_id
+from anon_scratch.main.open_units o
+where o.class_id not in (select class_id from anon_scratch.main.seeds)
+    or (o.attempt >= 0 and o.class_id not in (select class_id from anon_scratch.main.sides));
+
+-- apply the division: The units of every divided class move to their seed's class; classes that failed may try again.
+create or replace table anon_scratch.main.open_units as
+select
+    o.* replace (
+        case when s.unit is null or s.is_left then o.class_id else o.class_id + s.units_left end as class_id,
+        case when s.unit is null then o.attempt + 1 else 0 end as attempt
+    )
+from anon_scratch.main.open_units o
+left join anon_scratch.main.sides s on s.unit = o.unit
+where s.unit is not null
+    or (o.class_id in (select class_id from anon_scratch.main.seeds) and o.attempt < 0);
+
+-- exit query of the loop: How many units are in classes that may still be cut.
+select count(*) from anon_scratch.main.open_units;
+-- end of loop: divide classes
+
+-- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
+create or replace table anon_scratch.main.boxes as
+select
+    m.class_id,
+    cast(sum(u.n) as bigint) as n,
+    min(u.draw) as draw
+    , min(u.c1) filter (where u.c1 > 0) as lo1
+    , max(u.c1) filter (where u.c1 > 0) as hi1
+    , bool_or(u.c1 = 0) as null1
+    , min(u.c2) filter (where u.c2 > 0) as lo2
+    , max(u.c2) filter (where u.c2 > 0) as hi2
+    , bool_or(u.c2 = 0) as null2
+    , min(u.c3) filter (where u.c3 > 0) as lo3
+    , max(u.c3) filter (where u.c3 > 0) as hi3
+    , bool_or(u.c3 = 0) as null3
+    , bool_or(u.c3 = -1) as f3
+    , min(u.c4) filter (where u.c4 > 0) as lo4
+    , max(u.c4) filter (where u.c4 > 0) as hi4
+    , bool_or(u.c4 = 0) as null4
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+group by m.class_id;
+
+-- nodes of zip: The lowest node of the hierarchy that covers a class, for every extent that occurs.
+create or replace table anon_scratch.main.labels_3 as
+with extents as (
+    select distinct lo3 as low, hi3 as high
+    from anon_scratch.main.boxes
+    where lo3 < hi3
+),
+shared as (
+    select e.low, e.high, l.level, l.label, l.leaves, max(l.leaves) over () as all_leaves
+    from extents e
+    join anon_scratch.main.domain_3 dl on dl.code = e.low
+    join anon_scratch.main.domain_3 dh on dh.code = e.high
+    join anon_scratch.main.hierarchy_3 l on l.value = dl.value
+    join anon_scratch.main.hierarchy_3 h on h.value = dh.value and h.level = l.level and h.node = l.node
+    qualify row_number() over (partition by e.low, e.high order by l.level) = 1
+)
+select
+    l.low,
+    l.high,
+    case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
+        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+    l.leaves / cast(l.all_leaves as double) as share
+from shared l;
+
+-- sets of sex: The set of values of one categorical attribute in every class that has more than one.
+create or replace table anon_scratch.main.sets_4 as
+with pairs as (
+    select distinct m.class_id, u.c4 as code
+    from anon_scratch.main.members m
+    join anon_scratch.main.units u on u.unit = m.unit
+    join anon_scratch.main.boxes b on b.class_id = m.class_id
+    where b.lo4 < b.hi4 and u.c4 > 0
+)
+select
+    p.class_id,
+    count(*) as size,
+    list(d.value order by d.value) as cell
+from pairs p
+join anon_scratch.main.domain_4 d on d.code = p.code
+group by p.class_id;
+
+-- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+create or replace table anon_scratch.main.cells as
+with numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from anon_scratch.main.boxes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , low1.value as cell_lo1
+    , high1.value as cell_hi1
+    , b.null1 as cell_nullable1
+    , low2.value as cell_lo2
+    , high2.value as cell_hi2
+    , b.null2 as cell_nullable2
+    , case when b.lo3 is null then null when b.lo3 = b.hi3 then low3.label else chosen3.cell end as cell3
+    , b.null3 as cell_nullable3
+    , case when b.null4 then list_append(case when b.lo4 is null then [] when b.lo4 = b.hi4 then [low4.value] else chosen4.cell end, null) else case when b.lo4 is null then [] when b.lo4 = b.hi4 then [low4.value] else chosen4.cell end end as cell4
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
+left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
+left join anon_scratch.main.domain_2 high2 on high2.code = b.hi2
+left join anon_scratch.main.domain_3 low3 on low3.code = b.lo3
+left join anon_scratch.main.labels_3 chosen3 on chosen3.low = b.lo3 and chosen3.high = b.hi3
+left join anon_scratch.main.domain_4 low4 on low4.code = b.lo4
+left join anon_scratch.main.sets_4 chosen4 on chosen4.class_id = b.class_id;
+
+-- write the release: The release: every published row with the cells of its class, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    c.number as "class_id",
+    c.cell_lo1 as "age_lo",
+    c.cell_hi1 as "age_hi",
+    c.cell_nullable1 as "age_nullable",
+    c.cell_lo2 as "born_lo",
+    c.cell_hi2 as "born_hi",
+    c.cell_nullable2 as "born_nullable",
+    c.cell3 as "zip",
+    c.cell_nullable3 as "zip_nullable",
+    b1.value as "zip_value",
+    b1.bucket as "zip_bucket",
+    c.cell4 as "sex",
+    b2.value as "ill",
+    b2.bucket as "ill_bucket",
+    r.k1 as "ward"
+from anon_scratch.main.coded r
+join anon_scratch.main.units u on u.c1 = r.c1 and u.c2 = r.c2 and u.c3 = r.c3 and u.c4 = r.c4
+join anon_scratch.main.members m on m.unit = u.unit
+join anon_scratch.main.cells c on c.class_id = m.class_id
+left join anon_scratch.main.dealt_1 b1 on b1.row_id = r.row_id
+left join anon_scratch.main.dealt_2 b2 on b2.row_id = r.row_id
+order by r.row_id;
