@@ -165,6 +165,7 @@ Task = tuple[int, int, str, bool, int]
 
 def _task(task: Task) -> tuple[Task, dict[str, float]]:
     with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("set enable_progress_bar = false")
         connection.execute(
             "create table adult as select row_number() over () as id, * from"
             f" '{DATA / 'adult_complete.parquet'}'"

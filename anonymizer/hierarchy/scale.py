@@ -186,6 +186,28 @@ class Scale:
             return self._instant(lit(int(at)), early=False)
         return self._typed(lit(at))
 
+    def ends(self) -> tuple[Sql, Sql]:
+        """Values below and above which there is nothing to expect: they tell nothing of the data.
+
+        The ends of a number type; the years 1 to 9999 for dates and times.
+        """
+        if self.is_time:
+            first, last = lit("0001-01-01 00:00:00"), lit("9999-12-31 23:59:59")
+            days = (lit("0001-01-01"), lit("9999-12-31"))
+            low, high = days if self.sql_type == "DATE" else (first, last)
+            zone = sql(" || '+00'") if self.sql_type == ZONED else Sql("")
+            return tuple(  # type: ignore[return-value]
+                sql("cast({v}{z} as {t})", v=v, z=zone, t=Sql(self.sql_type)) for v in (low, high)
+            )
+        if self.line == "reals":
+            most = "1.7976931348623157e308" if self.sql_type == "DOUBLE" else "3.4028234e38"
+            kind = Sql(self.sql_type)
+            return (
+                sql("cast({v} as {t})", v=lit(f"-{most}"), t=kind),
+                sql("cast({v} as {t})", v=lit(most), t=kind),
+            )
+        return self._typed(lit(self.least)), self._typed(lit(self.greatest))
+
     def _given_time(self, bound: Bound) -> int:
         if not isinstance(bound, str):
             raise ValueError("is a number, but the column holds dates")

@@ -50,14 +50,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             " 'QXVALUE' || i % 4 as disease from range(30) r(i)"
         ).fetchall()
         connection.execute("create table empty as from visits limit 0").fetchall()
-        connection.execute("create table nested as select i as id, [i] as age, i as zip,"
-                           " i as disease from range(9) r(i)").fetchall()
-        connection.execute("create table holes as select i as id, i % 3 as age, 'z' as zip,"
-                           " null::varchar as disease from range(9) r(i)").fetchall()
-        connection.execute("create table twins as select 7 as id, i % 3 as age, 'z' as zip,"
-                           " 'QXVALUE' as disease from range(9) r(i)").fetchall()
-        connection.execute("create table odd as select i as id, 'NaN'::double as age, 'z' as zip,"
-                           " 'QXVALUE' as disease from range(9) r(i)").fetchall()
+        connection.execute(
+            "create table nested as select i as id, [i] as age, i as zip,"
+            " i as disease from range(9) r(i)"
+        ).fetchall()
+        connection.execute(
+            "create table holes as select i as id, i % 3 as age, 'z' as zip,"
+            " null::varchar as disease from range(9) r(i)"
+        ).fetchall()
+        connection.execute(
+            "create table twins as select 7 as id, i % 3 as age, 'z' as zip,"
+            " 'QXVALUE' as disease from range(9) r(i)"
+        ).fetchall()
+        connection.execute(
+            "create table odd as select i as id, 'NaN'::double as age, 'z' as zip,"
+            " 'QXVALUE' as disease from range(9) r(i)"
+        ).fetchall()
     (folder / "policy.yml").write_text(GOOD)
     (folder / "text.txt").write_text("no database")
     (folder / "binary.yml").write_bytes(b"\xff\xfe\x00version")
@@ -181,7 +189,9 @@ TEXTS = {
     + "ledger: l.duckdb\nrepublish: {m: 2}\nalgorithm: {name: mondrian, strict: false}\n",
     "republish and keep": GOOD.replace("zip: {role: quasi}", "zip: {role: keep}")
     + "ledger: l.duckdb\nrepublish: {m: 2}\n",
-    "republish without sensitive": GOOD.replace("disease: {role: sensitive}", "disease: {role: drop}")
+    "republish without sensitive": GOOD.replace(
+        "disease: {role: sensitive}", "disease: {role: drop}"
+    )
     + "ledger: l.duckdb\nrepublish: {m: 2}\n",
     "republish without identity": GOOD.replace("key: id", "")
     + "ledger: l.duckdb\nrepublish: {m: 2}\n",
@@ -244,14 +254,20 @@ SOURCES: dict[str, tuple[str, str]] = {
         "disease: {role: sensitive, protect: {l_diversity: 9}}",
     ),
     "kind that does not fit": ("zip: {role: quasi}", "zip: {role: quasi, kind: numeric}"),
-    "hierarchy file missing": ("zip: {role: quasi}", "zip: {role: quasi, hierarchy: {file: h.csv}}"),
+    "hierarchy file missing": (
+        "zip: {role: quasi}",
+        "zip: {role: quasi, hierarchy: {file: h.csv}}",
+    ),
     "publish into nowhere": ("database: release.duckdb", "database: nowhere/release.duckdb"),
     "publish into a text": ("database: release.duckdb", "database: text.txt"),
     "publish into a folder": ("database: release.duckdb", "database: adir"),
     "publish into the source": ("database: release.duckdb", "database: source.duckdb"),
     "ledger nowhere": ("key: id", "key: id\nledger: nowhere/l.duckdb"),
     "ledger is the source": ("key: id", "key: id\nledger: source.duckdb"),
-    "unique column kept": ("disease: {role: sensitive}", "disease: {role: sensitive}\n  id2: {role: keep}"),
+    "unique column kept": (
+        "disease: {role: sensitive}",
+        "disease: {role: sensitive}\n  id2: {role: keep}",
+    ),
     "NULL forbidden": (
         "{table: visits}",
         "{table: holes}\nsuppression_limit: 0\npreset: internal",
@@ -381,9 +397,7 @@ LINES = st.lists(
     ),
     max_size=12,
 ).map("\n".join)  # fmt: skip
-quick = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @quick

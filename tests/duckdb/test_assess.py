@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,7 @@ from anonymizer.assess.combinations import look_at
 from anonymizer.errors import PolicyError, SourceError
 from tests.oracle import models, persons, risk
 
+Check = Callable[[duckdb.DuckDBPyConnection, int], None]
 QUASI = ("a", "b b", "c", 'd"')
 SEEDS_FAST = range(10)
 SEEDS_ALL = range(10, 310)
@@ -153,8 +154,7 @@ def test_figures_equal_the_definitions_on_hundreds(connection: duckdb.DuckDBPyCo
         one_table(connection, seed)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_requirements_are_judged_exactly(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+def judged_table(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     draw = random.Random(1000 + seed)
     rows = [row for row in make(draw, 30) if row["who"] is not None]
     store(connection, rows, "t")
@@ -186,10 +186,7 @@ def test_requirements_are_judged_exactly(connection: duckdb.DuckDBPyConnection, 
     assert found.passed == (not any(failing.values()))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_population_equals_the_definitions(
-    connection: duckdb.DuckDBPyConnection, seed: int
-) -> None:
+def population_table(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     draw = random.Random(2000 + seed)
     everybody = make(draw, 60)
     rows = draw.sample(everybody, 20)
@@ -212,8 +209,7 @@ def test_population_equals_the_definitions(
         assert near(found.risk.journalist_max, Fraction(1, int(wanted["k_map"])))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_estimated_uniqueness(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+def estimated_table(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     draw = random.Random(3000 + seed)
     rows = make(draw)
     store(connection, rows, "t")
@@ -227,6 +223,26 @@ def test_estimated_uniqueness(connection: duckdb.DuckDBPyConnection, seed: int) 
     assert found.risk.population_unique_share == pytest.approx(expected, rel=1e-6)
     if fraction == 1.0:
         assert chance in (0, 1)
+
+
+CHECKED = (judged_table, population_table, estimated_table)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("check", CHECKED)
+def test_requirements_population_and_uniqueness(
+    connection: duckdb.DuckDBPyConnection, seed: int, check: Check
+) -> None:
+    check(connection, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKED)
+def test_requirements_population_and_uniqueness_on_hundreds(
+    connection: duckdb.DuckDBPyConnection, check: Check
+) -> None:
+    for seed in range(4, 204):
+        check(connection, seed)
 
 
 def test_mixed_columns_and_unknown_names(connection: duckdb.DuckDBPyConnection) -> None:

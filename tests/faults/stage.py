@@ -93,9 +93,7 @@ class Stage:
 
     def run(self, seed: int = NEW_SEED) -> None:
         replacing = self.kind == "replace"
-        anonymizer.run(
-            self.policy, self.source, seed=seed, limits=LIMITS, replace_source=replacing
-        )
+        anonymizer.run(self.policy, self.source, seed=seed, limits=LIMITS, replace_source=replacing)
 
     def build(self) -> None:
         """The source, things of the user's beside everything, and the older release."""

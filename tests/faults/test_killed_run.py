@@ -1,6 +1,6 @@
 """Runs that are killed, and what the next one finds. The full matrix takes long:
 
-    python -m pytest -m slow tests/faults        (or: python -m tests.faults.matrix FOLDER --full)
+python -m pytest -m slow tests/faults        (or: python -m tests.faults.matrix FOLDER --full)
 """
 
 from __future__ import annotations

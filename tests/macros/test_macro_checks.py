@@ -14,7 +14,7 @@ from anonymizer.release.layout import Layout, PublishedColumn, Requirement
 from anonymizer.verify.rules import questions
 from tests.oracle import persons
 
-ROUNDS = 12
+ROUNDS = 5
 QUASI = "['class_id']"
 
 
@@ -142,7 +142,7 @@ def test_the_bound_of_eir_l_never_exceeds_the_true_l(sql: duckdb.DuckDBPyConnect
         bound = one(sql, f"from anon_eir_l_bound('release', {QUASI}, 'value', 'person_id')")
         assert bound <= true
         reached += bound == true
-    assert reached > ROUNDS
+    assert reached >= ROUNDS
 
 
 def test_classes_uniques_and_risk_count_null_as_a_value(sql: duckdb.DuckDBPyConnection) -> None:

@@ -77,7 +77,7 @@ def partition(
 @pytest.mark.parametrize("split", ["loss", "median"])
 def test_random_tables_of_all_types(sql: duckdb.DuckDBPyConnection, split: str) -> None:
     draw = random.Random(11)
-    for _ in range(4):
+    for _ in range(2):
         rows, k = draw.randint(20, 150), draw.randint(2, 6)
         sql.execute(
             "create or replace table source (id integer, n integer, d double, m decimal(6, 2),"

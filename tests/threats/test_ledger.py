@@ -299,7 +299,9 @@ def compared(
                     row = f"{person}, {c}, null, [{c}], []"
                     target = ident(NEW_MEMBERS if not release else MEMBERS)
                     text = (
-                        f"({row}, 0, {truth[person]})" if not release else f"({release}, {row}, 0, 0)"
+                        f"({row}, 0, {truth[person]})"
+                        if not release
+                        else f"({release}, {row}, 0, 0)"
                     )
                     engine.raw(f"insert into {target} values {text}", "test")
                 for c, admitted in shown.items():
@@ -308,7 +310,24 @@ def compared(
                     text = listed_values if not release else f"{release}, {listed_values}"
                     engine.raw(f"insert into {target} values ({text})", "test")
             entries = [
-                Entry(i, f"run{i}", "v", "", "", "", "published", "{}", "", "", False, ("v",), ("class",), (), 0, 0)
+                Entry(
+                    i,
+                    f"run{i}",
+                    "v",
+                    "",
+                    "",
+                    "",
+                    "published",
+                    "{}",
+                    "",
+                    "",
+                    False,
+                    ("v",),
+                    ("class",),
+                    (),
+                    0,
+                    0,
+                )
                 for i in range(1, len(classes))
             ]
             comparison = Comparison(engine, (facet,), (), False, k, True)
@@ -322,5 +341,3 @@ def test_ledger_naive_counting_can_fail() -> None:
     values: list[dict[int, set[int]]] = [{1: {1, 2}, 2: {1}}, {1: {2, 3}, 2: {1, 2, 3}}]
     assert naive(classes, values, {1: 2, 2: 2, 3: 1}, 2, 2) == (1, 1, 1)
     assert len(compared(classes, values, {1: 2, 2: 2, 3: 1}, 2, 2)) == 2
-
-

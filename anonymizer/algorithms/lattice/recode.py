@@ -11,10 +11,11 @@ from anonymizer.algorithms.prepare import CODED, SNAPSHOT, UNITS
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, lit, sql, work
 from anonymizer.hierarchy import distortion
+from anonymizer.hierarchy.scale import scale_of
 from anonymizer.hierarchy.text import from_text
 from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.policy.builders import Frequency, Order, Taxonomy
+from anonymizer.policy.builders import Frequency, Intervals, Order, Taxonomy
 from anonymizer.profile import Attribute
 
 TUPLES = work("lattice_tuples")
@@ -113,6 +114,7 @@ def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
     bounded = spec.builder in distortion.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
     sets = isinstance(spec, Frequency | Order)
+    lo, hi = _bounds(attribute, spec, bounded)
     return {
         "domain": attribute.domain,
         "hierarchy": attribute.hierarchy,
@@ -127,14 +129,37 @@ def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
         "sets": sets,
         # sets are written as such in texts; every other label is written as a category
         "label": Sql("n.label" if sets and text else value_label("n.label")),
-        "lo": Sql("h.lo" if bounded else "e.lo"),
-        "hi": Sql("h.hi" if bounded else "e.hi"),
+        "lo": lo,
+        "hi": hi,
         "lo_text": value_text("n.lo", attribute),
         "hi_text": value_text("n.hi", attribute),
         "place_value": _place(attribute, "value"),
         "place_lo": _place(attribute, "n.lo"),
         "place_hi": _place(attribute, "n.hi"),
     }
+
+
+def _bounds(attribute: Attribute, spec: Any, bounded: bool) -> tuple[Sql, Sql]:
+    """The bounds of a node. Those of an open interval, and of the root above it, are the ends of
+    the type: bottom- and top-coding would be in vain if they told the extremes of the data.
+    """
+    if not bounded:
+        return Sql("e.lo"), Sql("e.hi")
+    scale = scale_of(attribute.sql_type)
+    if not isinstance(spec, Intervals) or scale is None:
+        return Sql("h.lo"), Sql("h.hi")
+    first, last = scale.ends()
+    root = Sql(f"h.level = {attribute.height}")
+    lo, hi = Sql("h.lo"), Sql("h.hi")
+    if spec.bottom is not None:
+        opened = sql("case when {r} or starts_with(h.label, '<') then {e} else h.lo end",
+                     r=root, e=first)  # fmt: skip
+        lo = sql("least(h.lo, {o})", o=opened)
+    if spec.top is not None:
+        opened = sql("case when {r} or starts_with(h.label, '>=') then {e} else h.hi end",
+                     r=root, e=last)  # fmt: skip
+        hi = sql("greatest(h.hi, {o})", o=opened)
+    return lo, hi
 
 
 def _place(attribute: Attribute, value: str) -> Sql:

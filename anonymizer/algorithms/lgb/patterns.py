@@ -17,7 +17,8 @@ def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int
 
     `counts` maps a pattern (a bit mask of sensitive cells) to its rows. The smallest pattern is
     promoted first, to the superset that flags fewest further cells: one that is large enough, else
-    the union with another small pattern, else `everything` flagged.
+    the union with another small pattern, else `everything` flagged. Rows of patterns that are
+    large enough are left as they are.
     """
     target: dict[int, int] = {pattern: pattern for pattern in counts}
     size = dict(counts)
@@ -28,14 +29,14 @@ def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int
         pattern = min(small, key=lambda p: (size[p], -p.bit_count(), p))
         others = [q for q in size if q != pattern]
         large = [q for q in others if q & pattern == pattern and size[q] >= k]
-        unions = [pattern | q for q in others]
+        unions = [pattern | q for q in others if size[q] < k]
         options = large or unions or ([everything] if pattern != everything else [])
         if not options:
             break
         best = min(options, key=lambda q: ((q ^ pattern).bit_count(), -size.get(q, 0), q))
         if best == pattern:
             # another small pattern lies within this one: it comes up to this one
-            pattern, best = _inner(others, pattern, size), pattern
+            pattern, best = _inner([q for q in others if size[q] < k], pattern, size), pattern
         size[best] = size.get(best, 0) + size.pop(pattern)
         for source, at in target.items():
             if at == pattern:
@@ -44,7 +45,7 @@ def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int
 
 
 def _inner(others: list[int], pattern: int, size: Mapping[int, int]) -> int:
-    within = [q for q in others if q | pattern == pattern and size[q] > 0]
+    within = [q for q in others if q | pattern == pattern]
     return min(within, key=lambda q: ((q ^ pattern).bit_count(), size[q], q))
 
 

@@ -508,7 +508,7 @@ parts as (
     having min(n) >= 2
 ),
 sized as (
-    select m.*, m.priority * (s.parts - 1) as gain
+    select m.*, cast(m.priority as decimal(25, 12)) * cast(s.parts - 1 as decimal(13, 0)) as gain
     from moves m
     join parts s on s.class_id = m.class_id and s.attribute = m.attribute
 ),

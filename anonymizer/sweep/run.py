@@ -1,0 +1,108 @@
+"""A policy run over a grid of its options: risk against utility, and the Pareto front.
+
+Every point of the grid is compiled, run, judged like any release, and thrown away; nothing is
+published. What does not differ between points (the snapshot, hierarchies, codes, distinct tuples)
+is made once: a statement whose text and inputs are those that its table holds already is left out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anonymizer.algorithms.compiled import STAGED, staged_values
+from anonymizer.compile import Table
+from anonymizer.engines.duckdb import Limits
+from anonymizer.errors import AnonymizerError
+from anonymizer.pipeline import prepare
+from anonymizer.policy import Policy
+from anonymizer.release.judge import judge
+from anonymizer.release.source_checks import (
+    counterfeits,
+    published_paths,
+    release_measures,
+    stage_link,
+    suppression,
+)
+from anonymizer.seed import Seed
+from anonymizer.session import Database, Session, open_session
+from anonymizer.sweep.grid import combinations, varied
+from anonymizer.sweep.points import Point, marked
+from anonymizer.sweep.shared import SharedExecutor
+from anonymizer.verify import requirements_of, with_paths
+
+
+def sweep(
+    policy: Policy,
+    database: Database = None,
+    *,
+    vary: Sequence[str],
+    seed: int = 0,
+    limits: Limits | None = None,
+) -> list[Point]:
+    """Every combination of the options in `vary`, as in `k=2,5,10`, `algorithm.split=loss,median`.
+
+    `k`, `l`, `t`, `algorithm` are short for the table's k, the rules of all sensitive columns that
+    have one, and the algorithm's name; every other name is a path in the policy. Points that cannot
+    work say why. Raises PolicyError for options that cannot be read.
+    """
+    grid = combinations(vary)
+    points: list[Point] = []
+    with open_session(policy, database, limits=limits) as session:
+        session.engine.binds = {"secret": Seed.test(seed).secret}
+        executor = SharedExecutor(session.engine)
+        for options in grid:
+            points.append(_point(policy, options, session, executor))
+    return marked(points)
+
+
+def _point(
+    policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
+) -> Point:
+    began, left_out = time.process_time(), executor.left_out
+    try:
+        point = _run(varied(policy, options), options, session, executor)
+    except AnonymizerError as error:
+        return Point(dict(options), problem=str(error.problems[0]))
+    return replace(
+        point,
+        seconds=round(time.process_time() - began, 3),
+        shared=executor.left_out - left_out,
+    )
+
+
+def _run(
+    policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
+) -> Point:
+    engine = session.engine
+    prepared = prepare(policy, session, executor)
+    compiled = prepared.compiled
+    executor.run(compiled.stages)
+    tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
+    executor.run(compiled.writes(STAGED, tables.__getitem__))
+    layout = replace(
+        compiled.layout,
+        tables={column: tables[name].name for column, name in compiled.layout.tables.items()},
+    )
+    sensitive = {s.column: s for s in prepared.roles.sensitive}
+    requirements = tuple(
+        with_paths(item, published_paths(engine, sensitive[item.column]))
+        if item.parameters.get("distance") == "hierarchical" and item.column in sensitive
+        else item
+        for item in requirements_of(policy)
+    )
+    found = suppression(policy, engine, STAGED, layout, counterfeits(engine, compiled))
+    holds = judge(engine, STAGED, layout, requirements).passed
+    stage_link(engine, compiled, prepared.roles)
+    measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
+    units = measures["persons"] if policy.person is not None else measures["rows"]
+    return Point(
+        dict(options),
+        holds=holds and found.share <= policy.suppression_limit,
+        risk=measures["classes"] / units if units else None,
+        largest_risk=1 / measures["class_min"] if measures["class_min"] else None,
+        loss=measures["ncp"],
+        suppressed=found.share,
+        classes=measures["classes"],
+    )

@@ -1,0 +1,138 @@
+"""Verification as a recipient would: from the release alone, on a machine without the source."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from tests.conftest import ROOT
+from tests.threats.population import Population, policy
+
+POLICY = """
+version: 1
+source: {table: visits}
+key: id
+columns:
+  id: {role: identifier}
+  age: {role: quasi}
+  district: {role: quasi}
+  disease: {role: sensitive, protect: {l_diversity: 2}}
+privacy: {k_anonymity: 3}
+ledger: private.duckdb
+publish: {name: released, database: release.duckdb}
+"""
+
+
+@pytest.fixture
+def received(tmp_path: Path) -> Path:
+    """A folder with the release and the policy, and nothing else."""
+    sender, recipient = tmp_path / "sender", tmp_path / "recipient"
+    sender.mkdir()
+    recipient.mkdir()
+    Population(seed=4, size=60).write(sender / "source.duckdb")
+    (sender / "policy.yml").write_text(POLICY)
+    anonymizer.run(anonymizer.Policy.load(sender / "policy.yml"), sender / "source.duckdb")
+    for name in ("release.duckdb", "policy.yml", "released.manifest.json"):
+        shutil.move(sender / name, recipient / name)
+    shutil.rmtree(sender)
+    return recipient
+
+
+def command(folder: Path, *arguments: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "anonymizer", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_ledger_free_verification_of_a_recipient(received: Path) -> None:
+    for arguments in (
+        ("verify", "policy.yml"),
+        ("verify", "policy.yml", "--database", "release.duckdb"),
+        ("verify", "--database", "release.duckdb"),
+    ):
+        code, said = command(received, *arguments)
+        assert code == 0, said
+        assert "k_anonymity" in said
+
+
+def test_ledger_free_verification_in_pure_sql(received: Path) -> None:
+    """The manifest carries the statements: any DuckDB runs them, under any name of the file."""
+    manifest = json.loads((received / "released.manifest.json").read_text())
+    checks = manifest["verification"]["checks"]
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"attach '{received}/release.duckdb' as anything (read_only)")
+        connection.execute("use anything")
+        ran = 0
+        for check in checks:
+            if not check["name"].startswith("source_"):
+                assert connection.execute(check["sql"]).fetchall() == [], check["name"]
+                ran += 1
+    assert ran >= 4
+
+
+def broken(folder: Path, text: str) -> None:
+    with duckdb.connect(str(folder / "release.duckdb")) as connection:
+        rows = connection.execute(
+            "select table_name from duckdb_tables() where table_name like '\\_released\\_%' escape '\\'"
+        ).fetchall()
+        connection.execute(text.format(rows=f'"{rows[0][0]}"')).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("delete from {rows} where class_id = 1 and rowid > (select min(rowid) from {rows}"
+         " where class_id = 1)", 1),
+        ("update {rows} set disease = 'flu' where class_id = 1", 1),
+        ("delete from {rows}", 2),
+        ("drop table released_manifest", 2),
+        ("delete from released_manifest", 2),
+        ("drop view released", 2),
+    ],
+)  # fmt: skip
+def test_ledger_free_verification_finds_and_refuses(
+    received: Path, text: str, code: int
+) -> None:
+    """1 for a guarantee that does not hold, 2 where there is nothing to check; never 0."""
+    broken(received, text)
+    for arguments in (("verify", "policy.yml"), ("verify", "--database", "release.duckdb")):
+        found, said = command(received, *arguments)
+        assert found == code, said
+        assert "Traceback" not in said
+
+
+def test_ledger_free_verification_of_an_empty_database(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "release.duckdb")) as connection:
+        connection.execute("create table released as select 1 as class_id").fetchall()
+    (tmp_path / "policy.yml").write_text(POLICY)
+    for arguments in (("verify", "policy.yml"), ("verify", "--database", "release.duckdb")):
+        assert command(tmp_path, *arguments)[0] == 2
+
+
+def test_ledger_free_verification_of_m_invariance(tmp_path: Path) -> None:
+    """What m promises of one release is judged from it: every value once, at least m of them."""
+    options: dict[str, Any] = {"republish": {"m": 3}}
+    Population(seed=4, size=60).write(tmp_path / "source.duckdb")
+    chosen = policy(tmp_path, **options)
+    release = anonymizer.run(chosen, tmp_path / "source.duckdb")
+    names = {check.name for check in release.verification.checks}
+    assert {"m_unique", "bucket_unique"} <= names
+    broken(tmp_path, "update {rows} set disease = 'flu' where class_id = 1")
+    found = anonymizer.verify(chosen)
+    assert not found.passed
+    assert {check.name for check in found.failed} >= {"m_unique"}
