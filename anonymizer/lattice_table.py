@@ -1,9 +1,9 @@
 """Every node of a policy's generalization lattice: k against cost, and what the policy makes of it.
 
-The paper of Campan and Cooper's successors plots k of every node against its distortion; here each
-node has k, its number of classes, and NCP, GLM, distortion ratio and discernibility penalty with no
-row suppressed, and beside them whether the policy's guarantees hold within its suppression limit,
-and what the node then loses. Nothing is published, and no row leaves the database.
+Yaseen et al. (2018) plot k of every node against its distortion. Here each node has k, its number
+of classes, and NCP, GLM, distortion ratio and discernibility penalty with no row suppressed, and
+beside them whether the policy's guarantees hold within its suppression limit, and what the node
+then loses. Nothing is published, and no row leaves the database.
 """
 
 from __future__ import annotations

@@ -161,7 +161,8 @@ def _parts(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _pieces(path: Path, live: Blocks) -> Iterator[bytes]:
     """Pieces of text in the blocks of the old file that hold no rows any more, but for those that
-    live blocks hold too."""
+    live blocks hold too.
+    """
     dead: set[bytes] = set()
     for number, content in _parts(path):
         if number not in live:
@@ -192,9 +193,7 @@ def _found(content: bytes, pieces: set[bytes]) -> set[bytes]:
     return found
 
 
-def _refuse_found(
-    path: Path, pieces: set[bytes], live: Blocks, absent: Sequence[str]
-) -> None:
+def _refuse_found(path: Path, pieces: set[bytes], live: Blocks, absent: Sequence[str]) -> None:
     """Scan the new file: its rows for old text, all of it for the values of the caller."""
     found = 0
     for number, content in _parts(path):

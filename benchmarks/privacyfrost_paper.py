@@ -295,9 +295,10 @@ NOTES = """\
 of the pre-computation, the search and the partial-domain step over encoded tuples. `anonymizing s`
 adds reading the file, building and checking the hierarchies, and encoding. `whole run s` adds
 writing the release, judging it from its bytes, the measures and the manifest. `cpu` figures are
-processor seconds of all threads. Medians of {rounds} run(s) after one to warm up. `score` is that
-of the best table of the full-domain search, `published score` that of the release after the
-partial-domain step. With l, t = 1 everywhere; k' = 1 can remove nothing and runs no statement."""
+processor seconds of all threads, which tell more than wall times on a busy machine. Medians of
+{rounds} run(s) after one to warm up. `score` is that of the best table of the full-domain search,
+`published score` that of the release after the partial-domain step. k' = 1 can remove nothing and
+runs no statement."""
 
 
 def main() -> None:

@@ -57,7 +57,14 @@ def command(
 
     loaded = load_policy(policy, preset)
     with progress(output, explain=explain) as listener:
-        release = run(loaded, database, seed=seed, limits=limits, listener=listener, replace_source=yes_replace_source)
+        release = run(
+            loaded,
+            database,
+            seed=seed,
+            limits=limits,
+            listener=listener,
+            replace_source=yes_replace_source,
+        )
     for warning in release.warnings:
         output.warn(warning)
     output.result(release.as_dict(), describe(release))

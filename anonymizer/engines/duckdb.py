@@ -111,6 +111,14 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
                 hint="another run uses this connection, or detach it",
             )
         ) from error
+    except duckdb.Error as error:
+        raise EngineError(
+            Problem(
+                "connection",
+                "cannot hold a scratch database, as one that was opened read-only",
+                hint="give the path of the database instead: it is opened read-only as well",
+            )
+        ) from error
     try:
         connection.execute(f"use {SCRATCH}.main")
         yield

@@ -143,7 +143,9 @@ class Comparison:
         if self.intersect and self.k > 1:
             self._candidates(context, found)
         else:
-            found.persons = int(self.engine.raw(f"select count(*) from {ident(SEEN)}", "ledger")[0][0])
+            found.persons = int(
+                self.engine.raw(f"select count(*) from {ident(SEEN)}", "ledger")[0][0]
+            )
         for facet in self.facets:
             self._values(facet, releases, context, found)
         self._numbers(earlier, context, found)
@@ -224,9 +226,7 @@ class Comparison:
                 )
             )
 
-    def _numbers(
-        self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings
-    ) -> None:
+    def _numbers(self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings) -> None:
         for release, persons, numbers, classes, different, marked in self._ask("numbers", context):
             entry = next(e for e in earlier if e.release == release)
             if numbers > CHANCE:
@@ -278,4 +278,3 @@ def _shared(path: str, what: str, count: int, entry: Entry) -> Problem:
         f"{count} persons have the same {what} as in the release of run {entry.run_id}",
         hint="run without --seed-file, --test-seed and ANONYMIZER_SEED: numbers are drawn anew",
     )
-

@@ -81,6 +81,7 @@ def remove(engine: DuckDBEngine, entry: Entry) -> None:
 
 
 def set_published(engine: DuckDBEngine, run_id: str) -> None:
+    """The release of that run stands in its target."""
     engine.raw(
         f"update {ident(RELEASES)} set state = {lit(PUBLISHED)} where run_id = {lit(run_id)}",
         "ledger",
@@ -107,6 +108,7 @@ def settle(engine: DuckDBEngine, found: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def owner() -> str:
+    """Where this run is, so that another machine does not judge it dead."""
     return json.dumps({"host": socket.gethostname()})
 
 

@@ -1,4 +1,4 @@
-"""What of a release the ledger remembers: the columns whose values are protected, and pseudonyms."""
+"""What of a release the ledger remembers: protected columns, and pseudonyms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anonymizer.release.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One protected column of a release: its groups, and the values that an observer sees in them."""
+    """One protected column of a release: its groups, and the values that each of them shows."""
 
     column: str
     scope: str

@@ -22,7 +22,10 @@ from anonymizer.ledger.tables import (
 )
 
 EMPTY = (
-    (HISTORY, "person uhugeint, lineage bigint, signature bigint, releases integer[], since integer"),
+    (
+        HISTORY,
+        "person uhugeint, lineage bigint, signature bigint, releases integer[], since integer",
+    ),
     (HISTORY_VALUES, "signature bigint, value bigint"),
     (HISTORY_TEXTS, "value bigint, text varchar"),
 )
@@ -34,7 +37,7 @@ def load_history(engine: DuckDBEngine, ledger: Path, column: str | None) -> None
         engine.raw(f"create or replace table {ident(table)} ({columns})", "ledger")
     if not ledger.exists():
         return
-    with attached(engine, ledger, read_only=False):
+    with attached(engine, ledger, read_only=True):
         if is_ledger(engine):
             _load(engine, column or "")
 

@@ -1,4 +1,4 @@
-"""A run's side of the ledger: compare before publishing, remember before swapping, confirm after."""
+"""A run's side of the ledger: compare, remember before the swap, confirm after it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from anonymizer.algorithms.mondrian.compiling import least_class
+from anonymizer.algorithms.prepare import SNAPSHOT
+from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Table, ident, lit, render
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
@@ -28,11 +31,8 @@ from anonymizer.ledger.tables import (
     SIGNATURES,
     SPELLS,
 )
-from anonymizer.algorithms.prepare import SNAPSHOT
-from anonymizer.algorithms.roles import Roles
 from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.release.layout import Layout
 
 
@@ -135,7 +135,8 @@ class Keeper:
         originals: Table,
     ) -> bool:
         """The members of the release and their signatures, in scratch. Returns whether a person
-        may have several rows."""
+        may have several rows.
+        """
         context = {
             "digests": DIGESTS,
             "members": NEW_MEMBERS,
@@ -204,7 +205,8 @@ class Keeper:
             lineages, lineage = "", fresh
         engine.raw(
             f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id, n.number,"
-            f" n.buckets, n.marks, {lineage}, coalesce(n.since, {lit(number)}) from {members} n{lineages}",
+            f" n.buckets, n.marks, {lineage}, coalesce(n.since, {lit(number)})"
+            f" from {members} n{lineages}",
             "ledger",
         )
         if seen:
@@ -264,7 +266,8 @@ def digests_step(policy: Policy, roles: Roles) -> Step:
 
 def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
     """For a run that continues earlier releases: their history in scratch, and a key to find
-    persons by (a throw-away one where there is no ledger yet)."""
+    persons by (a throw-away one where there is no ledger yet).
+    """
     if policy.republish is None or policy.ledger is None:
         return
     path = policy.resolve(policy.ledger).resolve()

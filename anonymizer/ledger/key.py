@@ -1,4 +1,4 @@
-"""The ledger's key: 256 bits in a file beside it, which makes its digests of persons useless alone."""
+"""The ledger's key: 256 bits in a file beside it. Without it the digests lead to nobody."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from anonymizer.errors import EngineError, Problem
@@ -14,6 +15,7 @@ DIGITS = re.compile(r"[0-9a-f]{64}\Z")
 
 
 def key_file(ledger: Path) -> Path:
+    """Where the key of a ledger stands."""
     return ledger.with_name(f"{ledger.name}.key")
 
 
@@ -40,10 +42,8 @@ def make_key(ledger: Path) -> str:
             file.write(secrets.token_hex(32) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        try:
-            os.link(aside, path)  # fails where the key exists: it is never replaced
-        except FileExistsError:
-            pass
+        with suppress(FileExistsError):  # a key is never replaced
+            os.link(aside, path)
     except OSError as error:
         raise EngineError(
             Problem(

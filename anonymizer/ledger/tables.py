@@ -41,6 +41,6 @@ CREATE = (
     f"create table if not exists {ident(DICTIONARY)} (facet varchar, value bigint, text varchar)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
-published values that are nearly unique; `since` is the release from which on a person's signature was
-kept (0: no promise of that kind was made). `signatures`: the values of a class or bucket, which are
-numbered by `dictionary`; all of them stand in the release as well."""
+published values that are nearly unique; `since` is the release from which on a person's signature
+was kept (0: no promise of that kind was made). `signatures`: the values of a class or bucket, under
+their numbers in `dictionary`; all of them stand in the release as well."""

@@ -27,7 +27,12 @@ def refuse_unless_passed(verification: Verification) -> None:
         Problem(
             f"columns.{check.column}.protect" if check.column else "privacy",
             f"{check.name} requires {check.required}, the release reaches {check.achieved}",
-            hint="nothing was published; weaken the requirement or release fewer columns",
+            hint=(
+                "different values in every bucket and closeness to the whole column exclude"
+                " each other here: ask for one of them"
+                if check.name == "bucket_unique"
+                else "nothing was published; weaken the requirement or release fewer columns"
+            ),
         )
         for check in verification.failed
     ]

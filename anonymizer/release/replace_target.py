@@ -34,8 +34,9 @@ class ReplaceTarget(InPlaceTarget):
         """Raises TargetError where the source is no table that can be replaced."""
         where = "publish.replace_source"
         rows = engine.raw(
-            "select count(*) from duckdb_tables() where"
-            f" database_name = {lit(self.source.catalog)} and schema_name = {lit(self.source.schema)}"
+            "select count(*) from duckdb_tables()"
+            f" where database_name = {lit(self.source.catalog)}"
+            f" and schema_name = {lit(self.source.schema)}"
             f" and table_name = {lit(self.source.name)} and not temporary",
             where,
         )
@@ -114,7 +115,8 @@ class ReplaceTarget(InPlaceTarget):
 
 def _refuse_changed(engine: DuckDBEngine, snapshot: Step) -> None:
     """Raises SourceError where the source is no longer the rows that were read: what came since
-    would be lost with it."""
+    would be lost with it.
+    """
     text = snapshot.statement().text
     found = CREATES.match(text)
     assert found is not None

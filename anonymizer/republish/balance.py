@@ -2,7 +2,7 @@
 
 Persons who stay go to a bucket by the signature they had. New persons, then counterfeits, fill up
 every bucket until each value of its signature is equally frequent. The rest of the new persons is
-dealt into buckets of its own. Nothing here sees a row: the state is a count per signature and value.
+dealt into buckets of its own. Nothing here sees a row: the state is counts per signature and value.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ def balance(
             bucket.add(bucket.taken, value, found)
             bucket.add(bucket.forged, value, missing - found)
     forged = _complete(pool, sorted(set(known) | set(pool.counts)), m)
-    for signature, n in assign({v: pool.counts.get(v, 0) + forged.get(v, 0) for v in
-                                {*pool.counts, *forged}}, m):
+    for signature, n in assign(
+        {v: pool.counts.get(v, 0) + forged.get(v, 0) for v in {*pool.counts, *forged}}, m
+    ):
         bucket = buckets.setdefault(signature, Bucket(signature))
         for value in signature:
             real = min(n, pool.counts.get(value, 0))

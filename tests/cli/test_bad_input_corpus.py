@@ -1,4 +1,4 @@
-"""Bad input in bulk, through the command line: a message with path, exit code 2, and nothing written.
+"""Bad input in bulk, through the command line: a message with path, exit code 2, nothing written.
 
 The corpus of broken policies goes through every verb that reads one; the rest are command lines,
 files and sources that do not fit.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -400,15 +400,23 @@ LINES = st.lists(
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+def problems_of(work: Callable[[], object]) -> tuple[Problem, ...]:
+    """The problems of a refusal, at least one; none where the work is done."""
+    try:
+        work()
+    except PolicyError as error:
+        return error.problems or (Problem("", ""),)
+    return ()
+
+
 @quick
 @given(st.one_of(st.text(max_size=200), LINES, st.binary(max_size=200)))
 def test_yaml_loader_is_total(text: str | bytes) -> None:
     """Whatever is read: data, or problems with a path. Nothing else comes out."""
-    try:
-        loader.parse(loader.decode(text) if isinstance(text, bytes) else text)
-    except PolicyError as error:
-        assert error.problems
-        assert all(problem.path and problem.message for problem in error.problems)
+    problems = problems_of(
+        lambda: loader.parse(loader.decode(text) if isinstance(text, bytes) else text)
+    )
+    assert all(problem.path and problem.message for problem in problems)
 
 
 VALUES = st.recursive(
@@ -422,7 +430,7 @@ VALUES = st.recursive(
             st.one_of(
                 st.text(max_size=6),
                 st.sampled_from(
-                    ["role", "name", "k_anonymity", "protect", "l_diversity", "hierarchy", "builder"]
+                    ["role", "name", "k_anonymity", "protect", "l_diversity", "hierarchy"]
                 ),
             ),
             inner,
@@ -442,11 +450,9 @@ SECTIONS = [
 def test_policy_is_total(sections: dict[str, Any], complete: bool) -> None:
     """Whatever the sections hold: a policy, or problems. Never another exception."""
     base = dict(BASES["plain"]) if complete else {}
-    try:
-        policy = Policy.model_validate({**base, **sections})
-    except PolicyError as error:
-        assert error.problems
-    else:
+    given_policy = {**base, **sections}
+    if not problems_of(lambda: Policy.model_validate(given_policy)):
+        policy = Policy.model_validate(given_policy)
         assert Policy.model_validate(policy.to_dict()) == policy
 
 
@@ -456,8 +462,8 @@ TOKENS = st.lists(
             "age", "name", "hide", '"odd name"', "1", "1.5", "'x'", "''", "null", "true", "(", ")",
             "=", "<>", "<", ">=", "and", "or", "not", "is", "in", "between", "like", "case", "when",
             "then", "else", "end", "cast(", "as", "integer", "varchar", "+", "-", "*", "/", "%",
-            "||", ",", ".", ";", "--", "/*", "*/", "$x", "?", "select", "from", "visits", "read_csv(",
-            "upper(", "sum(", "over", "lambda", "x:", "[", "]", "{", "}", ":", "::", "#1", "\\", "e'",
+            "||", ",", ".", ";", "--", "/*", "*/", "$x", "?", "select", "from", "visits", "read(",
+            "upper(", "sum(", "over", "lambda", "x:", "[", "]", "{", "}", ":", "::", "#1", "\\",
             "$$", "@", "!", "~", "^", "interval", "date", "exists", "\x00", "é", "\n",
         ]
     ),

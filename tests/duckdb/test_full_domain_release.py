@@ -160,7 +160,7 @@ def test_same_release_whatever_order_and_threads(tmp_path: Path) -> None:
 
 def test_null_rows_left_out_count_towards_the_limit(tmp_path: Path) -> None:
     """Rows that NULLs took leave less to suppress, and none where they took it all."""
-    rows = [(5, "a", "x", f"m{n}") for n in range(16)]
+    rows: list[tuple[Any, ...]] = [(5, "a", "x", f"m{n}") for n in range(16)]
     rows += [(None, "a", "x", f"n{n}") for n in range(2)]
     rows += [(25, "d", "y", f"o{n}") for n in range(2)]
     names = ["age", "letter", "code", "mark"]

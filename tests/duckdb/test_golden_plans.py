@@ -104,6 +104,11 @@ POLICIES: dict[str, dict[str, Any]] = {
         "algorithm": {**LGB, "generalization": "ncp", "rebalance": True},
         "publish": {"cells": "typed"},
     },
+    "lgb_persons": {
+        "columns": columns(visit="drop", ill={"role": "sensitive", "protect": DIVERSE}),
+        "algorithm": LGB,
+        "person": "patient",
+    },
     "lgb_tight": {
         "columns": columns(
             sex=semi(protect={"t_closeness": 0.6}), cost={"role": "sensitive", "protect": DIVERSE}

@@ -1,4 +1,4 @@
-"""Full disks, little memory, interruptions, rivals, locks, and a source that does not hold still."""
+"""Full disks, little memory, interruptions, rivals, locks, and a source that changes."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_faults_two_runs_at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) 
 
     def late(self: FileTarget, replaced: Any) -> None:
         monkeypatch.setattr(FileTarget, "swap", swap)
-        code, _ = forked(lambda: 0 if anonymizer.run(rival, stage.source, seed=5) else 1)
+        code, _ = forked(lambda: _published(rival, stage.source))
         assert code == 0
         swap(self, replaced)
 
@@ -225,6 +225,11 @@ def test_faults_two_runs_beside_one_source(tmp_path: Path, temporary: Path) -> N
     anonymizer.run(stage.policy, stage.source, seed=NEW_SEED, listener=rival)
     assert codes == [2]
     assert stage.rows()
+
+
+def _published(policy: anonymizer.Policy, source: Path) -> int:
+    anonymizer.run(policy, source, seed=5)
+    return 0
 
 
 def _quiet(stage: Stage) -> int:

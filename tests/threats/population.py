@@ -1,4 +1,4 @@
-"""A population that grows, shrinks and changes, and what someone who knows it sees of its releases."""
+"""A population that grows, shrinks and changes, and what its releases show of it."""
 
 from __future__ import annotations
 

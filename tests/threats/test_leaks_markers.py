@@ -1,4 +1,4 @@
-"""Planted markers: what must never leave the source is looked for wherever a run writes or speaks."""
+"""Planted markers: what must not leave the source is looked for wherever a run writes or speaks."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ def replay(
     loss: int,
     rounds: int = ROUNDS,
 ) -> tuple[list[Seen], list[int]]:
-    """Releases one after the other. Without `continued` every one has a ledger of its own, so none is refused."""
+    """Releases one after the other. Without `continued` each has a ledger of its own, so that
+    none is refused."""
     releases, counterfeits = [], []
     for number in range(rounds):
         ledger = "private.duckdb" if continued else f"private{number}.duckdb"

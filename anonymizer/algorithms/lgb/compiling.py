@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.guards import enough_units
@@ -20,7 +24,8 @@ from anonymizer.algorithms.prepare import (
 )
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, work
-from anonymizer.plan import Compute, Stage, Step
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.plan import Compute, Guard, Row, Stage, Step
 from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy import bucket_rule
 from anonymizer.profile import Attribute, Sensitive, TableProfile
@@ -58,7 +63,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         coded_step(policy, roles, numbered=True),
         *person_stages(policy, roles),
         enough_units(policy, k),
-        *(pattern_stages(policy, roles, k, options) if roles.flagged else ()),
+        *(pattern_stages(policy, roles, k, profile.rows) if roles.flagged else ()),
         *dealt,
         units_step(policy, [*pattern, *keys]),
         *classes,
@@ -82,8 +87,10 @@ def protected_columns(policy: Policy, roles: Roles) -> list[Protected]:
     return made
 
 
-def pattern_stages(policy: Policy, roles: Roles, k: int, options: Lgb) -> tuple[Stage, ...]:
+def pattern_stages(policy: Policy, roles: Roles, k: int, rows: int) -> tuple[Stage, ...]:
     """The QI partition (LGB Definition 8), with small patterns promoted or suppressed."""
+    options = policy.algorithm
+    assert isinstance(options, Lgb)
     everything = sum(1 << i for i in range(len(roles.flagged)))
     carried = [s.s for s in roles.sensitive] + [kept.k for kept in roles.kept]
     if policy.person is not None:
@@ -94,7 +101,9 @@ def pattern_stages(policy: Policy, roles: Roles, k: int, options: Lgb) -> tuple[
         "attributes": roles.quasi,
         "carried": carried,
         "count": Sql("count(distinct person)" if policy.person is not None else "count(*)"),
+        "allowed": math.floor(policy.suppression_limit * rows),
     }
+    promoted = options.small_patterns == "promote" and policy.person is None
     return (
         Compute(
             Step("patterns of sensitive cells", "lgb/pattern_counts.sql.j2", context),
@@ -102,5 +111,21 @@ def pattern_stages(policy: Policy, roles: Roles, k: int, options: Lgb) -> tuple[
             PATTERNS,
             (("pattern", "BIGINT"), ("target", "BIGINT")),
         ),
+        *((_stranded(context, k),) if promoted else ()),
         Step("rows under their patterns", "lgb/masked.sql.j2", context),
     )
+
+
+def _stranded(context: Mapping[str, Any], k: int) -> Guard:
+    """Why promotion does not work out: rows that no further flag brings into a large pattern."""
+
+    def explain(row: Row) -> Problem:
+        return Problem(
+            "algorithm.small_patterns",
+            f"{row[0]} rows have patterns of sensitive cells that fewer than {k} rows share, and"
+            " flagging more of their cells joins them to no larger pattern",
+            hint="raise suppression_limit, so that they may be left out, or flag more cells",
+        )
+
+    query = Step("rows that no pattern takes", "lgb/stranded.sql.j2", context)
+    return Guard(query, explain, GuaranteeError)

@@ -116,5 +116,3 @@ def _invariant(policy: Policy) -> Iterator[Problem]:
     for name in policy.kept:
         said = "cannot be published beside counterfeits, which have no value of their own there"
         yield Problem(column_path(name, "role"), said, allowed="quasi, drop")
-
-

@@ -8,7 +8,9 @@ select
     cast("sex" as varchar) collate "binary" as q4,
     cast("ill" as varchar) collate "binary" as s1,
     cast("ward" as varchar) collate "binary" as k1,
-    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity
+    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity,
+    case when "visit" is not null then hash("visit") end as h0,
+    case when "patient" is not null then hash("patient") end as h1
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -19,6 +21,15 @@ with counted as (
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
 union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
+
+-- remarks on the source: How often a condition of the policy is NULL, and how often key-like columns repeat.
+select
+    count(*) filter (where f1 is null) as "null_conditions.age",
+    count(distinct h0) as "different_values.visit",
+    count(h0) as "known_values.visit",
+    count(distinct h1) as "different_values.patient",
+    count(h1) as "known_values.patient"
+from anon_scratch.main.snapshot;
 
 -- values of age: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as
@@ -313,6 +324,13 @@ from anon_scratch.main.coded
 group by pattern
 order by pattern;
 -- then in Python, into patterns: Promote or suppress patterns of sensitive cells that fewer than k rows share.
+
+-- rows that no pattern takes: More rows than may be suppressed have a flag pattern that cannot be published. (stops the run if it returns rows)
+select count(*) as stranded
+from anon_scratch.main.coded r
+join anon_scratch.main.patterns p on p.pattern = r.pattern
+where p.target is null
+having count(*) > 0;
 
 -- rows under their patterns: Every row under its final pattern: sensitive cells leave the quasi-identifiers for their own column.
 create or replace table anon_scratch.main.coded as

@@ -8,7 +8,9 @@ select
     cast("ill" as varchar) collate "binary" as s1,
     "cost" as s2,
     cast("ward" as varchar) collate "binary" as k1,
-    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity
+    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity,
+    case when "visit" is not null then hash("visit") end as h0,
+    case when "patient" is not null then hash("patient") end as h1
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -19,6 +21,14 @@ with counted as (
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
 union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
+
+-- remarks on the source: How often a condition of the policy is NULL, and how often key-like columns repeat.
+select
+    count(distinct h0) as "different_values.visit",
+    count(h0) as "known_values.visit",
+    count(distinct h1) as "different_values.patient",
+    count(h1) as "known_values.patient"
+from anon_scratch.main.snapshot;
 
 -- values of age: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as

@@ -7,7 +7,8 @@ select
     cast("sex" as varchar) collate "binary" as q4,
     cast("ill" as varchar) collate "binary" as s1,
     cast("ward" as varchar) collate "binary" as k1,
-    cast("visit" as varchar) as identity
+    cast("visit" as varchar) as identity,
+    case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -22,6 +23,12 @@ union all
 select 3 as number, cast(n3 as bigint) as n from counted where n3 > 0
 union all
 select 4 as number, cast(n4 as bigint) as n from counted where n4 > 0;
+
+-- remarks on the source: How often a condition of the policy is NULL, and how often key-like columns repeat.
+select
+    count(distinct h0) as "different_values.patient",
+    count(h0) as "known_values.patient"
+from anon_scratch.main.snapshot;
 
 -- values of age: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as

@@ -1,0 +1,808 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    "age" as q1,
+    "born" as q2,
+    cast("zip" as varchar) collate "binary" as q3,
+    cast("sex" as varchar) collate "binary" as q4,
+    cast("ill" as varchar) collate "binary" as s1,
+    cast("ward" as varchar) collate "binary" as k1,
+    "patient" as person,
+    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity
+from "anon_source"."main"."people";
+
+-- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
+with counted as (
+    select count(*) filter (where isinf(q2)) as n1, count(*) - count(person) as n2, case when count(*) > 1 and count(distinct k1) >= 0.9 * count(*) then count(distinct k1) else 0 end as n3
+    from anon_scratch.main.snapshot
+)
+select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
+union all
+select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0
+union all
+select 3 as number, cast(n3 as bigint) as n from counted where n3 > 0;
+
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- values of born: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_2 as
+select q2 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q2 is not null
+group by 1;
+
+-- values of zip: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_3 as
+select q3 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q3 is not null
+group by 1;
+
+-- values of sex: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_4 as
+select q4 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q4 is not null
+group by 1;
+
+-- hierarchy_3.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
+create or replace table anon_scratch.main.hierarchy_3 as
+with texts as (
+    select value, cast(value as varchar) as text
+    from anon_scratch.main.values_3
+),
+
+turned as (
+    select
+        value,
+        text,
+        text as path,
+        max(length(text)) over () as longest
+    from texts
+),
+
+ordered as (
+    select *, row_number() over (order by path, text) as leaf
+    from turned
+),
+
+extent as (
+    select coalesce(max(longest), 0) as longest
+    from turned
+),
+
+lengths as (
+    select longest - taken as kept
+    from (
+        select longest, unnest(range(1, longest, 1)) as taken
+        from extent
+    ) as regular
+    union all
+    select 0
+),
+
+levels as (
+    select kept, row_number() over (order by kept desc) as level
+    from lengths
+),
+
+cut as (
+    select o.*, l.kept, l.level, left(o.path, l.kept) as start
+    from ordered as o
+    cross join levels as l
+)
+
+select
+    value,
+    leaf,
+    cast(level as integer) as level,
+    min(leaf) over (partition by level, start) as node,
+    case
+        when kept = 0 then '*'
+        when length(start) < kept then case when regexp_matches(text, '[,{}\[\]"]') or text in ('', '*', 'NULL') or left(text, 1) = ' ' or right(text, 1) = ' ' or right(text, 8) = ' or NULL' then '"' || replace(text, '"', '""') || '"' else text end
+        else start || repeat('*', longest - kept)
+    end as label,
+    count(*) over (partition by level, start) as leaves,
+    cast(null as VARCHAR) as lo,
+    cast(null as VARCHAR) as hi
+from cut;
+
+-- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_1 as
+with valued as (
+    select value, n from anon_scratch.main.values_1
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by v.value
+        ) end as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    -- halved, so that the width of a domain of doubles cannot overflow
+    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
+        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
+from coded
+order by code;
+
+-- codes of born: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_2 as
+with valued as (
+    select value, n from anon_scratch.main.values_2
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by v.value
+        ) end as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    cast(date_diff('day', min(value) over (), value) as double)
+        / nullif(date_diff('day', min(value) over (), max(value) over ()), 0) as share
+from coded
+order by code;
+
+-- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_3 as
+with valued as (
+    select value, n from anon_scratch.main.values_3
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
+),
+ancestors as (
+    select
+        value,
+        min(leaf) as leaf
+        , max(node) filter (where level = 1) as a1
+        , max(leaves) filter (where level = 1) as z1
+        , max(node) filter (where level = 2) as a2
+        , max(leaves) filter (where level = 2) as z2
+        , max(node) filter (where level = 3) as a3
+        , max(leaves) filter (where level = 3) as z3
+        , max(node) filter (where level = 4) as a4
+        , max(leaves) filter (where level = 4) as z4
+        , max(node) filter (where level = 5) as a5
+        , max(leaves) filter (where level = 5) as z5
+    from anon_scratch.main.hierarchy_3
+    group by value
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by h.leaf, v.value
+        ) end as code,
+        count(*) over () as size
+        , coalesce(h.a1, 0) as a1
+        , coalesce(h.z1, 1) as z1
+        , coalesce(h.a2, 0) as a2
+        , coalesce(h.z2, 1) as z2
+        , coalesce(h.a3, 0) as a3
+        , coalesce(h.z3, 1) as z3
+        , coalesce(h.a4, 0) as a4
+        , coalesce(h.z4, 1) as z4
+        , coalesce(h.a5, 0) as a5
+        , coalesce(h.z5, 1) as z5
+    from valued v
+    left join ancestors h on h.value = v.value
+)
+select
+    cast(code as integer) as code,
+    value,
+    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    n,
+    cast(size as bigint) as size,
+    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
+    , a1
+    , z1 / cast(max(z5) over () as double) as z1
+    , a2
+    , z2 / cast(max(z5) over () as double) as z2
+    , a3
+    , z3 / cast(max(z5) over () as double) as z3
+    , a4
+    , z4 / cast(max(z5) over () as double) as z4
+    , a5
+    , z5 / cast(max(z5) over () as double) as z5
+from coded
+order by code;
+
+-- codes of sex: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_4 as
+with valued as (
+    select value, n from anon_scratch.main.values_4
+    union all
+    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
+),
+coded as (
+    select
+        v.value,
+        v.n,
+        case when v.value is null then 0 else row_number() over (
+            partition by v.value is null
+            order by v.n desc, v.value
+        ) end as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    n,
+    cast(size as bigint) as size,
+    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
+from coded
+order by code;
+
+-- encode rows: Every row as small codes, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with drawn as (
+    select
+        md5_number(concat($secret, ':', d1.code::bigint + d2.code * 11::bigint + d3.code * 99::bigint + d4.code * 990::bigint, ':', s.identity)) as draw
+        , s.rowid as row_ref
+        , d1.code as c1
+        , d2.code as c2
+        , d3.code as c3
+        , d4.code as c4
+        , s.s1
+        , s.k1
+        , s.person
+    from anon_scratch.main.snapshot s
+    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
+    join anon_scratch.main.domain_2 d2 on d2.value is not distinct from s.q2
+    join anon_scratch.main.domain_3 d3 on d3.value is not distinct from s.q3
+    join anon_scratch.main.domain_4 d4 on d4.value is not distinct from s.q4
+),
+copied as (
+    select *, row_number() over (partition by draw) as copy
+    from drawn
+),
+told_apart as (
+    -- with one draw for all of its copies a row would stand beside them in the release, whatever the
+    -- cells and buckets say; which copy gets which number makes no difference
+    select
+        case when copy = 1 then draw else md5_number(concat(hex(draw), ':copy ', copy)) end as draw
+        , row_ref
+        , c1
+        , c2
+        , c3
+        , c4
+        , s1
+        , k1
+        , person
+    from copied
+)
+select row_number() over (order by draw) as row_id, *
+from told_apart;
+
+-- one tuple per person: Persons whose rows differ in their quasi-identifiers. (stops the run if it returns rows)
+select count(*) as persons
+from (
+    select person
+    from anon_scratch.main.coded
+    group by person
+    having min(c1) <> max(c1) or min(c2) <> max(c2) or min(c3) <> max(c3) or min(c4) <> max(c4)
+)
+having count(*) > 0;
+
+-- numbers of persons: A number without meaning for every person, in secret-keyed order.
+create or replace table anon_scratch.main.persons as
+select person, row_number() over (order by md5_number(concat(hex(draw), ':person')), person) as number
+from (select person, min(draw) as draw from anon_scratch.main.coded group by person);
+
+-- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
+select count(distinct person) as units from anon_scratch.main.coded having count(distinct person) < 2;
+
+-- sensitive cells of ill: The sensitive cells of one column, numbered by value, with how often each value occurs among them.
+create or replace table anon_scratch.main.sensitive_values_1 as
+with counted as (
+    select s1 as original, count(*) as q
+    from anon_scratch.main.coded
+    group by 1
+),
+ordered as (
+    select original, q, original is null as missing
+    from counted
+)
+select
+    cast(case when missing then 0 else row_number() over (partition by missing order by original) end as integer) as value,
+    original,
+    cast(q as bigint) as q,
+    cast(coalesce(sum(q) filter (where not missing) over (), 0) as bigint) as q_known,
+    cast(sum(q) over () as bigint) as q_size,
+    cast(count(*) filter (where not missing) over () as integer) as m
+from ordered;
+
+-- eligibility of ill: The sensitive cells of a column cannot be dealt into buckets of different values: one value is too frequent (Xiao and Tao 2007, m-eligible), or there are too few of them. (stops the run if it returns rows)
+select
+    cast(max(q) filter (where value > 0) as bigint) as most,
+    max(q_known) as known,
+    max(q_size) as cells,
+    max(m) as different
+from anon_scratch.main.sensitive_values_1
+having coalesce(max(q) filter (where value > 0), 0) * 2 > max(q_known)
+    or max(q_known) < 2;
+
+-- persons with too many cells in ill: Persons with more sensitive cells in a column than there can be buckets. (stops the run if it returns rows)
+with of_persons as (
+    select person, count(*) as n
+    from anon_scratch.main.coded
+    group by person
+)
+select count(*) filter (where n > floor(total / 2)), cast(max(n) as bigint), cast(max(total) as bigint)
+from (select n, sum(n) over () as total from of_persons)
+having count(*) filter (where n > floor(total / 2)) > 0;
+
+-- one leaf of ill: All sensitive values of one column in one leaf, in their order.
+create or replace table anon_scratch.main.leaves_1 as
+select
+    cast(sum(q) over (order by value rows between unbounded preceding and current row) - q as bigint) as start,
+    value,
+    q as n,
+    cast(0 as bigint) as leaf,
+    true as open
+from anon_scratch.main.sensitive_values_1
+where value > 0;
+
+-- buckets of ill: How many buckets every leaf gets: as many as its size allows, fewer where a bucket would stray too far.
+create or replace table anon_scratch.main.quotas_1 as
+with sized as (
+    select leaf, cast(sum(n) as bigint) as n
+    from anon_scratch.main.leaves_1
+    group by leaf
+),
+fine as (
+    select leaf, cast(floor(n / 2) as bigint) as buckets from sized
+),
+quota as (
+    select s.leaf, s.n, coalesce(f.buckets, 1) as buckets
+    from sized s left join fine f on f.leaf = s.leaf
+)
+select
+    leaf, n, buckets,
+    cast(sum(buckets) over (order by leaf rows between unbounded preceding and current row) - buckets as bigint) as first
+from quota;
+
+-- deal ill: Deal the sensitive cells of one column over the buckets, in the order of their values.
+create or replace table anon_scratch.main.placed_1 as
+with cells as (
+    select r.row_id, md5_number(concat(hex(r.draw), ':tie 1')) as draw, f.value
+    from anon_scratch.main.coded r
+    join anon_scratch.main.sensitive_values_1 f on f.original is not distinct from r.s1
+),
+ranked as (
+    select row_id, draw, value, row_number() over (order by value, draw, row_id) - 1 as rank
+    from cells
+    where value > 0
+),
+total as (
+    select sum(buckets) as buckets from anon_scratch.main.quotas_1
+)
+select
+    r.row_id, r.draw, r.value,
+    cast(q.first + (r.rank - q.leaf) % q.buckets as bigint) as bucket
+from ranked r
+join anon_scratch.main.leaves_1 l on l.value = r.value and r.rank >= l.start and r.rank < l.start + l.n
+join anon_scratch.main.quotas_1 q on q.leaf = l.leaf
+union all
+select
+    row_id, draw, value,
+    cast((row_number() over (order by draw, row_id) - 1) % (select buckets from total) as bigint)
+from cells
+where value = 0;
+
+-- owners of ill: The dealt cells of one column with their persons, numbered for random choices.
+create or replace table anon_scratch.main.owned_1 as
+select p.*, r.person, row_number() over (order by md5_number(concat(hex(p.draw), ':seat')), p.row_id) as seat
+from anon_scratch.main.placed_1 p
+join anon_scratch.main.coded r on r.row_id = p.row_id;
+
+-- no swaps of ill yet: No round of swaps yet.
+create or replace table anon_scratch.main.swap_turn_1 as
+select cast(0 as bigint) as n;
+
+-- loop: part persons in ill, at most 201 times, until the exit query counts 0
+-- swap cells of ill: Cells that share a bucket with another cell of their person change places with cells of other buckets, chosen at random among those that leave both buckets with different values and different persons. Every bucket takes part in one change a round.
+create or replace table anon_scratch.main.owned_1 as
+with crowding as (
+    select *
+    from anon_scratch.main.owned_1
+    qualify row_number() over (partition by bucket, person order by draw, row_id) > 1
+),
+total as (select count(*) as n from anon_scratch.main.owned_1),
+tried as (
+    select
+        c.row_id, c.bucket, c.value, c.person,
+        o.row_id as other_row, o.bucket as other_bucket, o.value as other_value, o.person as other_person,
+        md5_number_lower(concat(cast(c.draw as uuid), ':swap ', t.n, ' ', i.j)) as priority
+    from crowding c
+    cross join anon_scratch.main.swap_turn_1 t
+    cross join range(16) i(j)
+    cross join total
+    join anon_scratch.main.owned_1 o
+        on o.seat = 1 + md5_number_lower(concat(cast(c.draw as uuid), ':seat ', t.n, ' ', i.j)) % total.n
+    where o.bucket <> c.bucket and o.person <> c.person
+),
+fitting as (
+    select t.*
+    from tried t
+    where not exists (
+            select 1 from anon_scratch.main.owned_1 x
+            where x.bucket = t.other_bucket and x.row_id <> t.other_row
+                and (x.person = t.person or (x.value = t.value and t.value > 0))
+        )
+        and not exists (
+            select 1 from anon_scratch.main.owned_1 x
+            where x.bucket = t.bucket and x.row_id <> t.row_id
+                and (x.person = t.other_person or (x.value = t.other_value and t.other_value > 0))
+        )
+),
+sides as (
+    select bucket as place, priority, row_id, other_row from fitting
+    union all
+    select other_bucket, priority, row_id, other_row from fitting
+),
+first_sides as (
+    select place, row_id, other_row
+    from sides
+    qualify row_number() over (partition by place order by priority, row_id, other_row) = 1
+),
+agreed as (
+    select row_id, other_row from first_sides group by row_id, other_row having count(*) = 2
+),
+moved as (
+    select a.row_id, o.bucket
+    from agreed a join anon_scratch.main.owned_1 o on o.row_id = a.other_row
+    union all
+    select a.other_row, o.bucket
+    from agreed a join anon_scratch.main.owned_1 o on o.row_id = a.row_id
+)
+select p.row_id, p.draw, p.value, coalesce(m.bucket, p.bucket) as bucket, p.person, p.seat
+from anon_scratch.main.owned_1 p
+left join moved m on m.row_id = p.row_id;
+
+-- count the round: The next round of swaps.
+create or replace table anon_scratch.main.swap_turn_1 as
+select n + 1 as n from anon_scratch.main.swap_turn_1;
+
+-- exit query of the loop: How many cells still share a bucket with another cell of their person, while rounds are left.
+select coalesce(sum(n - 1), 0)
+from (select count(*) as n from anon_scratch.main.owned_1 group by bucket, person having count(*) > 1)
+where (select n from anon_scratch.main.swap_turn_1) < 200;
+-- end of loop: part persons in ill
+
+-- persons apart in ill: How many cells share a bucket with another cell of their person. (stops the run if it returns rows)
+select cast(sum(n - 1) as bigint)
+from (select count(*) as n from anon_scratch.main.owned_1 group by bucket, person having count(*) > 1)
+having count(*) > 0;
+
+-- buckets of ill without repeated persons: The dealt cells after the swaps.
+create or replace table anon_scratch.main.placed_1 as
+select row_id, draw, value, bucket from anon_scratch.main.owned_1;
+
+-- permute ill: Permute the values inside every bucket of one column, and number the buckets in secret-keyed order.
+create or replace table anon_scratch.main.dealt_1 as
+with places as (
+    select
+        row_id, bucket, value, draw,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), row_id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), row_id) as card
+    from anon_scratch.main.placed_1
+),
+numbers as (
+    select bucket, row_number() over (order by md5_number(concat(hex(draw), ':bucket')), bucket) as number
+    from (select bucket, min(draw) as draw from anon_scratch.main.placed_1 group by bucket)
+)
+select s.row_id, n.number as bucket, f.original as value, case when cast(f.original as varchar) in ('', '*', 'NULL') or regexp_matches(cast(f.original as varchar), '[][,{}"]') or starts_with(cast(f.original as varchar), ' ') or ends_with(cast(f.original as varchar), ' ') or ends_with(cast(f.original as varchar), ' or NULL') then '"' || replace(cast(f.original as varchar), '"', '""') || '"' else cast(f.original as varchar) end as label
+from places s
+join places c on c.bucket = s.bucket and c.card = s.seat
+join numbers n on n.bucket = s.bucket
+join anon_scratch.main.sensitive_values_1 f on f.value = c.value;
+
+-- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
+create or replace table anon_scratch.main.units as
+with grouped as (
+    select c1, c2, c3, c4, count(distinct person) as n, min(draw) as draw
+    from anon_scratch.main.coded
+    group by c1, c2, c3, c4
+)
+select row_number() over (order by c1, c2, c3, c4) as unit, *
+from grouped;
+
+-- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
+create or replace table anon_scratch.main.positions as
+select 1 as attribute, code, share, size
+, 0 as a1, 0 as z1, 0 as a2, 0 as z2, 0 as a3, 0 as z3, 0 as a4, 0 as z4, 0 as a5, 0 as z5
+from anon_scratch.main.domain_1
+union all
+select 2 as attribute, code, share, size
+, 0 as a1, 0 as z1, 0 as a2, 0 as z2, 0 as a3, 0 as z3, 0 as a4, 0 as z4, 0 as a5, 0 as z5
+from anon_scratch.main.domain_2
+union all
+select 3 as attribute, code, share, size
+, a1 as a1, z1 as z1, a2 as a2, z2 as z2, a3 as a3, z3 as z3, a4 as a4, z4 as z4, a5 as a5, z5 as z5
+from anon_scratch.main.domain_3
+union all
+select 4 as attribute, code, share, size
+, 0 as a1, 0 as z1, 0 as a2, 0 as z2, 0 as a3, 0 as z3, 0 as a4, 0 as z4, 0 as a5, 0 as z5
+from anon_scratch.main.domain_4;
+
+-- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
+create or replace table anon_scratch.main.members as
+with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4) using key (unit) as (
+    select unit, 1, 0, false, n, c1, c2, c3, c4
+    from anon_scratch.main.units
+    union (
+        with histogram as (
+    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed
+    group by class_id, c1
+    union all
+    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed
+    group by class_id, c2
+    union all
+    select class_id, 3 as attribute, c3 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed
+    group by class_id, c3
+    union all
+    select class_id, 4 as attribute, c4 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed
+    group by class_id, c4
+),
+placed as (
+    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
+, p.a1, p.z1, p.a2, p.z2, p.a3, p.z3, p.a4, p.z4, p.a5, p.z5
+    from histogram h
+    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
+),
+-- totals by grouping, which costs a fifth of the same figures as windows; what has one value goes
+totals as (
+    select
+        class_id, attribute,
+        cast(sum(n) as bigint) as n_all,
+        count(*) as values_all,
+        min(code) as first_code,
+        max(code) as last_code,
+        min(share) as first_share,
+        max(share) as last_share
+    from placed
+    group by class_id, attribute
+    having count(*) > 1 and sum(n) >= 4
+),
+running as (
+    select
+        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
+        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
+        cast(sum(p.n) over below as bigint) as n_left,
+        cast(sum(p.units) over below as bigint) as units_left,
+        row_number() over below as values_left,
+        lead(p.code) over below as next_code,
+        lead(p.share) over below as next_share
+        , p.a1, p.z1
+        , first_value(p.a1) over below as first_a1
+        , lead(p.a1) over below as next_a1
+        , last_value(p.a1) over through as last_a1
+        , last_value(p.z1) over through as last_z1
+        , p.a2, p.z2
+        , first_value(p.a2) over below as first_a2
+        , lead(p.a2) over below as next_a2
+        , last_value(p.a2) over through as last_a2
+        , last_value(p.z2) over through as last_z2
+        , p.a3, p.z3
+        , first_value(p.a3) over below as first_a3
+        , lead(p.a3) over below as next_a3
+        , last_value(p.a3) over through as last_a3
+        , last_value(p.z3) over through as last_z3
+        , p.a4, p.z4
+        , first_value(p.a4) over below as first_a4
+        , lead(p.a4) over below as next_a4
+        , last_value(p.a4) over through as last_a4
+        , last_value(p.z4) over through as last_z4
+        , p.a5, p.z5
+        , first_value(p.a5) over below as first_a5
+        , lead(p.a5) over below as next_a5
+        , last_value(p.a5) over through as last_a5
+        , last_value(p.z5) over through as last_z5
+    from placed p
+    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
+    window
+        below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
+        , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
+),
+candidates as (
+    select
+        class_id, attribute, code, false as single, level, n_left, n_all,
+        units_left,
+        n_left as kept_left,
+        cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
+    from running
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+allowed as (
+    select
+        class_id, attribute, code, single, units_left, kept_left, n_all,
+        gain as merit
+    from candidates
+    where true
+),
+best as (
+    select class_id, max(merit) as merit from allowed group by class_id
+),
+ranked as (
+    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+    from allowed a
+    join best b on b.class_id = a.class_id and b.merit = a.merit
+),
+cuts as (
+    select
+        class_id, attribute, code, single, units_left,
+        -- a half that is too small to be cut again is final at once
+        kept_left < 4 as left_closed,
+        n_all - kept_left < 4 as right_closed
+    from ranked
+    where choice = 1
+)
+
+        select
+    unit,
+    case when is_left then class_id else class_id + units_left end as class_id,
+    level + 1 as level,
+    case when is_left then left_closed else right_closed end as closed,
+    n, c1, c2, c3, c4
+from (
+    select
+        o.*, t.units_left, t.left_closed, t.right_closed,
+        case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code as is_left
+    from partition o
+    join cuts t on t.class_id = o.class_id
+    where not o.closed
+)
+
+    )
+)
+select unit, class_id from partition;
+
+-- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
+create or replace table anon_scratch.main.boxes as
+select
+    m.class_id,
+    cast(sum(u.n) as bigint) as n,
+    min(u.draw) as draw
+    , min(u.c1) filter (where u.c1 > 0) as lo1
+    , max(u.c1) filter (where u.c1 > 0) as hi1
+    , bool_or(u.c1 = 0) as null1
+    , min(u.c2) filter (where u.c2 > 0) as lo2
+    , max(u.c2) filter (where u.c2 > 0) as hi2
+    , bool_or(u.c2 = 0) as null2
+    , min(u.c3) filter (where u.c3 > 0) as lo3
+    , max(u.c3) filter (where u.c3 > 0) as hi3
+    , bool_or(u.c3 = 0) as null3
+    , min(u.c4) filter (where u.c4 > 0) as lo4
+    , max(u.c4) filter (where u.c4 > 0) as hi4
+    , bool_or(u.c4 = 0) as null4
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+group by m.class_id;
+
+-- nodes of zip: The lowest node of the hierarchy that covers a class, for every extent that occurs.
+create or replace table anon_scratch.main.labels_3 as
+with extents as (
+    select distinct lo3 as low, hi3 as high
+    from anon_scratch.main.boxes
+    where lo3 < hi3
+),
+shared as (
+    select e.low, e.high, l.level, l.label, l.leaves, max(l.leaves) over () as all_leaves
+    from extents e
+    join anon_scratch.main.domain_3 dl on dl.code = e.low
+    join anon_scratch.main.domain_3 dh on dh.code = e.high
+    join anon_scratch.main.hierarchy_3 l on l.value = dl.value
+    join anon_scratch.main.hierarchy_3 h on h.value = dh.value and h.level = l.level and h.node = l.node
+    qualify row_number() over (partition by e.low, e.high order by l.level) = 1
+)
+select
+    l.low,
+    l.high,
+    case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
+        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+    l.leaves / cast(l.all_leaves as double) as share
+from shared l;
+
+-- sets of sex: The set of values of one categorical attribute in every class that has more than one.
+create or replace table anon_scratch.main.sets_4 as
+with pairs as (
+    select distinct m.class_id, u.c4 as code
+    from anon_scratch.main.members m
+    join anon_scratch.main.units u on u.unit = m.unit
+    join anon_scratch.main.boxes b on b.class_id = m.class_id
+    where b.lo4 < b.hi4 and u.c4 > 0
+)
+select
+    p.class_id,
+    count(*) as size,
+    case when count(*) = (select count(*) from anon_scratch.main.domain_4 where code > 0) then '*'
+        else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
+from pairs p
+join anon_scratch.main.domain_4 d on d.code = p.code
+group by p.class_id;
+
+-- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+create or replace table anon_scratch.main.cells as
+with numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from anon_scratch.main.boxes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label || case when b.null1 then ' or NULL' else '' end else '[' || low1.label || ', ' || high1.label || ']' || case when b.null1 then ' or NULL' else '' end end as cell1
+    , case when b.lo2 is null then null when b.lo2 = b.hi2 then low2.label || case when b.null2 then ' or NULL' else '' end else '[' || low2.label || ', ' || high2.label || ']' || case when b.null2 then ' or NULL' else '' end end as cell2
+    , case when b.lo3 is null then null when b.lo3 = b.hi3 then low3.label || case when b.null3 then ' or NULL' else '' end else chosen3.cell || case when b.null3 then ' or NULL' else '' end end as cell3
+    , case when b.lo4 is null then null when b.lo4 = b.hi4 then low4.label || case when b.null4 then ' or NULL' else '' end else chosen4.cell || case when b.null4 then ' or NULL' else '' end end as cell4
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
+left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
+left join anon_scratch.main.domain_2 high2 on high2.code = b.hi2
+left join anon_scratch.main.domain_3 low3 on low3.code = b.lo3
+left join anon_scratch.main.labels_3 chosen3 on chosen3.low = b.lo3 and chosen3.high = b.hi3
+left join anon_scratch.main.domain_4 low4 on low4.code = b.lo4
+left join anon_scratch.main.sets_4 chosen4 on chosen4.class_id = b.class_id;
+
+-- write the release: The release: every published row with the cells of its class, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    c.number as "class_id",
+    p.number as "person_id",
+    c.cell1 as "age",
+    c.cell2 as "born",
+    c.cell3 as "zip",
+    c.cell4 as "sex",
+    b1.value as "ill",
+    b1.bucket as "ill_bucket",
+    r.k1 as "ward"
+from anon_scratch.main.coded r
+join anon_scratch.main.units u on u.c1 = r.c1 and u.c2 = r.c2 and u.c3 = r.c3 and u.c4 = r.c4
+join anon_scratch.main.members m on m.unit = u.unit
+join anon_scratch.main.cells c on c.class_id = m.class_id
+join anon_scratch.main.persons p on p.person = r.person
+left join anon_scratch.main.dealt_1 b1 on b1.row_id = r.row_id
+order by r.row_id;
