@@ -67,38 +67,45 @@ def undecided_classes(rows: Sequence[tuple[Any, Any, int]], l: int) -> list[tupl
 
 
 def _masks(sets: Iterable[Collection[V]]) -> tuple[list[int], list[V]]:
-    """The different sets as bit masks over their values, smallest first, and the value of a bit."""
+    """The different sets as bit masks over their values, and the value of every bit."""
     bits: dict[V, int] = {}
-    masks = {sum(1 << bits.setdefault(v, len(bits)) for v in set(one)) for one in sets}
-    return sorted(masks, key=lambda mask: (mask.bit_count(), mask)), list(bits)
+    masks: set[int] = set()
+    for one in sets:
+        mask = 0
+        for value in one:
+            mask |= 1 << bits.setdefault(value, len(bits))
+        masks.add(mask)
+    return sorted(masks), list(bits)
 
 
 def _search(masks: list[int], size: int) -> int | None:
     """The values of a hitting set of at most `size`, as a mask."""
     if not masks:
         return 0
-    if not masks[0] or not _reachable(masks, size):
+    if size <= 0:
         return None
-    values = _bits(masks[0])
-    values.sort(key=lambda bit: (-sum(1 for mask in masks if mask & bit), bit))
-    for bit in values:
+    held: dict[int, int] = {}
+    for mask in masks:
+        rest = mask
+        while rest:
+            low = rest & -rest
+            held[low] = held.get(low, 0) + 1
+            rest ^= low
+    # the most widespread values have to occur in as many sets as there are
+    if sum(sorted(held.values(), reverse=True)[:size]) < len(masks):
+        return None
+    if size == 1:
+        return max(held, key=lambda bit: held[bit])
+    smallest = min(masks, key=int.bit_count)
+    for bit in sorted(_bits(smallest), key=lambda bit: (-held[bit], bit)):
         found = _search([mask for mask in masks if not mask & bit], size - 1)
         if found is not None:
             return found | bit
         # no hitting set of this size holds the value: strike it
-        masks = sorted({mask & ~bit for mask in masks}, key=lambda m: (m.bit_count(), m))
-        if not masks[0]:
+        masks = [mask & ~bit for mask in masks]
+        if 0 in masks:
             return None
     return None
-
-
-def _reachable(masks: list[int], size: int) -> bool:
-    """Whether the `size` most widespread values occur in as many sets as there are."""
-    reach: dict[int, int] = {}
-    for mask in masks:
-        for bit in _bits(mask):
-            reach[bit] = reach.get(bit, 0) + 1
-    return sum(sorted(reach.values(), reverse=True)[:size]) >= len(masks)
 
 
 def _bits(mask: int) -> list[int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
+from anonymizer.algorithms.compiled import Assembly
 from anonymizer.algorithms.mondrian.partition import MEMBERS, levels_of_loss
 from anonymizer.algorithms.prepare import CODED, UNITS
 from anonymizer.compile import ident
@@ -86,7 +87,9 @@ def partitioned(given: Policy, database: Path) -> tuple[Partition, list[int]]:
         prepared = prepare(given, session, executor)
         executor.run(prepared.compiled.stages)
         kept = next(k.k for k in prepared.roles.kept if k.column == "id")
-        keys = " and ".join(f"u.{key} = r.{key}" for key in prepared.compiled.assembly.keys)
+        assembly = prepared.compiled.assembly
+        assert isinstance(assembly, Assembly)
+        keys = " and ".join(f"u.{key} = r.{key}" for key in assembly.keys)
         rows = session.engine.raw(
             f"select m.class_id, r.{kept} from {ident(CODED)} r join {ident(UNITS)} u on {keys}"
             f" join {ident(MEMBERS)} m on m.unit = u.unit order by r.draw",

@@ -70,6 +70,12 @@ def release(folder: Path, cells: str = "text", **options: Any) -> Rows:
     return published(made)
 
 
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """A release by Algorithm 3, as the paper's."""
+    return release(tmp_path_factory.mktemp("paper"))
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -89,8 +95,7 @@ def test_the_table_of_figure_1_satisfies_every_condition_of_corollary_3(
     assert check_corollary3(rows, figures.REQUIREMENTS) == []
 
 
-def test_the_release_shows_in_kind_what_figure_2_shows(tmp_path: Path) -> None:
-    rows = release(tmp_path)
+def test_the_release_shows_in_kind_what_figure_2_shows(rows: Rows) -> None:
     assert list(rows[0]) == [
         "class_id",
         "age",
@@ -113,11 +118,10 @@ def test_the_release_shows_in_kind_what_figure_2_shows(tmp_path: Path) -> None:
     assert sorted(Counter(row["class_id"] for row in rows).values()) == [2, 2, 2, 2]
     for column in ("age", "zip", "disease"):
         buckets = buckets_of(rows, column)
-        assert sorted(buckets) == list(range(1, len(buckets) + 1))
+        assert set(buckets) == set(range(1, len(buckets) + 1))
 
 
-def test_every_original_is_covered_by_the_cells_of_some_row_of_its_pattern(tmp_path: Path) -> None:
-    rows = release(tmp_path)
+def test_every_original_is_covered_by_the_cells_of_some_row_of_its_pattern(rows: Rows) -> None:
 
     def pattern(row: dict[str, Any], hidden: str) -> tuple[bool, ...]:
         return tuple(bool(row[hidden.format(column)]) for column in figures.FLAGGED)
@@ -163,8 +167,7 @@ def test_typed_cells_publish_the_same_classes_and_buckets_as_text(tmp_path: Path
         assert other["gender"] == [one["gender"]] or one["gender"] in ("*", "{Female, Male}")
 
 
-def test_no_disease_of_anybody_is_more_probable_than_one_half(tmp_path: Path) -> None:
-    rows = release(tmp_path)
+def test_no_disease_of_anybody_is_more_probable_than_one_half(rows: Rows) -> None:
     for column in ("age", "zip", "disease"):
         assert max(exposure(row, rows, column) for row in rows) <= Fraction(1, 2)
         assert max(lemma2_bound(row, rows, column) for row in rows) <= Fraction(1, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +14,7 @@ from anonymizer.algorithms.lgb.patterns import promote, suppress
 from anonymizer.errors import GuaranteeError
 from tests.runs import Rows, policy, published, run, source
 
+Flags: TypeAlias = "list[tuple[bool | None, bool | None]]"
 TYPES = {
     "id": "INTEGER",
     "age": "INTEGER",
@@ -24,7 +25,7 @@ TYPES = {
 }
 
 
-def release(folder: Path, flags: list[tuple[bool | None, bool | None]], **options: Any) -> Rows:
+def release(folder: Path, flags: Flags, **options: Any) -> Rows:
     rows = [(i, 20 + i, f"1{i % 7}", "mf"[i % 2], age, zip_) for i, (age, zip_) in enumerate(flags)]
     limit = options.pop("limit", 0.0)
     columns = {
@@ -44,9 +45,12 @@ def patterns(rows: Rows) -> Counter[tuple[bool, bool]]:
     return Counter((r["age_bucket"] is not None, r["zip_bucket"] is not None) for r in rows)
 
 
-FLAGS: list[tuple[bool | None, bool | None]] = (
-    [(False, False)] * 8 + [(True, False)] * 4 + [(False, True)] * 2 + [(True, True)] * 4
-)
+FLAGS: Flags = [
+    *[(False, False)] * 8,
+    *[(True, False)] * 4,
+    *[(False, True)] * 2,
+    *[(True, True)] * 4,
+]
 
 
 def test_promotion_flags_more_cells_of_the_rows_of_a_small_pattern(tmp_path: Path) -> None:
@@ -69,7 +73,7 @@ def test_suppression_beyond_the_limit_publishes_nothing(tmp_path: Path) -> None:
 
 def test_promotion_says_why_it_does_not_work_out(tmp_path: Path) -> None:
     """Two rows have every cell flagged, and nothing more can be flagged; others are left alone."""
-    flags: list[tuple[bool | None, bool | None]] = [(False, False)] * 8 + [(True, True)] * 2
+    flags: Flags = [*[(False, False)] * 8, *[(True, True)] * 2]
     said = "2 rows have patterns of sensitive cells that fewer than 3 rows share"
     with pytest.raises(GuaranteeError, match=said):
         release(tmp_path, flags)
@@ -78,14 +82,14 @@ def test_promotion_says_why_it_does_not_work_out(tmp_path: Path) -> None:
 
 
 def test_a_null_condition_makes_the_cell_sensitive(tmp_path: Path) -> None:
-    rows = release(tmp_path, [(None, False)] * 4 + [(False, False)] * 4)
+    rows = release(tmp_path, [*[(None, False)] * 4, *[(False, False)] * 4])
     assert patterns(rows) == {(True, False): 4, (False, False): 4}
     assert {row["id"] for row in rows if row["age_bucket"] is not None} == {0, 1, 2, 3}
 
 
 def test_two_small_patterns_meet_in_their_union_and_leave_others_alone(tmp_path: Path) -> None:
-    flags: list[tuple[bool | None, bool | None]] = [(True, False)] * 2 + [(False, True)] * 2
-    rows = release(tmp_path, flags + [(False, False)] * 6)
+    flags: Flags = [*[(True, False)] * 2, *[(False, True)] * 2]
+    rows = release(tmp_path, [*flags, *[(False, False)] * 6])
     assert patterns(rows) == {(True, True): 4, (False, False): 6}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def classes(
 
 def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[tuple[Any, ...]]]:
     """6 to 24 rows of one to three columns, with ties and, if asked for, NULLs."""
-    makers = {
+    makers: dict[str, Callable[[], Any]] = {
         "INTEGER": lambda: draw.choice([-7, -3, -2, 0, 1, 4, 9]),
         "DOUBLE": lambda: draw.choice([-1.5, 0.0, 0.25, 2.0, 8.5]),
         "DATE": lambda: dt.date(2024, 2, 25) + dt.timedelta(days=draw.choice([0, 1, 3, 4, 9])),
@@ -95,7 +96,7 @@ def test_relaxed_cuts_fall_between_rows_of_equal_values_by_their_draw(
     tmp_path: Path, number: int, loop: str
 ) -> None:
     types, table = random_table(random.Random(100 + number), nulls=True)
-    options = {"split": "median", "strict": False}
+    options: dict[str, Any] = {"split": "median", "strict": False}
     found, order = classes(tmp_path, types, table, 2, loop=loop, **options)
     tie = {row: place for place, row in enumerate(order)}
     assert found == expected(table, 2, tie=[tie[row] for row in range(len(table))], **options)
@@ -145,8 +146,9 @@ def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
         case "t equal":
             return {"t_closeness": 0.3}, t_within("0.3", values)
         case "t ordered":
-            rule = {"t_closeness": {"t": 0.2, "distance": "ordered"}}
-            return rule, t_within("0.2", values, "ordered")
+            return {"t_closeness": {"t": 0.2, "distance": "ordered"}}, t_within(
+                "0.2", values, "ordered"
+            )
         case _:
             return {"alpha": 0.6}, histogram(lambda c: share(c) <= Fraction("0.6"))
 

@@ -14,7 +14,7 @@ from anonymizer.errors import GuaranteeError, InfeasibleError
 from tests.oracle.cells import covers, domain_of, parse, problems, typed_cell
 from tests.runs import Rows, policy, published, run, source
 
-KINDS = {
+KINDS: dict[str, tuple[str, str, list[Any]]] = {
     "whole": ("INTEGER", "numeric", [-3, -1, 0, 4, 4, None, 2**31 - 1, 12]),
     "huge": ("HUGEINT", "numeric", [2**100, -(2**100), 0, 1, 2, 3, None, 4]),
     "real": (
@@ -72,7 +72,14 @@ def release(folder: Path, column: str, cells: str, **rest: Any) -> Rows:
     return published(run(policy(folder, columns, publish={"cells": cells}, **rest), database))
 
 
-@pytest.mark.parametrize("column", KINDS)
+USUAL = ("whole", "real", "day", "word")
+"""Types of the fast suite; the others are slow by their number."""
+
+
+@pytest.mark.parametrize(
+    "column",
+    [name if name in USUAL else pytest.param(name, marks=pytest.mark.slow) for name in KINDS],
+)
 def test_cells_of_every_type_read_back_and_cover_their_originals(
     tmp_path: Path, column: str
 ) -> None:

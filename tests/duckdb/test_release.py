@@ -330,7 +330,8 @@ def test_copies_of_a_row_and_other_seeds(tmp_path: Path) -> None:
     """Equal rows are interchangeable, and another secret gives another order and other numbers."""
     rows = [row for row in people(6) for _ in range(3)]
     found = []
-    for number, seed in enumerate((1, 1, 2, "ab" * 32)):
+    seeds: tuple[int | str, ...] = (1, 1, 2, "ab" * 32)
+    for number, seed in enumerate(seeds):
         folder = tmp_path / str(number)
         folder.mkdir()
         random.Random(number).shuffle(rows)

@@ -209,7 +209,7 @@ def test_a_catalog_named_like_scratch_is_left_alone(
     ],
     ids=", ".join,
 )
-@pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
+@pytest.mark.parametrize("algorithm", [pytest.param("mondrian", marks=pytest.mark.slow), "lgb"])
 def test_settings_of_a_connection_change_nothing_and_stay(
     tmp_path: Path,
     connection: duckdb.DuckDBPyConnection,

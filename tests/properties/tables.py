@@ -95,7 +95,7 @@ class Case:
         return given, source(folder, self.types, self.rows)
 
 
-MONDRIAN = st.sampled_from(
+MONDRIAN: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {"name": "mondrian"},
         {"name": "mondrian", "split": "median"},
@@ -104,7 +104,7 @@ MONDRIAN = st.sampled_from(
         {"name": "mondrian", "loop": "driven", "split": "median"},
     ]
 )
-LGB = st.fixed_dictionaries(
+LGB: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "name": st.just("lgb"),
         "generalization": st.sampled_from(["mdp", "ncp", "loss"]),
@@ -117,7 +117,8 @@ LGB = st.fixed_dictionaries(
 @st.composite
 def cases(draw: st.DrawFn, algorithm: str | None = None) -> Case:
     """Any table of 1 to 30 rows with 1 to 3 quasi-identifiers and up to 2 sensitive columns."""
-    options = draw({"mondrian": MONDRIAN, "lgb": LGB}.get(algorithm or "", MONDRIAN | LGB))
+    chosen = {"mondrian": MONDRIAN, "lgb": LGB}.get(algorithm or "", MONDRIAN | LGB)
+    options: dict[str, Any] = draw(chosen)
     local = options["name"] == "lgb"
     names = draw(st.permutations(NAMES))
     n_quasi, n_sensitive = draw(st.integers(1, 3)), draw(st.integers(0, 2))

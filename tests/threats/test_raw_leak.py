@@ -82,8 +82,7 @@ def job(folder: Path, algorithm: str, cells: str, **publish: Any) -> tuple[Any, 
     return given, database
 
 
-@pytest.mark.parametrize("cells", ["text", "typed"])
-@pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
+@pytest.mark.parametrize(("algorithm", "cells"), [("mondrian", "typed"), ("lgb", "text")])
 def test_raw_leak(tmp_path: Path, algorithm: str, cells: str) -> None:
     given, database = job(tmp_path, algorithm, cells)
     release = run(given, database, seed=SECRET)

@@ -40,7 +40,8 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (algorithms.persons_clustered, ("algorithm", "privacy")),
     (algorithms.msb, ("algorithm", "privacy", "columns")),
     (release.place, ("publish", "source", "engine", "ledger")),
-    (release.memory, ("republish", "ledger", "person", "key", "engine")),
+    (release.remembering_engine, ("ledger", "engine")),
+    (release.memory, ("republish", "ledger", "person", "key")),
     (release.continued, ("republish", "algorithm", "columns", "privacy", "preset", "publish")),
     (names.collisions, ("columns", "publish", "algorithm", "person")),
 )

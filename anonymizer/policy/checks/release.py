@@ -66,11 +66,15 @@ def _is_source(policy: Policy) -> bool:
     return len(parts) == 1 or parts[-2] == policy.publish.schema_.casefold()
 
 
-def memory(policy: Policy) -> Iterator[Problem]:
-    """Later releases need to know the earlier ones."""
+def remembering_engine(policy: Policy) -> Iterator[Problem]:
+    """The ledger is a DuckDB database, kept by runs on DuckDB."""
     if policy.ledger is not None and policy.engine != "duckdb":
         said = f"is not kept with the engine {policy.engine}"
         yield Problem("ledger", said, hint="engine: duckdb, or leave ledger out")
+
+
+def memory(policy: Policy) -> Iterator[Problem]:
+    """Later releases need to know the earlier ones."""
     if policy.republish is None:
         return
     if policy.ledger is None:
