@@ -65,5 +65,5 @@ def known_attacks(policy: Policy) -> list[str]:
 
 
 def presence_disclosed(policy: Policy) -> bool:
-    """Whether quasi-identifiers are published exactly, so that a reader finds who is in the table."""
+    """Whether quasi-identifiers are published exactly, which shows who is in the table."""
     return isinstance(policy.algorithm, Msb) and policy.algorithm.generalize is None

@@ -10,7 +10,7 @@ from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
 from anonymizer.algorithms.persons.boxes import Boxes, place_steps, shapes
 from anonymizer.algorithms.persons.feasible import feasibility, some_class
-from anonymizer.algorithms.persons.rules import holding_steps, person_rules
+from anonymizer.algorithms.persons.rules import PersonRules, holding_steps, person_rules
 from anonymizer.algorithms.persons.units import extent_steps, person_units_step
 from anonymizer.algorithms.prepare import PERSONS, coded_step, domain_steps, person_stages
 from anonymizer.algorithms.roles import Roles
@@ -49,7 +49,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *extent_stages,
         *holding_steps(policy, rules, keys),
         *feasibility(policy, rules),
-        *_blocks(roles, options, rules.least, profile.rows),
+        *_blocks(roles, options, rules, profile.rows),
         *growth_stages(how),
         *residual_stages(how),
         some_class(),
@@ -83,9 +83,15 @@ def _check_block_size(options: Danonyir, rows: int, least: int) -> None:
         )
 
 
-def _blocks(roles: Roles, options: Danonyir, least: int, rows: int) -> tuple[Stage, ...]:
+def _blocks(
+    roles: Roles, options: Danonyir, rules: PersonRules, rows: int
+) -> tuple[Stage, ...]:
+    """Cuts that lose least down to `block_size`. Rules that further persons may break have to hold in
+    every block as a whole, or it would be left with persons whom none of its classes can take.
+    """
     if options.block_size == "all":
         return ()
-    half = max(options.block_size // 2, least)
-    how = Partitioning(k=half, split="loss", strict=True)
+    half = max(options.block_size // 2, rules.least)
+    judged = None if rules.monotone else rules.without_hitting_sets()
+    how = Partitioning(k=half, split="loss", strict=True, persons=judged)
     return partition_stages(roles.quasi, how, rows)
