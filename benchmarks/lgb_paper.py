@@ -51,7 +51,8 @@ Distinct values here (paper): relationship 18 (13), marital status 5 (6), race 9
 folded to 11 (11), hours 95 (93), sex 2 (2), age 81 (73), occupation 529 (257), wage 804 (719).
 Flags are drawn independently per column. The number of values in a categorical predicate is not
 stated in the paper; here it is uniform. `ncp` divides by fixed seeds and tries again where LGB
-freezes a class; `ncp rebalanced` moves the cut so that both sides have k rows; `loss` is not in the paper."""
+freezes a class; `ncp rebalanced` moves the cut so that both sides have k rows; `loss` is not in
+the paper."""
 
 
 def make_source(path: Path) -> None:

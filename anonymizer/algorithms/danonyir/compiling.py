@@ -83,11 +83,11 @@ def _check_block_size(options: Danonyir, rows: int, least: int) -> None:
         )
 
 
-def _blocks(
-    roles: Roles, options: Danonyir, rules: PersonRules, rows: int
-) -> tuple[Stage, ...]:
-    """Cuts that lose least down to `block_size`. Rules that further persons may break have to hold in
-    every block as a whole, or it would be left with persons whom none of its classes can take.
+def _blocks(roles: Roles, options: Danonyir, rules: PersonRules, rows: int) -> tuple[Stage, ...]:
+    """Cuts that lose least down to `block_size`.
+
+    Rules that further persons may break have to hold in every
+    block as a whole, or it would be left with persons whom none of its classes can take.
     """
     if options.block_size == "all":
         return ()
