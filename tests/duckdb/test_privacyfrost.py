@@ -302,7 +302,7 @@ def test_options_that_cannot_be_used_come_together(tmp_path: Path) -> None:
 
 def test_options_of_quasi_columns_alone(tmp_path: Path) -> None:
     changed = {"disease": {"priority": 2}}
-    with pytest.raises(PolicyError, match=r"columns.disease.priority: is an option of quasi"):
+    with pytest.raises(PolicyError, match=r"columns.disease.priority: does not apply to a column"):
         released(nasty(), tmp_path, changed=changed)
 
 

@@ -72,16 +72,12 @@ def lgb(policy: Policy) -> Iterator[Problem]:
 
 
 def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
-    """Priorities and levels mean something to privacyfrost only, and for quasi columns."""
-    searched = policy.algorithm.name == "privacyfrost"
+    """Priorities and levels mean something to privacyfrost only."""
+    if policy.algorithm.name == "privacyfrost":
+        return
     for name, column in policy.columns.items():
         for option in ("priority", "minimum_level", "presampling_level"):
-            if getattr(column, option) is None or (searched and name in policy.quasi):
-                continue
-            if searched:
-                said, hint = "is an option of quasi columns", "role: quasi, or remove it"
-                yield Problem(column_path(name, option), said, hint=hint)
-            else:
+            if getattr(column, option) is not None:
                 said = f"is an option of privacyfrost, not of {policy.algorithm.name}"
                 hint = "algorithm: {name: privacyfrost}"
                 yield Problem(column_path(name, option), said, hint=hint)
