@@ -22,6 +22,7 @@ from anonymizer.ledger.keeper import prepare_history
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
+from anonymizer.population import population_steps
 from anonymizer.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.session import Session, find_table
 
@@ -56,6 +57,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
         *values_steps(first),
     ]
     reading += hierarchy_stages(policy, first, session)
+    reading += population_steps(policy, session, first)
     executor.run(reading)
     prepare_history(policy, session.engine)
     engine = session.engine

@@ -131,11 +131,19 @@ def input_files(policy: Policy) -> tuple[Path, ...]:
     for column in policy.columns.values():
         if column.hierarchy is not None:
             files += [file.resolve() for file in hierarchy.inputs(column.hierarchy, policy.base)]
+    files += [policy.resolve(file).resolve() for _, file in _population_files(policy)]
     return tuple(dict.fromkeys(files))
 
 
+def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
+    for name in ("k_map", "delta_presence"):
+        model = getattr(policy.privacy, name)
+        if model is not None and model.population.file is not None:
+            yield f"privacy.{name}.population.file", model.population.file
+
+
 def _missing_files(policy: Policy) -> Iterator[Problem]:
-    named = [("source.file", policy.source.file)]
+    named = [("source.file", policy.source.file), *_population_files(policy)]
     named += [
         (f"columns.{name}.hierarchy.file", str(file))
         for name, column in policy.columns.items()

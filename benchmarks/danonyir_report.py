@@ -25,17 +25,17 @@ FIGURES: tuple[tuple[str, str, str, str, str], ...] = (
     ("5b", "ab", "beta", "nloss", "NLoss"),
     ("5c", "ab", "d", "nloss", "NLoss"),
     ("6a", "l", "l", "error_1", "relative error, lambda = 1"),
-    ("6b", "l", "d", "error_all", "relative error, lambda = |QI|"),
+    ("6b", "l", "d", "error_all", "relative error, lambda = all"),
     ("7a", "ab", "alpha", "error_1", "relative error, lambda = 1"),
     ("7b", "ab", "beta", "error_1", "relative error, lambda = 1"),
-    ("7c", "ab", "d", "error_all", "relative error, lambda = |QI|"),
+    ("7c", "ab", "d", "error_all", "relative error, lambda = all"),
     ("8a", "l", "l", "seconds", "CPU seconds"),
     ("8b", "l", "d", "seconds", "CPU seconds"),
     ("9a", "ab", "alpha", "seconds", "CPU seconds"),
     ("9b", "ab", "beta", "seconds", "CPU seconds"),
     ("9c", "ab", "d", "seconds", "CPU seconds"),
 )
-AXES = {"l": "l (= k)", "d": "|QI|", "alpha": "alpha", "beta": "beta"}
+AXES = {"l": "l (= k)", "d": "number of quasi-identifiers", "alpha": "alpha", "beta": "beta"}
 
 
 def name_of(run: Run) -> str:
@@ -139,10 +139,10 @@ def claims(runs: Sequence[Run]) -> list[dict[str, Any]]:
     ratio("NLoss, EIR / IR (α,β), DAnonyIR", "ab", "DAnonyIR EIR", "DAnonyIR IR", "1.013 to 1.052")
     for figure, model, varied, paper in (
         ("vulnerable share by l", "l", "l", "rises"),
-        ("vulnerable share by |QI|, IR (k,l)", "l", "d", "hardly changes"),
+        ("vulnerable share by number of quasi-identifiers, IR (k,l)", "l", "d", "hardly changes"),
         ("vulnerable share by alpha", "ab", "alpha", "rises"),
         ("vulnerable share by beta", "ab", "beta", "falls"),
-        ("vulnerable share by |QI|, IR (α,β)", "ab", "d", "hardly changes"),
+        ("vulnerable share by number of quasi-identifiers, IR (α,β)", "ab", "d", "hardly changes"),
     ):
         rows.append(
             {"claim": f"{figure}, DAnonyIR", "paper": paper,

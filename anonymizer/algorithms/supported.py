@@ -9,6 +9,7 @@ from anonymizer.policy import Policy
 
 DIVERSITY = {"l_diversity", "entropy_l", "recursive_cl", "t_closeness", "alpha"}
 RELATIVE = {"beta_likeness", "delta_disclosure"}
+POPULATION = {"k_map", "delta_presence"}
 IDENTITY = {"ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta"}
 
 RULES: dict[str, set[str]] = {
@@ -22,7 +23,7 @@ RULES: dict[str, set[str]] = {
 }
 MODELS: dict[str, set[str]] = {
     "msb": {"k_anonymity"},
-    "mondrian": {"k_anonymity", "alpha_k"} | IDENTITY,
+    "mondrian": {"k_anonymity", "alpha_k"} | IDENTITY | POPULATION,
     "lgb": {"k_anonymity", "ir_k"},
     "full_domain": {"k_anonymity", "alpha_k"},
     "privacyfrost": {"k_anonymity", "alpha_k"},
@@ -77,6 +78,7 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 allowed=", ".join(sorted(MODELS[name])),
                 hint=hint,
             )
+    yield from _population_problems(policy)
     for column in policy.protected:
         protect = policy.columns[column].protect
         assert protect is not None
@@ -105,3 +107,27 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 "hierarchical needs a hierarchy of the column",
                 hint="hierarchy: {file: diseases.csv}",
             )
+
+
+def _population_problems(policy: Policy) -> Iterator[Problem]:
+    """One population, of a table that is released once and cut by values."""
+    privacy = policy.privacy
+    named = sorted(POPULATION.intersection(privacy.guarantees))
+    if named and policy.republish is not None:
+        yield Problem(
+            f"privacy.{named[0]}",
+            "is not available with republish",
+            hint="leave republish out, or ask for k_anonymity",
+        )
+    if (
+        privacy.k_map is not None
+        and privacy.delta_presence is not None
+        and privacy.k_map.population != privacy.delta_presence.population
+    ):
+        yield Problem(
+            "privacy.delta_presence.population",
+            "differs from privacy.k_map.population",
+            hint="name one population for both models",
+        )
+    if named and not policy.quasi:
+        yield Problem(f"privacy.{named[0]}", "needs a quasi column to compare with the population")

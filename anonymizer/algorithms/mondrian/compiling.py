@@ -9,6 +9,7 @@ from anonymizer.algorithms.mondrian.partition import Partitioning, partition_sta
 from anonymizer.algorithms.persons.feasible import feasibility
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.persons.units import extent_steps
+from anonymizer.algorithms.population import population_rules, population_stages
 from anonymizer.algorithms.prepare import (
     PERSONS,
     coded_step,
@@ -67,6 +68,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         further = [Sql(f"min({c}) as {c}") for c in codes]
     extents, extent_stages = extent_steps(policy, roles)
     rules, rule_stages = protections(policy, roles, keys)
+    population = population_rules(policy, roles, extents)
     how = Partitioning(
         k=k,
         split=options.split,
@@ -74,6 +76,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         protections=rules,
         singles=not _judged_by_distribution(policy),
         persons=persons,
+        population=population,
     )
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
@@ -85,6 +88,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *rule_stages,
         *holding_steps(policy, persons, keys, PERSONS),
         *feasibility(policy, persons),
+        *population_stages(population),
         *partition_stages(roles.quasi, how, profile.rows, options.loop),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
     )

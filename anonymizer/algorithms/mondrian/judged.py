@@ -11,6 +11,7 @@ from typing import Any
 
 from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.persons.rules import PersonRules
+from anonymizer.algorithms.population import COMPARED, PopulationRules, compare_step
 from anonymizer.compile import work
 from anonymizer.plan import Compute, Step
 
@@ -20,9 +21,11 @@ BATCHES = ((1, 1), (2, 4), (5, 16), (17, None))
 """Ranks of the cuts that are judged together."""
 
 
-def judged_choice(rules: PersonRules, context: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
-    """Steps that write the chosen cut of every class that has one, under `rules`."""
-    shared = {**context, "offered": OFFERED}
+def judged_choice(
+    rules: PersonRules, population: PopulationRules | None, context: Mapping[str, Any]
+) -> tuple[Step | Compute, ...]:
+    """Steps that write the chosen cut of every class that has one, under all rules."""
+    shared = {**context, "offered": OFFERED, "compared": None}
     steps: list[Step | Compute] = [
         Step("offer cuts", "mondrian/offer_cuts.sql.j2", shared),
         Step("no cuts chosen yet", "mondrian/nothing_chosen.sql.j2", shared),
@@ -32,7 +35,9 @@ def judged_choice(rules: PersonRules, context: Mapping[str, Any]) -> tuple[Step 
         own = {**shared, "first": first, "last": last or 0, "asked": judging.asked}
         steps.append(Step("halves of cuts", "mondrian/halves.sql.j2", own))
         steps += judging.steps()
-        steps.append(
-            Step("choose cuts", "mondrian/choose_judged.sql.j2", {**own, **judging.passed})
-        )
+        chosen = {**own, **judging.passed}
+        if population is not None:
+            steps.append(compare_step(population, own))
+            chosen |= {"compared": COMPARED}
+        steps.append(Step("choose cuts", "mondrian/choose_judged.sql.j2", chosen))
     return tuple(steps)

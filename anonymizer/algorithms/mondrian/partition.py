@@ -15,6 +15,7 @@ from anonymizer.profile import Attribute, Level
 
 if TYPE_CHECKING:
     from anonymizer.algorithms.persons.rules import PersonRules
+    from anonymizer.algorithms.population import PopulationRules
 
 MEMBERS = work("members")
 OPEN = work("open_units")
@@ -52,8 +53,15 @@ class Partitioning:
     """Whether one value of a category may be parted from all others (cuts by loss only)."""
     persons: PersonRules | None = None
     """Rules on persons that both halves of a cut have to hold."""
+    population: PopulationRules | None = None
+    """Models that compare both halves of a cut with a population."""
     first_class: Sql = ONE_CLASS
     """Class of a unit before the first cut: the first position of its part."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether rules look at the halves of a cut beyond what running sums can say."""
+        return self.population is not None or bool(self.persons and self.persons.rules)
 
 
 def levels_of_loss(rows: int, k: int) -> int:
@@ -73,19 +81,20 @@ def partition_stages(
     )
     context = _context(attributes, levels, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
-    judged = how.persons is not None and bool(how.persons.rules)
-    if not judged and (loop == "recursive" or (loop == "auto" and rows <= RECURSIVE_UP_TO)):
+    if not how.judged and (loop == "recursive" or (loop == "auto" and rows <= RECURSIVE_UP_TO)):
         stages.append(Step("partition", "mondrian/partition.sql.j2", context))
         return tuple(stages)
     stages += [
         Step("first classes", "mondrian/open.sql.j2", context),
         Step("no final classes yet", "mondrian/members.sql.j2", context),
+        *_matched(how),
         Loop(
             "partition",
             (
                 *_choice(how, context),
                 Step("close classes", "mondrian/close_classes.sql.j2", context),
                 Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                *_narrowed(how, context),
             ),
             until=Step("open classes", "mondrian/open_classes.sql.j2", context),
             at_most=rows,
@@ -95,11 +104,27 @@ def partition_stages(
 
 
 def _choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
-    if how.persons is not None and how.persons.rules:
+    if how.persons is not None and how.judged:
         from anonymizer.algorithms.mondrian.judged import judged_choice
 
-        return judged_choice(how.persons, context)
+        return judged_choice(how.persons, how.population, context)
     return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
+
+
+def _matched(how: Partitioning) -> Sequence[Step]:
+    if how.population is None:
+        return ()
+    from anonymizer.algorithms.population import first_within
+
+    return (first_within(how.population, how.first_class),)
+
+
+def _narrowed(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
+    if how.population is None:
+        return ()
+    from anonymizer.algorithms.population import narrow_steps
+
+    return narrow_steps(how.population, context)
 
 
 def _node(attribute: Attribute) -> bool:

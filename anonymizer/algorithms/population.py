@@ -1,0 +1,196 @@
+"""k-map and delta-presence while a table is partitioned: the population in the table's terms.
+
+The population is read once and placed in the domains of the table. A cut is admissible only where
+both halves hold on the cells that they would publish (k-map: Sweeney 2001; delta-presence: Nergiz et
+al. 2007, definition 2). Where a lower bound on presence is asked for, no cut may leave a member of
+the population between the cells of both halves either: nobody would then think it in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.mondrian.loss import shape
+from anonymizer.algorithms.prepare import UNITS
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.policy import Policy
+from anonymizer.privacy.exact import at_least, at_most
+from anonymizer.profile import Attribute, Level
+
+POPULATION = work("population")
+TUPLES = work("population_tuples")
+WITHIN = work("population_within")
+NARROWED = work("population_narrowed")
+COMPARED = work("population_compared")
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """One attribute's columns and tables while the population is compared with it."""
+
+    attribute: Attribute
+
+    @property
+    def index(self) -> int:
+        return self.attribute.index
+
+    @property
+    def c(self) -> Sql:
+        return self.attribute.c
+
+    @property
+    def value(self) -> Sql:
+        """Its value in the population."""
+        return Sql(f"p{self.index}")
+
+    @property
+    def shape(self) -> str:
+        return shape(self.attribute)
+
+    @property
+    def distinct(self) -> int:
+        return self.attribute.distinct
+
+    @property
+    def height(self) -> int:
+        return self.attribute.height
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return self.attribute.levels if self.shape == "node" else ()
+
+    @property
+    def domain(self) -> Table:
+        return self.attribute.domain
+
+    @property
+    def places(self) -> Table:
+        """Work table of the population's values with their places in the domain."""
+        return work(f"population_places_{self.index}")
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRules:
+    """What every class has to hold against the population, as SQL over `n`, `sure`, `possible`.
+
+    `sure` members match the cells whatever is not known of them, `possible` ones may.
+    """
+
+    ranks: tuple[Rank, ...]
+    holds: Sql
+    all_matched: bool
+    """Whether every member of the population has to match some class."""
+    typed: bool
+    extents: Table
+    models: str
+
+    def context(self) -> Mapping[str, Any]:
+        """Parameters of the templates that compare boxes with the population."""
+        return {
+            "ranks": self.ranks,
+            "holds": self.holds,
+            "all_matched": self.all_matched,
+            "typed": self.typed,
+            "units": UNITS,
+            "extents": self.extents,
+            "tuples": TUPLES,
+            "within": WITHIN,
+            "narrowed": NARROWED,
+            "compared": COMPARED,
+            "domains": [rank.domain for rank in self.ranks],
+        }
+
+
+def population_rules(policy: Policy, roles: Roles, extents: Table) -> PopulationRules | None:
+    """The models of the policy that need a population; None where it names none."""
+    k_map, presence = policy.privacy.k_map, policy.privacy.delta_presence
+    holds: list[str] = []
+    if k_map is not None:
+        holds.append(f"sure >= {lit(k_map.k)}")
+    if presence is not None:
+        most, least = at_most(presence.max), at_least(presence.min)
+        holds.append(_times("n", most.denominator, "<=", "sure", most.numerator))
+        holds.append(_times("possible", least.numerator, "<=", "n", least.denominator))
+    if not holds:
+        return None
+    return PopulationRules(
+        ranks=tuple(Rank(a) for a in roles.quasi),
+        holds=Sql(" and ".join(f"({one})" for one in holds)),
+        all_matched=presence is not None and presence.min > 0,
+        typed=policy.publish.cells == "typed",
+        extents=extents,
+        models=", ".join(n for n in ("k_map", "delta_presence") if n in policy.privacy.guarantees),
+    )
+
+
+def _times(left: str, by: int, sign: str, right: str, times: int) -> str:
+    return f"cast({left} as hugeint) * {lit(by)} {sign} cast({right} as hugeint) * {lit(times)}"
+
+
+def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
+    """Stages that place the population in the domains, and stop where the whole table fails."""
+    if rules is None:
+        return ()
+    places = [
+        Step(
+            f"population in the domain of {rank.attribute.column}",
+            "prepare/population_places.sql.j2",
+            {
+                "population": POPULATION,
+                "domain": rank.domain,
+                "places": rank.places,
+                "value": rank.value,
+                "attribute": rank.attribute,
+                "levels": rank.levels,
+            },
+        )
+        for rank in rules.ranks
+    ]
+    tuples = Step(
+        "tuples of the population",
+        "prepare/population_tuples.sql.j2",
+        {
+            "population": POPULATION,
+            "places": [rank.places for rank in rules.ranks],
+            "ranks": rules.ranks,
+            "tuples": TUPLES,
+        },
+    )
+
+    def explain(row: Row) -> Problem:
+        n, sure, members = row
+        return Problem(
+            "privacy",
+            f"{rules.models} does not hold even for the whole table as one class, whose {n} units"
+            f" match {sure} of {members} members of the population",
+            hint="weaken the requirement, or give a population that the table is a sample of",
+        )
+
+    whole = Step("the table in the population", "mondrian/population_whole.sql.j2", rules.context())
+    return (*places, tuples, Guard(whole, explain, InfeasibleError))
+
+
+def first_within(rules: PopulationRules, first_class: Sql) -> Step:
+    """The step that finds the tuples which match the class that everybody is in."""
+    context = {**rules.context(), "first_class": first_class}
+    return Step("population of the first class", "mondrian/population_first.sql.j2", context)
+
+
+def compare_step(rules: PopulationRules, context: Mapping[str, Any]) -> Step:
+    """The step that judges the halves of `asked` cuts into COMPARED (offer, holds)."""
+    own = {**context, **rules.context()}
+    return Step("halves in the population", "mondrian/population_judge.sql.j2", own)
+
+
+def narrow_steps(rules: PopulationRules, context: Mapping[str, Any]) -> Sequence[Step]:
+    """After the cuts: which tuples match the classes that may be cut again."""
+    own = {**context, **rules.context()}
+    return (
+        Step("population of the halves", "mondrian/population_within.sql.j2", own),
+        Step("population of open classes", "mondrian/population_moved.sql.j2", own),
+    )

@@ -1,0 +1,114 @@
+"""The population of a policy: where it is, and its quasi-identifiers as they are compared."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.algorithms.population import POPULATION
+from anonymizer.algorithms.prepare import Relation
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import Sql, ident, lit
+from anonymizer.errors import Problem, SourceError
+from anonymizer.plan import Step
+from anonymizer.policy import Policy
+from anonymizer.policy.privacy import Population
+from anonymizer.policy.values import file_format, table_parts
+from anonymizer.profile import published_type
+from anonymizer.session import READERS, Session, find_table
+
+_WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The columns of a population that are compared with a table's."""
+
+    columns: tuple[tuple[Sql, Sql], ...]
+    """Expression and physical name (`p<i>`) of every quasi-identifier, in the policy's order."""
+    person: str | None
+    """The policy's person column, where the population has it: members are counted by it then."""
+
+
+def population_of(policy: Policy) -> Population | None:
+    """The one population that the policy's models name."""
+    for model in (policy.privacy.k_map, policy.privacy.delta_presence):
+        if model is not None:
+            return model.population
+    return None
+
+
+def population_path(policy: Policy) -> str:
+    """Where the policy names its population."""
+    model = "k_map" if policy.privacy.k_map is not None else "delta_presence"
+    return f"privacy.{model}.population"
+
+
+def file_relation(path: Path) -> Sql:
+    """A population's file as SQL to select from."""
+    return Sql(f"{READERS[file_format(path.name) or '']}({lit(str(path))})")
+
+
+def members_of(
+    policy: Policy,
+    expected: list[tuple[int, str, str]],
+    present: list[tuple[str, str]],
+) -> Members:
+    """Match the `expected` columns (index, name, type) with those of the population.
+
+    Raises SourceError with every column that is missing or of another type: 3 and 3.7, or 7 and
+    '007', would be equal or not by the accident of a cast.
+    """
+    path, types = population_path(policy), dict(present)
+    problems, columns = [], []
+    for index, name, sql_type in expected:
+        if name not in types:
+            said = f"has no column {name}, a quasi-identifier of the table"
+            problems.append(Problem(path, said, hint="give it the names of the table"))
+            continue
+        ours, theirs = published_type(sql_type), published_type(types[name])
+        if ours != theirs and not (_WHOLE.match(ours) and _WHOLE.match(theirs)):
+            said = f"has {name} as {theirs}, the table as {ours}"
+            problems.append(Problem(path, said, hint="cast one of them in a view or a query"))
+            continue
+        value = f"cast({ident(name)} as varchar)" if ours == "VARCHAR" else ident(name).text
+        if ours == "VARCHAR":
+            value += ' collate "binary"'
+        elif ours in ("FLOAT", "DOUBLE"):
+            value = f"case when {value} = 0 then 0 else {value} end"
+        columns.append((Sql(value), Sql(f"p{index}")))
+    if problems:
+        raise SourceError(problems)
+    return Members(tuple(columns), policy.person if policy.person in types else None)
+
+
+def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[Step, ...]:
+    """The step that reads the population, where the policy names one."""
+    named = population_of(policy)
+    if named is None:
+        return ()
+    path = population_path(policy)
+    if named.file is not None:
+        relation = Relation(file_relation(policy.resolve(named.file).resolve()))
+    else:
+        table = find_table(session.engine, table_parts(named.table or ""), f"{path}.table")
+        relation = Relation(ident(table), table)
+    members = members_of(
+        policy,
+        [(a.index, a.column, a.sql_type) for a in roles.quasi],
+        session.engine.describe(relation.sql.text, path),
+    )
+    return (
+        Step(
+            "read the population",
+            "prepare/population.sql.j2",
+            {
+                "population": POPULATION,
+                "population_source": relation.table or relation.sql,
+                "relation": relation.sql,
+                "columns": members.columns,
+                "person": members.person,
+            },
+        ),
+    )
