@@ -22,6 +22,7 @@ from anonymizer.ledger import Keeper
 from anonymizer.pipeline import Prepared, prepare
 from anonymizer.plan import Plan, Step
 from anonymizer.policy import Policy
+from anonymizer.population import members_at_hand
 from anonymizer.release import objects, replace_target
 from anonymizer.release.file_target import FileTarget, building_of, create_schema, create_view
 from anonymizer.release.honesty import PRESENCE, presence_disclosed
@@ -44,6 +45,7 @@ from anonymizer.release.source_checks import (
     ORIGINALS,
     against_source,
     counterfeits,
+    members_read,
     published_paths,
     release_measures,
     suppression,
@@ -328,8 +330,9 @@ class _Job:
         forged = counterfeits(self.engine, self.compiled)
         found = suppression(self.policy, self.engine, view, layout, forged)
         refuse_beyond(found, self.policy.suppression_limit)
-        verification = judge(self.engine, view, layout, self.requirements)
-        verification += against_source(self.policy, self.engine, self.prepared, view, layout)
+        source = against_source(self.policy, self.engine, self.prepared, view, layout)
+        population = members_read(self.policy, self.prepared.roles)
+        verification = judge(self.engine, view, layout, self.requirements, population) + source
         refuse_unless_passed(verification)
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found
@@ -428,7 +431,9 @@ def verify(policy: Policy | None, database: str | Path | None = None) -> Verific
         total: Verification | None = None
         for view, required in views:
             manifest = read_manifest(engine, view)
-            found = judge(engine, view, manifest.layout, required or manifest.requirements)
+            population = members_at_hand(policy, engine, manifest.layout)
+            requirements = required or manifest.requirements
+            found = judge(engine, view, manifest.layout, requirements, population)
             total = found if total is None else total + found
     assert total is not None
     return total

@@ -9,14 +9,18 @@ from pathlib import Path
 from anonymizer.algorithms.population import POPULATION
 from anonymizer.algorithms.prepare import Relation
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, ident, lit
+from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import Problem, SourceError
 from anonymizer.plan import Step
 from anonymizer.policy import Policy
 from anonymizer.policy.privacy import Population
 from anonymizer.policy.values import file_format, table_parts
 from anonymizer.profile import published_type
+from anonymizer.release.layout import Layout
 from anonymizer.session import READERS, Session, find_table
+from anonymizer.verify import population as verified
+from anonymizer.verify.columns import quasi
 
 _WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
 
@@ -112,3 +116,36 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
             },
         ),
     )
+
+
+def members_at_hand(
+    policy: Policy | None, engine: DuckDBEngine, layout: Layout
+) -> verified.Members | str:
+    """The population for somebody who has the release and the policy, or why they lack it.
+
+    A file is read beside the release. Tables of the source are not at hand, and the hierarchies
+    that nodes come from are not published.
+    """
+    named = population_of(policy) if policy is not None else None
+    if policy is None or named is None:
+        return verified.NEEDED
+    if named.file is None:
+        return "needs the population, a table of the source that the release does not hold"
+    file = policy.resolve(named.file).resolve()
+    if not file.is_file():
+        return f"needs the population, and there is no file {file.name}"
+    columns = quasi(layout)
+    if any(column.hierarchy for column in columns):
+        return "needs the hierarchies of the columns, which the release does not hold"
+    relation = file_relation(file)
+    expected = [(i, c.column, c.sql_type) for i, c in enumerate(columns, start=1)]
+    found = members_of(policy, expected, engine.describe(relation.text, population_path(policy)))
+    table = Table("anonymizer_population", "main", "temp")
+    listed = ", ".join(f"{value} as {name}" for value, name in found.columns)
+    counted = f"count(distinct {ident(found.person)})" if found.person else "count(*)"
+    engine.raw(
+        f"create or replace temp table {ident(table.name)} as"
+        f" select {listed}, {counted} as members from {relation} group by all",
+        "verification",
+    )
+    return verified.Members(table, {column: f"p{i}" for i, column, _ in expected})

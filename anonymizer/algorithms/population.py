@@ -1,9 +1,9 @@
 """k-map and delta-presence while a table is partitioned: the population in the table's terms.
 
 The population is read once and placed in the domains of the table. A cut is admissible only where
-both halves hold on the cells that they would publish (k-map: Sweeney 2001; delta-presence: Nergiz et
-al. 2007, definition 2). Where a lower bound on presence is asked for, no cut may leave a member of
-the population between the cells of both halves either: nobody would then think it in the table.
+both halves hold on the cells that they would publish (k-map: Sweeney 2001; delta-presence: Nergiz
+et al. 2007, definition 2). Where a lower bound on presence is asked for, no cut may leave a member
+of the population outside of both halves either: nobody would then think it in the table.
 """
 
 from __future__ import annotations

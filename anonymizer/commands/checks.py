@@ -31,6 +31,8 @@ def check_lines(verification: Verification) -> Iterator[str]:
     rest = len(verification.checks) - len(shown)
     if rest:
         yield f"  and {rest} checks of form and against the source hold"
+    for item in verification.not_checked:
+        yield f"  NOT CHECKED: {item.name} {item.reason}"
 
 
 def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:

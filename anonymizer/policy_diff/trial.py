@@ -17,6 +17,7 @@ from anonymizer.release.judge import judge
 from anonymizer.release.layout import Requirement
 from anonymizer.release.source_checks import (
     counterfeits,
+    members_read,
     originals,
     published_paths,
     release_measures,
@@ -72,9 +73,10 @@ def _tried(policy: Policy, session: Session) -> Trial:
     staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
     layout = replace(compiled.layout, tables=staged)
     requirements = _requirements(policy, session, prepared)
-    verification = judge(engine, STAGED, layout, requirements)
-    found = suppression(policy, engine, STAGED, layout, counterfeits(engine, compiled))
     stage_link(engine, compiled, prepared.roles)
+    population = members_read(policy, prepared.roles)
+    verification = judge(engine, STAGED, layout, requirements, population)
+    found = suppression(policy, engine, STAGED, layout, counterfeits(engine, compiled))
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
     named = {(r.name, r.column) for r in requirements}
     units = measures["persons"] if policy.person is not None else measures["rows"]

@@ -10,18 +10,28 @@ from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.verify import Verification, verify_release
+from anonymizer.verify.population import NEEDED, Members
+from anonymizer.verify.result import Rows
 
 
 def judge(
-    engine: DuckDBEngine, view: Table, layout: Layout, requirements: tuple[Requirement, ...]
+    engine: DuckDBEngine,
+    view: Table,
+    layout: Layout,
+    requirements: tuple[Requirement, ...],
+    population: Members | str = NEEDED,
 ) -> Verification:
-    """Verify the rows behind `view` on the engine that sees them."""
-    return verify_release(lambda text: engine.raw(text, "verification"), view, layout, requirements)
+    """Verify the rows behind `view` on the engine that sees them (and the population)."""
+
+    def run_sql(text: str) -> Rows:
+        return engine.raw(text, "verification")
+
+    return verify_release(run_sql, view, layout, requirements, population)
 
 
 def refuse_unless_passed(verification: Verification) -> None:
     """Raises GuaranteeError naming every check that does not hold, in figures."""
-    if verification.passed:
+    if verification.passed and not verification.not_checked:
         return
     problems = [
         Problem(
@@ -35,6 +45,10 @@ def refuse_unless_passed(verification: Verification) -> None:
             ),
         )
         for check in verification.failed
+    ]
+    problems += [
+        Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}")
+        for item in verification.not_checked
     ]
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.algorithms.labels import value_label
+from anonymizer.algorithms.population import POPULATION
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, work
@@ -15,10 +16,12 @@ from anonymizer.measure import measure_release
 from anonymizer.measure.groups import measure_groups
 from anonymizer.pipeline import Prepared
 from anonymizer.policy import Lgb, Policy
+from anonymizer.population import population_of
 from anonymizer.profile import Sensitive
 from anonymizer.release.judge import Suppression
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.verify import Verification
+from anonymizer.verify.population import NEEDED, Members
 from anonymizer.verify.source import Originals, verify_against_source
 
 ORIGINALS = work("originals")
@@ -67,6 +70,17 @@ def originals(roles: Roles) -> Originals:
         flags={a.column: a.f.text for a in roles.flagged},
         nodes={a.column: _nodes(a.index) for a in roles.quasi if a.height and not a.ordered},
         person="person",
+    )
+
+
+def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -> Members | str:
+    """The population as it was read once; nodes stand where the originals say."""
+    if population_of(policy) is None:
+        return NEEDED
+    return Members(
+        POPULATION,
+        {a.column: f"p{a.index}" for a in roles.quasi},
+        (where or originals(roles)).nodes,
     )
 
 

@@ -13,22 +13,26 @@ from anonymizer.assess import Assessment, assess_opened
 from anonymizer.assess.opening import Opened
 from anonymizer.compile import ident, work
 from anonymizer.errors import AnonymizerError
+from anonymizer.execute import Executor
 from anonymizer.measure.counts import CountError, staged_count_error
 from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.policy import Policy
+from anonymizer.population import population_steps
 from anonymizer.release.beside import Beside, Published, open_beside, open_release, release_file
 from anonymizer.release.honesty import certificate, known_attacks
 from anonymizer.release.judge import judge
+from anonymizer.release.source_checks import members_read
 from anonymizer.report.distributions import Distribution, alone, compared
 from anonymizer.report.words import column_sentences, guarantee_sentence
 from anonymizer.report.workload import Answer, run_workload
 from anonymizer.verify import Verification
 from anonymizer.verify.columns import quasi
+from anonymizer.verify.population import NEEDED, Members
 
 NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
 FLOOR = 5
 """Units below which nothing is shown, where the policy names no k."""
-QUERIES = 100
+QUERIES = 40
 PREDICATES = 2
 
 
@@ -126,6 +130,8 @@ def _collected(policy: Policy, release: Published) -> Report:
     unit = "persons" if policy.person is not None else "rows"
     beside = release if isinstance(release, Beside) else None
     warnings = list(_warnings(policy, release))
+    verification = _judged(policy, release)
+    warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
     counts: CountError | None = None
     workload: list[Answer] = []
     if beside is not None:
@@ -148,9 +154,7 @@ def _collected(policy: Policy, release: Published) -> Report:
     return Report(
         policy=policy,
         manifest=without_values(manifest.data),
-        verification=_shown(
-            judge(release.engine, release.view, release.layout, manifest.requirements)
-        ),
+        verification=_shown(verification),
         floor=floor,
         unit=unit,
         columns=tuple(column_sentences(policy)),
@@ -178,13 +182,23 @@ def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _judged(policy: Policy, release: Published) -> Verification:
+    """The release judged again; with its source at hand, in the population as well."""
+    population: Members | str = NEEDED
+    if isinstance(release, Beside):
+        Executor(release.engine).run(population_steps(policy, release.session, release.roles))
+        population = members_read(policy, release.roles, release.originals)
+    requirements = release.manifest.requirements
+    return judge(release.engine, release.view, release.layout, requirements, population)
+
+
 def _shown(verification: Verification) -> Verification:
     """The checks, the SQL of those that list values left out."""
     checks = (
         replace(c, sql=NOT_SHOWN) if _lists_values(c.name, c.required) else c
         for c in verification.checks
     )
-    return Verification(verification.passed, tuple(checks))
+    return replace(verification, checks=tuple(checks))
 
 
 def _lists_values(name: str, required: Any) -> bool:

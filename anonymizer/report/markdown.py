@@ -19,6 +19,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# Privacy report: {_cell(str(manifest['view']))}"
     yield ""
     verdict = "All guarantees hold." if report.verification.passed else "NOT ALL CHECKS HOLD."
+    if report.verification.passed and report.verification.not_checked:
+        verdict = "All guarantees that were checked hold."
     yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{verdict}**"
     for warning in report.warnings:
         yield f"\n**Note: {_cell(warning)}.**"

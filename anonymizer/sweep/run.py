@@ -20,6 +20,7 @@ from anonymizer.policy import Policy
 from anonymizer.release.judge import judge
 from anonymizer.release.source_checks import (
     counterfeits,
+    members_read,
     published_paths,
     release_measures,
     stage_link,
@@ -93,8 +94,9 @@ def _run(
         for item in requirements_of(policy)
     )
     found = suppression(policy, engine, STAGED, layout, counterfeits(engine, compiled))
-    holds = judge(engine, STAGED, layout, requirements).passed
     stage_link(engine, compiled, prepared.roles)
+    population = members_read(policy, prepared.roles)
+    holds = judge(engine, STAGED, layout, requirements, population).passed
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
     units = measures["persons"] if policy.person is not None else measures["rows"]
     return Point(

@@ -9,25 +9,49 @@ from anonymizer.compile import Table, ident
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.verify.form import form
+from anonymizer.verify.population import (
+    NEEDED,
+    Members,
+    not_checked,
+    of_population,
+    population_questions,
+)
 from anonymizer.verify.questions import Question
-from anonymizer.verify.result import RunSql, Verification, verification
+from anonymizer.verify.result import NotChecked, RunSql, Verification, verification
 from anonymizer.verify.rules import questions
 
 
 def verify_release(
-    run_sql: RunSql, view: Table, layout: Layout, requirements: Sequence[Requirement]
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    requirements: Sequence[Requirement],
+    population: Members | str = NEEDED,
 ) -> Verification:
     """Judge the published rows: conditions of form first, then every requirement.
 
-    Raises `NothingToCheckError` where there is no requirement, no class or group, no row, or a
-    requirement that the release alone cannot answer.
+    `population`: what the models of a population are judged with, or why they cannot be; they are
+    then listed as not checked. Raises `NothingToCheckError` where there is no requirement, no class
+    or group, no row, or nothing but requirements that the release alone cannot answer.
     """
     asked = _questions(view, layout, requirements)
+    left: tuple[NotChecked, ...] = ()
+    if isinstance(population, Members):
+        asked = (*asked, *population_questions(view, layout, requirements, population))
+    else:
+        left = not_checked(requirements, population)
+        if len(left) == len(requirements):
+            raise NothingToCheckError(
+                [
+                    Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}")
+                    for item in left
+                ]
+            )
     if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
         raise NothingToCheckError(
             Problem("release", "has no rows", hint="nothing was published, so nothing can be shown")
         )
-    return verification(tuple(question.ask(run_sql) for question in asked))
+    return verification(tuple(question.ask(run_sql) for question in asked), left)
 
 
 def check_sql(
@@ -54,5 +78,6 @@ def _questions(
                 "release", "has neither class_id nor group_id", hint="was it made by this tool?"
             )
         )
-    guarantees = [q for requirement in requirements for q in questions(view, layout, requirement)]
+    alone = [item for item in requirements if item not in of_population(requirements)]
+    guarantees = [q for requirement in alone for q in questions(view, layout, requirement)]
     return (*form(view, layout), *guarantees)

@@ -37,14 +37,26 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class NotChecked:
+    """A requirement that could not be judged, so that nothing is claimed of it."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """All checks of one release."""
 
     passed: bool
+    """Whether every check that was made holds; it says nothing of `not_checked`."""
     checks: tuple[Check, ...]
+    not_checked: tuple[NotChecked, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        return {"passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
+        found = {"passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
+        left = [asdict(item) for item in self.not_checked]
+        return {**found, "not_checked": left} if left else found
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -52,9 +64,13 @@ class Verification:
         return tuple(check for check in self.checks if not check.passed)
 
     def __add__(self, other: Verification) -> Verification:
-        return verification((*self.checks, *other.checks))
+        left = (*self.not_checked, *other.not_checked)
+        return verification((*self.checks, *other.checks), left)
 
 
-def verification(checks: tuple[Check, ...]) -> Verification:
+def verification(
+    checks: tuple[Check, ...], not_checked: tuple[NotChecked, ...] = ()
+) -> Verification:
     """Passed if there are checks and every one of them holds."""
-    return Verification(bool(checks) and all(check.passed for check in checks), checks)
+    passed = bool(checks) and all(check.passed for check in checks)
+    return Verification(passed, checks, not_checked)

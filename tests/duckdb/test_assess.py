@@ -148,7 +148,7 @@ def test_figures_equal_the_definitions(connection: duckdb.DuckDBPyConnection, se
     one_table(connection, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_figures_equal_the_definitions_on_hundreds(connection: duckdb.DuckDBPyConnection) -> None:
     for seed in SEEDS_ALL:
         one_table(connection, seed)
@@ -236,7 +236,7 @@ def test_requirements_population_and_uniqueness(
     check(connection, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("check", CHECKED)
 def test_requirements_population_and_uniqueness_on_hundreds(
     connection: duckdb.DuckDBPyConnection, check: Check

@@ -72,7 +72,7 @@ def test_all_in_one_block_is_the_algorithm_of_the_paper(
     assert any(compare(tmp_path, draw, privacy, tree=tree, most=22) for _ in range(12))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_all_in_one_block_on_many_tables(tmp_path: Path, privacy: dict[str, Any]) -> None:
     draw = random.Random("many" + repr(privacy))

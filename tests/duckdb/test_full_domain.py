@@ -197,7 +197,7 @@ def test_optimum_under_rules(tmp_path: Path, name: str, limit: float) -> None:
     under_rule(tmp_path, name, limit, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", range(1, 9))
 @pytest.mark.parametrize("limit", [0, 0.2])
 @pytest.mark.parametrize("name", PROTECTED)
@@ -215,13 +215,13 @@ def under_rule(folder: Path, name: str, limit: float, case: int) -> None:
     compare(folder, lattice, sensitive=sensitive, protect=protect)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", range(10, 80))
 def test_optimum_under_k_often(tmp_path: Path, case: int) -> None:
     test_optimum_under_k(tmp_path, case)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", range(2, 12))
 def test_persons_and_odd_levels_often(tmp_path: Path, case: int) -> None:
     for test in (test_optimum_counts_persons, test_levels_that_do_not_nest):
@@ -261,7 +261,7 @@ def test_levels_that_do_not_nest(tmp_path: Path, case: int) -> None:
     compare(tmp_path, lattice, built={"q0": spec})
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_optimum_of_adult(data_folder: Path, tmp_path: Path) -> None:
     """12,960 nodes; the optimum that trying every node in numpy confirmed."""
     files = {

@@ -89,6 +89,15 @@ POLICIES: dict[str, dict[str, Any]] = {
         "k": None,
         "privacy": {"eir_l": 2},
     },
+    "mondrian_population": {
+        "columns": columns(),
+        "algorithm": MONDRIAN,
+        "k": None,
+        "privacy": {
+            "k_map": {"k": 3, "population": "people"},
+            "delta_presence": {"min": 0.1, "max": 1, "population": "people"},
+        },
+    },
     "mondrian_relaxed": {
         "columns": columns(age={"role": "quasi", "nulls": "forbid"}),
         "algorithm": {**MONDRIAN, "split": "median", "strict": False},

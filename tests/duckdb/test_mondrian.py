@@ -81,7 +81,7 @@ def test_classes_are_those_of_the_naive_recursion(
     assert found == expected(table, k, split=options["split"])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(o.values()))
 @pytest.mark.parametrize("number", range(10, 110))
 def test_classes_are_those_of_the_naive_recursion_on_many_tables(

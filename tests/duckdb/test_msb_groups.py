@@ -106,7 +106,7 @@ def test_exact_is_the_oracle(run: DuckDBEngine, strategy: str, level_first: bool
         check(run, seed, strategy, level_first)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("level_first", [False, True])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_exact_is_the_oracle_often(run: DuckDBEngine, strategy: str, level_first: bool) -> None:

@@ -200,7 +200,7 @@ def test_better_than_plain_top_down(seed: int, tmp_path: Path) -> None:
     assert compare(case, RULES[0][1], tmp_path) == "escaped"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_same_as_the_oracle_on_hundreds_of_tables(tmp_path: Path) -> None:
     seen = Counter(one_random(seed, tmp_path) for seed in range(100, 400))
     assert seen["top-down"] > 100

@@ -1,6 +1,6 @@
 """Runs that are killed, and what the next one finds. The full matrix takes long:
 
-python -m pytest -m slow tests/faults        (or: python -m tests.faults.matrix FOLDER --full)
+python -m pytest -m exhaustive tests/faults        (or: python -m tests.faults.matrix FOLDER --full)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def test_killed_run_at_every_statement(tmp_path: Path) -> None:
     check(result)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_run_full_matrix(tmp_path: Path, kind: str) -> None:
     """Before and after every point of every kind of run, a second run after every kill."""

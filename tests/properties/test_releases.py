@@ -189,7 +189,7 @@ def test_a_release_of_lgb_keeps_its_promises(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @MANY
 @given(cases())
 def test_many_releases_keep_their_promises(case: Case) -> None:

@@ -118,7 +118,7 @@ def test_ledger_attack_succeeds_without_republish(tmp_path: Path) -> None:
             assert candidates_of_value(releases, one) == {population.people[one][2]}
 
 
-@pytest.mark.parametrize("rounds", [5, pytest.param(ROUNDS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [5, pytest.param(ROUNDS, marks=pytest.mark.exhaustive)])
 def test_ledger_append_only_keeps_k_candidates(tmp_path: Path, rounds: int) -> None:
     population = Population(seed=5, size=240)
     continued: dict[str, object] = {"append_only": True}
