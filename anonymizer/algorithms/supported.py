@@ -129,5 +129,3 @@ def _population_problems(policy: Policy) -> Iterator[Problem]:
             "differs from privacy.k_map.population",
             hint="name one population for both models",
         )
-    if named and not policy.quasi:
-        yield Problem(f"privacy.{named[0]}", "needs a quasi column to compare with the population")

@@ -16,7 +16,7 @@ import anonymizer
 from anonymizer.cli import main
 from anonymizer.report import rendered, write_report
 from anonymizer.report.bins import intervals, merged, round_bounds
-from anonymizer.report.content import Report, collect
+from anonymizer.report.content import QUERIES, Report, collect
 from tests.report.conftest import COLUMNS, RARE, Clinic, make
 
 
@@ -128,7 +128,7 @@ def test_risk_before_and_after(report: Report) -> None:
     json.dumps(data, default=str)
     assert data["risk"]["before"]["prosecutor_max"] == 1.0
     assert data["risk"]["after"]["prosecutor_max"] <= 0.2
-    assert data["query_error"]["queries"] == 100
+    assert data["query_error"]["queries"] == QUERIES
 
 
 def test_own_queries_have_errors(report: Report) -> None:
