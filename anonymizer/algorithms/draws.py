@@ -13,6 +13,6 @@ def later_draw(draw: str, purpose: str) -> Sql:
     """The draw for `purpose` that follows from `draw`, a column or expression of type UHUGEINT.
 
     It is printed in hexadecimal on the way, because decimally a 128-bit integer takes 500 times
-    longer (and DuckDB 1.5.0 cannot cast it to a UUID).
+    longer (and DuckDB 1.5 cannot cast it to a UUID).
     """
     return Sql(f"md5_number(concat(hex({draw}), {lit(':' + purpose)}))")

@@ -13,6 +13,7 @@ from anonymizer.compile.render import parser
 from anonymizer.compile.sql import Sql, ident
 from anonymizer.errors import Problem
 
+MAX_PARENTHESES = 200
 MAX_LENGTH = 10_000
 
 CLASSES = {
@@ -53,6 +54,10 @@ def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
         return ident(text)
     if len(text) > MAX_LENGTH:
         return Problem(path, "is too long for a condition", allowed=f"{MAX_LENGTH} characters")
+    if text.count("(") > MAX_PARENTHESES:
+        # how deep a parser may go differs between versions of the engine
+        allowed = f"{MAX_PARENTHESES} parentheses"
+        return Problem(path, "is nested too deeply for a condition", allowed=allowed)
     if "\x00" in text:
         return Problem(path, "holds a NUL character", hint=HINT)
     # alone it is one expression, so it cannot close a parenthesis of ours; on a line of its own it

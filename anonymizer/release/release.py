@@ -49,7 +49,7 @@ class Release:
         import duckdb
 
         if self._connection is not None:
-            return self._connection.table(ident(self._table).text)
+            return self._connection.sql(f"from {ident(self._table)}")
         connection = duckdb.connect(str(self.database), read_only=True)
         return connection.sql(f"from {ident(Table(self._table.name, self._table.schema))}")
 

@@ -445,13 +445,13 @@ tried as (
     select
         c.row_id, c.bucket, c.value, c.person,
         o.row_id as other_row, o.bucket as other_bucket, o.value as other_value, o.person as other_person,
-        md5_number_lower(concat(cast(c.draw as uuid), ':swap ', t.n, ' ', i.j)) as priority
+        md5_number_lower(concat(hex(c.draw), ':swap ', t.n, ' ', i.j)) as priority
     from crowding c
     cross join anon_scratch.main.swap_turn_1 t
     cross join range(16) i(j)
     cross join total
     join anon_scratch.main.owned_1 o
-        on o.seat = 1 + md5_number_lower(concat(cast(c.draw as uuid), ':seat ', t.n, ' ', i.j)) % total.n
+        on o.seat = 1 + md5_number_lower(concat(hex(c.draw), ':seat ', t.n, ' ', i.j)) % total.n
     where o.bucket <> c.bucket and o.person <> c.person
 ),
 fitting as (
