@@ -145,7 +145,7 @@ def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
 def _missing_files(policy: Policy) -> Iterator[Problem]:
     named = [("source.file", policy.source.file), *_population_files(policy)]
     named += [
-        (f"columns.{name}.hierarchy.file", str(file))
+        (f"columns.{name}.hierarchy.file", str(file.resolve()))
         for name, column in policy.columns.items()
         if column.hierarchy is not None
         for file in hierarchy.inputs(column.hierarchy, policy.base)
