@@ -6,10 +6,12 @@ The table is UCI Adult (Becker and Kohavi 1996, CC BY 4.0; see NOTICE) with two 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import EngineError, Problem, TargetError
@@ -94,6 +96,18 @@ def report(demo: Demo) -> Path:
     target = demo.folder / REPORT
     write_report(Policy.load(demo.policy), target, source=demo.database)
     return target
+
+
+def import_ahead() -> None:
+    """Begin to import what the later parts need, while the database works and Python is free."""
+
+    def imports() -> None:
+        with suppress(ImportError):
+            import pandas  # noqa: F401
+            from matplotlib import figure  # noqa: F401
+            from matplotlib.backends import backend_svg  # noqa: F401
+
+    Thread(target=imports, daemon=True).start()
 
 
 def head(database: Path, relation: str) -> list[list[str]]:

@@ -49,6 +49,7 @@ def command(output: Output, folder: str) -> None:
     from anonymizer import demo
     from anonymizer.commands.progress import progress
 
+    demo.import_ahead()
     made = demo.write(folder)
     with progress(output) as listener:
         release = demo.run(made, listener=listener)
