@@ -128,6 +128,17 @@ def write(
         },
         log=True,
     )
+    others = ""
+    if peers:
+        others = f"""
+Those that pip installs, measured in this run:
+
+{markdown_table(publishers, [*PEER_COLUMNS])}
+
+pycanon, checks only:
+
+{markdown_table(checkers)}
+"""
     shown = ", ".join(f"{seconds:.3f} s at {rows:,} rows" for rows, seconds in passes.items())
     text = f"""# Ours and others, side by side
 
@@ -138,15 +149,8 @@ NCP is computed from the published cells, by the same code for all tools.
 
 {markdown_table(ours)}
 
-Best of others: seconds of the anonymizing call alone, as published with the tools' comparison on
-the same table; those that pip installs were measured again in this run:
-
-{markdown_table(publishers, [*PEER_COLUMNS])}
-
-pycanon, checks only:
-
-{markdown_table(checkers)}
-
+Best of others: seconds of the anonymizing call alone, as published for the same table.
+{others}
 ![time](time_by_rows.png) ![memory](memory_by_rows.png) ![utility](utility_by_time.png)
 """
     (RESULTS / "comparison.md").write_text(text)
