@@ -25,18 +25,8 @@ import anonymizer
 from anonymizer import Policy
 from benchmarks.common import DATA, machine, markdown_table, write_csv
 from benchmarks.common import RESULTS as TARGET
+from benchmarks.tables import QI9, adult, hierarchy_file
 
-QI9 = {
-    "age": "age",
-    "sex": "sex",
-    "race": "race",
-    "marital_status": "marital-status",
-    "education": "education",
-    "native_country": "native-country",
-    "workclass": "workclass",
-    "occupation": "occupation",
-    "income": "salary-class",
-}
 THREE = ("age", "education_num", "hours_per_week")
 RUNS = 3
 
@@ -54,15 +44,13 @@ def main() -> None:
             database = folder / f"adult_{size}.duckdb"
             copies(database, size)
             given = policy(folder, "QI9")
-            records.append(measured(f"QI9, {size:,} rows", given, database, tuple(QI9), runs))
+            records.append(measured(f"QI9, {size:,} rows", given, database, QI9, runs))
             for change in (
                 ({"suppression_limit": 0.0}, {"optimum": "c_dm"}) if not records[1:] else ()
             ):
                 label = ", ".join(f"{key} {value}" for key, value in change.items())
                 given = policy(folder, "QI9", **change)
-                records.append(
-                    measured(f"QI9, {size:,} rows, {label}", given, database, tuple(QI9), runs)
-                )
+                records.append(measured(f"QI9, {size:,} rows, {label}", given, database, QI9, runs))
             database.unlink()
         database = folder / "three.duckdb"
         three(database)
@@ -78,13 +66,9 @@ def policy(folder: Path, which: str, **change: Any) -> Policy:
     """The policy of one lattice."""
     columns: dict[str, Any]
     if which == "QI9":
-        trees = DATA / "adult_hierarchies"
         columns = {
-            column: {
-                "role": "quasi",
-                "hierarchy": {"file": str(trees / f"adult_hierarchy_{file}.csv")},
-            }
-            for column, file in QI9.items()
+            column: {"role": "quasi", "hierarchy": {"file": str(hierarchy_file(column))}}
+            for column in QI9
         }
     else:
         columns = {
@@ -105,37 +89,9 @@ def policy(folder: Path, which: str, **change: Any) -> Policy:
 
 
 def copies(database: Path, size: int) -> None:
-    """The table, and as many noisy copies as make `size` rows. The seed is fixed."""
-    file = DATA / "adult_complete.parquet"
-    with duckdb.connect(str(database), config={"threads": 1}) as connection:
-        listed = ", ".join(QI9)
-        connection.execute(f"create table plain as select {listed} from '{file}'")
-        row = connection.execute("select count(*), min(age), max(age) from plain").fetchone()
-        assert row is not None
-        rows, low, high = row
-        connection.execute("select setseed(0.5)").fetchall()
-        for column in QI9:
-            connection.execute(
-                f"create table all_{column} as select row_number() over () - 1 as place,"
-                f" {column} as drawn from plain"
-            )
-        noisy = [
-            f"least(greatest(age + cast(floor(random() * 7) - 3 as bigint), {low}), {high}) as age"
-        ]
-        picks = [f"cast(floor(random() * {rows} * 20) as bigint) as d_{c}" for c in list(QI9)[1:]]
-        joins = [f"left join all_{c} on all_{c}.place = d_{c}" for c in list(QI9)[1:]]
-        kept = [f"coalesce(all_{c}.drawn, {c}) as {c}" for c in list(QI9)[1:]]
-        connection.execute(
-            f"create table noisy as select *, {', '.join(picks)} from"
-            f" (select p.* replace ({noisy[0]}) from plain p"
-            f" cross join range({max(size // rows, 1)}) r) limit {max(size - rows, 0)}"
-        )
-        connection.execute(
-            f"create table adult as select {listed} from plain union all"
-            f" select age, {', '.join(kept)} from noisy {' '.join(joins)}"
-        )
-        for table in ("plain", "noisy", *(f"all_{column}" for column in QI9)):
-            connection.execute(f"drop table {table}")
+    """Adult, and as many noisy copies as make `size` rows."""
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"create table adult as select {', '.join(QI9)} from '{adult(size)}'")
 
 
 def three(database: Path) -> None:

@@ -5,7 +5,7 @@ A view there protects nothing from who can read the database; the run says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,17 +36,7 @@ class InPlaceTarget:
 
     def check(self, engine: DuckDBEngine) -> None:
         """Raises TargetError where an object of that name exists that the tool did not make."""
-        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
-        # the engine takes names that differ in case only for the same
-        taken = {
-            (schema.lower(), name.lower())
-            for schema, name in objects.present(engine, self.catalog) - ours
-        }
-        clashes = [
-            table.name
-            for table in (*self.names.published(None), self.names.manifest(None))
-            if (self.names.schema.lower(), table.name.lower()) in taken
-        ]
+        clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
         if clashes:
             raise TargetError(
                 Problem(
@@ -55,6 +45,29 @@ class InPlaceTarget:
                     hint="choose another publish.name or publish.schema",
                 )
             )
+
+    def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
+        """Names of those tables whose place an object takes that the tool did not make."""
+        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
+        # the engine takes names that differ in case only for the same
+        taken = {
+            (schema.lower(), name.lower())
+            for schema, name in objects.present(engine, self.catalog) - ours
+        }
+        schema = self.names.schema.lower()
+        return [table.name for table in wanted if (schema, table.name.lower()) in taken]
+
+    @contextmanager
+    def _transaction(self, engine: DuckDBEngine) -> Iterator[None]:
+        """One transaction of the source's database, open for writing while it lasts."""
+        with self._writable(engine):
+            engine.raw("begin transaction", "publish")
+            try:
+                yield
+                engine.raw("commit", "publish")
+            except BaseException:
+                engine.raw("rollback", "publish")
+                raise
 
     @contextmanager
     def _writable(self, engine: DuckDBEngine) -> Iterator[None]:
@@ -87,14 +100,8 @@ class InPlaceTarget:
 
         `tables`: further published tables by name, and where their rows are staged.
         """
-        with self._writable(engine):
-            engine.raw("begin transaction", "publish")
-            try:
-                self._replace(engine, staged, manifest, tables)
-                engine.raw("commit", "publish")
-            except BaseException:
-                engine.raw("rollback", "publish")
-                raise
+        with self._transaction(engine):
+            self._replace(engine, staged, manifest, tables)
 
     def _replace(
         self,
@@ -118,7 +125,11 @@ class InPlaceTarget:
         for item in old:
             if item.kind in ("rows", "values"):
                 engine.raw(f"drop table if exists {ident(item.table(catalog))}", "publish")
-        for name, rows in tables.items():
-            published = ident(names.separate(name, catalog))
-            engine.raw(f"create table {published} as from {ident(rows)}", "publish")
+        self._freeze_separate(engine, tables)
         objects.record(engine, catalog, names.recorded())
+
+    def _freeze_separate(self, engine: DuckDBEngine, tables: Mapping[str, Table]) -> None:
+        """The further published tables, from where their rows are staged."""
+        for name, rows in tables.items():
+            published = ident(self.names.separate(name, self.catalog))
+            engine.raw(f"create table {published} as from {ident(rows)}", "publish")

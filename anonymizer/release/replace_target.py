@@ -53,17 +53,16 @@ class ReplaceTarget(InPlaceTarget):
             raise TargetError(
                 Problem(where, "the source is a release of this tool already", hint="nothing to do")
             )
-        taken = objects.present(engine, self.catalog) - ours
         further = [self.names.separate(name, None) for name in self.names.tables]
-        for table in (*further, self.names.manifest(None)):
-            if (table.schema, table.name) in taken:
-                raise TargetError(
-                    Problem(
-                        where,
-                        f"{table.name} would be published beside it and exists already",
-                        hint="rename that object",
-                    )
+        clashes = self._clashes(engine, (*further, self.names.manifest(None)))
+        if clashes:
+            raise TargetError(
+                Problem(
+                    where,
+                    f"{clashes[0]} would be published beside it and exists already",
+                    hint="rename that object",
                 )
+            )
 
     def publish_unchanged(
         self,
@@ -74,15 +73,9 @@ class ReplaceTarget(InPlaceTarget):
         snapshot: Step,
     ) -> None:
         """Replace the source in one transaction, if it still is what was read."""
-        with self._writable(engine):
-            engine.raw("begin transaction", "publish")
-            try:
-                _refuse_changed(engine, snapshot)
-                self._replace(engine, staged, manifest, tables)
-                engine.raw("commit", "publish")
-            except BaseException:
-                engine.raw("rollback", "publish")
-                raise
+        with self._transaction(engine):
+            _refuse_changed(engine, snapshot)
+            self._replace(engine, staged, manifest, tables)
 
     def _replace(
         self,
@@ -104,9 +97,7 @@ class ReplaceTarget(InPlaceTarget):
                 )
             ) from error
         engine.raw(f"create table {ident(self.source)} as from {ident(staged)}", "publish")
-        for name, rows in tables.items():
-            published = ident(names.separate(name, catalog))
-            engine.raw(f"create table {published} as from {ident(rows)}", "publish")
+        self._freeze_separate(engine, tables)
         write_manifest(engine, names, catalog, manifest)
         # the table stands where a view of the release would
         made = tuple(item for item in names.recorded() if item.kind != "rows")

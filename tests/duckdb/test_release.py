@@ -14,9 +14,9 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.api import _Job
 from anonymizer.engines.duckdb import Limits
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError, TargetError
+from anonymizer.job import Job
 from tests.runs import Rows, fetch, policy, published, run, source
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR"}
@@ -255,7 +255,7 @@ def test_what_fails_its_judgement_is_not_swapped_in(
     def refuse(*_: Any) -> Any:
         raise GuaranteeError([])
 
-    monkeypatch.setattr(_Job, "_judged", refuse)
+    monkeypatch.setattr(Job, "_judged", refuse)
     with pytest.raises(GuaranteeError):
         run(policy(tmp_path, COLUMNS), database)
     assert listing(tmp_path) == before
