@@ -147,7 +147,7 @@ def test_leaks_replace_a_source_that_changes(tmp_path: Path, source: Path) -> No
         assert len(release.df()) == ROWS + 1
 
 
-@pytest.mark.parametrize("kind", ["view", "foreign key", "manifest"])
+@pytest.mark.parametrize("kind", ["view", "foreign key", "manifest", "Manifest"])
 def test_leaks_replace_what_cannot_be_replaced(tmp_path: Path, source: Path, kind: str) -> None:
     changes: dict[str, Any] = {}
     with duckdb.connect(str(source)) as connection:
@@ -162,7 +162,7 @@ def test_leaks_replace_what_cannot_be_replaced(tmp_path: Path, source: Path, kin
             columns = {"id": {"role": "identifier"}, "age": {"role": "quasi"}}
             changes = {"source": {"table": "keyed"}, "columns": columns}
         else:
-            connection.execute("create table visits_manifest as select 1 as mine").fetchall()
+            connection.execute(f"create table visits_{kind} as select 1 as mine").fetchall()
     with pytest.raises(TargetError) as raised:
         anonymizer.run(replacing(tmp_path, **changes), source, replace_source=True)
     assert raised.value.problems[0].path == "publish.replace_source"
