@@ -36,7 +36,7 @@ def protections(
             "levels": column.levels,
             "column": column.s,
             "keys": list(keys),
-            "count": Sql("count(distinct person)" if person else "count(*)"),
+            "count": Sql("count(distinct r.person)" if person else "count(*)"),
         }
         stages += [
             Step(f"values of {column.column}", "prepare/reference.sql.j2", context),
