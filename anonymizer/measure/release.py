@@ -98,7 +98,12 @@ def _losses(
         found = _row(run_sql, "measure/losses.sql.j2", parameters)
         cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
         as_set = found[1]
-        if link is not None and parameters["nodes"] is not None and column.kind == "categorical":
+        if (
+            link is not None
+            and layout.class_id is not None
+            and parameters["nodes"] is not None
+            and column.kind == "categorical"
+        ):
             has_nodes = True
             linked = {**parameters, "link": link, "row_ref": originals.row_ref}
             (as_set,) = _row(run_sql, "measure/set_losses.sql.j2", linked)

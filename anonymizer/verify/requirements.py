@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from anonymizer.policy import Msb, Policy
+from anonymizer.policy.columns import Column
 from anonymizer.policy.protect import Protect
 from anonymizer.release.layout import Requirement
 
@@ -54,10 +55,11 @@ def _of_table(policy: Policy) -> Iterator[Requirement]:
             yield Requirement(name, None, given)
             continue
         for column in policy.sensitive:
+            terms = {**given, **_of_nulls(policy.columns[column])}
             if _in_buckets(policy, column):
-                yield from _in_bucket_terms(name, column, given)
+                yield from _in_bucket_terms(name, column, terms)
             else:
-                yield Requirement(name, column, given)
+                yield Requirement(name, column, terms)
 
 
 def _in_bucket_terms(name: str, column: str, given: Mapping[str, Any]) -> Iterator[Requirement]:
@@ -87,9 +89,12 @@ def _of_columns(policy: Policy) -> Iterator[Requirement]:
             scope = "group"
         elif _in_buckets(policy, name):
             scope = "bucket"
-        extra = {"null_as_value": True} if column.null_as_value else {}
         for rule, parameters in _rules(policy, column.protect):
-            yield Requirement(rule, name, {**parameters, **extra}, scope)
+            yield Requirement(rule, name, {**parameters, **_of_nulls(column)}, scope)
+
+
+def _of_nulls(column: Column) -> dict[str, Any]:
+    return {"null_as_value": True} if column.null_as_value else {}
 
 
 def _rules(policy: Policy, protect: Protect) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -217,7 +217,7 @@ def _alpha_beta(r: Requirement, groups: Groups) -> Question:
 def _eir_l(r: Requirement, groups: Groups) -> Question:
     _need_person(r, groups)
     l = r.parameters["l"]
-    parameters = {**groups, "l": l, "nulls_count": False}
+    parameters = {**groups, "l": l}
     return Question(r.name, r.column, l, "verify/eir_l.sql.j2", parameters, (least(),))
 
 
