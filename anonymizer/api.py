@@ -14,6 +14,7 @@ from anonymizer import runfolder
 from anonymizer.algorithms.remarks import remarks
 from anonymizer.clean import remove_leftovers
 from anonymizer.compile import Table
+from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine, Limits
 from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem
 from anonymizer.execute import Executor, Listener
@@ -58,11 +59,16 @@ def _prepared(
         yield session, Executor(session.engine, listener)
 
 
-def plan(policy: Policy, database: Database = None) -> Plan:
+def plan(policy: Policy, database: Database = None, *, engine: str | None = None) -> Plan:
     """What a run would execute, in order. Reads the source into memory; writes nothing.
 
-    Raises the same errors as `run` for what a look at the source shows.
+    Raises the same errors as `run` for what a look at the source shows. `engine`: as for `run`.
     """
+    kind = chosen_engine(policy, database, engine)
+    if kind != "duckdb":
+        from anonymizer.elsewhere import plan_on
+
+        return plan_on(policy, database, kind)
     with _prepared(policy, database, Seed.fresh()) as (session, executor):
         prepared = prepare(policy, session, executor)
         compiled = prepared.compiled
@@ -78,13 +84,21 @@ def run(
     limits: Limits | None = None,
     listener: Listener | None = None,
     replace_source: bool = False,
+    engine: str | None = None,
 ) -> Release:
     """Anonymize, verify, and only then publish. Raises on failure and publishes nothing then.
 
-    `database`: the source's file, or an open DuckDB connection, which is used itself. `seed`: a
+    `database`: the source's file, or an open DuckDB connection, which is used itself; the address
+    of a Postgres database (postgresql://...) or a connection of psycopg; a Spark session. `seed`: a
     secret of 64 hexadecimal digits; a number makes a release that is stamped reproducible.
-    `replace_source`: agreement to `publish: {replace_source: true}`, which needs one.
+    `replace_source`: agreement to `publish: {replace_source: true}`, which needs one. `engine`:
+    duckdb, postgres or spark, before what the policy says and the database tells.
     """
+    kind = chosen_engine(policy, database, engine)
+    if kind != "duckdb":
+        from anonymizer.elsewhere import run_on
+
+        return run_on(policy, database, kind, seed=_seed(seed), limits=limits, listener=listener)
     if policy.publish.replace_source:
         refuse_without_consent(replace_source)
     began = time.perf_counter()
@@ -122,11 +136,11 @@ def run(
             if target is None:
                 beside = _beside(policy, session, names)
                 names = beside.names
-                beside.check(session.engine)
+                beside.check(session.embedded)
                 if keeper is not None:
                     keeper.target = beside.database
             if keeper is not None:
-                keeper.begin(session.engine)
+                keeper.begin(session.embedded)
             prepared = prepare(policy, session, executor)
             told = tuple(remarks(policy, executor.notes))
             executor.run(prepared.compiled.stages)
@@ -188,18 +202,28 @@ def _beside(policy: Policy, session: Session, names: Names) -> InPlaceTarget:
     return InPlaceTarget(names, catalog, database)
 
 
-def verify(policy: Policy | None, database: str | Path | None = None) -> Verification:
+def verify(
+    policy: Policy | None, database: Database = None, *, engine: str | None = None
+) -> Verification:
     """Judge a release again, from the release alone.
 
     With a policy, its requirements are judged on its view; without one, those of every manifest in
-    `database`. Raises NothingToCheckError where there is nothing to judge.
+    `database`. Raises NothingToCheckError where there is nothing to judge. `engine`: as for `run`.
     """
     import duckdb
+
+    kind = chosen_engine(policy, database, engine)
+    if kind != "duckdb":
+        from anonymizer.elsewhere import verify_on
+
+        return verify_on(policy, database, kind)
 
     if database is None:
         if policy is None or policy.publish.database is None:
             raise NothingToCheckError(Problem("--database", "names no release to verify"))
         database = policy.resolve(policy.publish.database)
+    if not isinstance(database, str | Path):
+        raise NothingToCheckError(Problem("--database", "is not the file of a release"))
     path = Path(database)
     if not path.is_file():
         raise NothingToCheckError(Problem("--database", f"there is no file {path.name}"))
@@ -210,8 +234,8 @@ def verify(policy: Policy | None, database: str | Path | None = None) -> Verific
             raise EngineError(
                 Problem("--database", f"{path.name} cannot be opened as a DuckDB database")
             ) from error
-        engine = DuckDBEngine(connection, owned=True)
-        catalog = str(engine.raw("select current_catalog()", "verification")[0][0])
+        opened = DuckDBEngine(connection, owned=True)
+        catalog = str(opened.raw("select current_catalog()", "verification")[0][0])
         if policy is not None:
             view = Names.of(policy, "").view(catalog)
             views: list[tuple[Table, tuple[Requirement, ...] | None]] = [
@@ -220,17 +244,17 @@ def verify(policy: Policy | None, database: str | Path | None = None) -> Verific
         else:
             views = [
                 (item.table(catalog), None)
-                for item in objects.recorded(engine, catalog)
+                for item in objects.recorded(opened, catalog)
                 if item.kind == "view"
             ]
         if not views:
             raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
         total: Verification | None = None
         for view, required in views:
-            manifest = read_manifest(engine, view)
-            population = members_at_hand(policy, engine, manifest.layout)
+            manifest = read_manifest(opened, view)
+            population = members_at_hand(policy, opened, manifest.layout)
             requirements = required or manifest.requirements
-            found = judge(engine, view, manifest.layout, requirements, population)
+            found = judge(opened, view, manifest.layout, requirements, population)
             total = found if total is None else total + found
     assert total is not None
     return total

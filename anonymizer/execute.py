@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from anonymizer.compile import Statement, ident
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.plan import Compute, Guard, Loop, Note, Stage, Step
 
@@ -34,7 +34,7 @@ Listener: TypeAlias = Callable[[Event], None]
 class Executor:
     """State of one execution: statements rendered once, events handed to the listener."""
 
-    engine: DuckDBEngine
+    engine: Engine
     listener: Listener | None = None
     notes: dict[str, object] = field(default_factory=dict)
     rounds: dict[str, int] = field(default_factory=dict)
@@ -83,13 +83,13 @@ class Executor:
         """Rendered and checked once, however often a loop runs it."""
         known = self._rendered.get(id(step))
         if known is None:
-            known = self._rendered[id(step)] = step.statement()
+            known = self._rendered[id(step)] = step.statement(self.engine.name)
             self._kept.append(step)  # an id stays ours while its step lives
         return known
 
     def _note(self, note: Note, number: int, of: int) -> None:
         rows = self._step(note.query, note.name, number, of)
-        names = [column[0] for column in self.engine.connection.description or []]
+        names = self.engine.column_names
         for row in rows:
             self.notes.update(zip(names, row, strict=True))
 
@@ -100,10 +100,7 @@ class Executor:
         columns = ", ".join(f"{ident(name)} {kind}" for name, kind in compute.columns)
         self.engine.raw(f"create or replace table {target} ({columns})", stage)
         if made:
-            import pandas as pd
-
-            frame = pd.DataFrame(made, columns=[name for name, _ in compute.columns])
-            self.engine.load(target, frame, stage)
+            self.engine.load(target, [name for name, _ in compute.columns], made, stage)
 
     def _loop(self, loop: Loop, number: int, of: int) -> None:
         for round_ in range(1, loop.at_most + 1):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.algorithms.compiled import STAGED, Compiled, staged_values
 from anonymizer.compile import Table
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.execute import Executor
@@ -49,6 +50,8 @@ from anonymizer.verify import Verification, requirements_of, with_paths
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from anonymizer.engines.backend import Target
+
 
 @dataclass(slots=True)
 class Job:
@@ -66,8 +69,13 @@ class Job:
     """Warnings about the source."""
 
     @property
-    def engine(self) -> DuckDBEngine:
+    def engine(self) -> Engine:
         return self.session.engine
+
+    @property
+    def embedded(self) -> DuckDBEngine:
+        """The engine, for what only the embedded one does."""
+        return self.session.embedded
 
     @property
     def compiled(self) -> Compiled:
@@ -85,7 +93,7 @@ class Job:
         return tuple(found)
 
     def into_file(self, target: FileTarget) -> Release:
-        engine, names = self.engine, self.names
+        engine, names = self.embedded, self.names
         replaced = target.identity()
         with target.opened(engine, read_only=False) as catalog:
             create_schema(engine, catalog, names.schema)
@@ -124,7 +132,7 @@ class Job:
         if self.keeper is None:
             return
         self.keeper.remember(
-            self.engine,
+            self.embedded,
             self.prepared.roles,
             self.compiled.layout,
             link=LINK,
@@ -134,30 +142,25 @@ class Job:
 
     def _withdraw(self) -> None:
         if self.keeper is not None:
-            self.keeper.withdraw(self.engine)
+            self.keeper.withdraw(self.embedded)
 
     def _confirm(self) -> None:
         if self.keeper is not None:
-            self.keeper.confirm(self.engine)
+            self.keeper.confirm(self.embedded)
 
     def beside_source(
         self, target: InPlaceTarget, connection: DuckDBPyConnection | None
     ) -> Release:
-        tables = {s.table: staged_values(i) for i, s in enumerate(self.compiled.separated)}
-        self.executor.run(self.compiled.writes(STAGED, tables.__getitem__))
-        layout = self.compiled.layout
-        staged = {column: tables[name].name for column, name in layout.tables.items()}
-        verification, measures = self._judged(STAGED, replace(layout, tables=staged))
-        manifest = self._manifest(verification, measures)
+        tables, manifest, verification, measures = self._staged()
         self._remember()
         warning = WARNING
         try:
             if isinstance(target, ReplaceTarget):
                 warning = replace_target.WARNING
                 (snapshot,) = (s for s in self.prepared.read[:1] if isinstance(s, Step))
-                target.publish_unchanged(self.engine, STAGED, manifest, tables, snapshot)
+                target.publish_unchanged(self.embedded, STAGED, manifest, tables, snapshot)
             else:
-                target.publish(self.engine, STAGED, manifest, tables)
+                target.publish(self.embedded, STAGED, manifest, tables)
         except BaseException:
             self._withdraw()
             raise
@@ -169,6 +172,31 @@ class Job:
         return self._release(
             manifest, verification, measures, target.database, connection, (warning,)
         )
+
+    def onto(self, target: Target) -> Release:
+        """Stage and judge the rows on their engine, and let the target publish them there."""
+        tables, manifest, verification, measures = self._staged()
+        target.publish(self.engine, STAGED, manifest, tables)
+        return Release(
+            run_id=self.names.run_id,
+            view=self.names.release,
+            database=target.place,
+            verification=verification,
+            measures=measures,
+            manifest=manifest,
+            warnings=(*target.warnings, *self._warnings()),
+            _table=self.names.view(None),
+            _frame=target.frame,
+        )
+
+    def _staged(self) -> tuple[dict[str, Table], Manifest, Verification, dict[str, Any]]:
+        """Write the rows to scratch and judge them there."""
+        tables = {s.table: staged_values(i) for i, s in enumerate(self.compiled.separated)}
+        self.executor.run(self.compiled.writes(STAGED, tables.__getitem__))
+        layout = self.compiled.layout
+        staged = {column: tables[name].name for column, name in layout.tables.items()}
+        verification, measures = self._judged(STAGED, replace(layout, tables=staged))
+        return tables, self._manifest(verification, measures), verification, measures
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for the rows behind `view`."""
@@ -199,7 +227,7 @@ class Job:
             requirements=self.requirements,
             verification=verification,
             measures=measures,
-            versions={"anonymizer": __version__, "duckdb": self.engine.version},
+            versions={"anonymizer": __version__, self.engine.name: self.engine.version},
             reproducible=self.seed.reproducible,
             findings=self._findings(),
         )
@@ -209,6 +237,9 @@ class Job:
             found.name: found.tell(self.engine.execute(found.query.statement(), found.name))
             for found in self.compiled.findings
         }
+
+    def _warnings(self) -> tuple[str, ...]:
+        return (*self.told, *((PRESENCE,) if presence_disclosed(self.policy) else ()))
 
     def _release(
         self,
@@ -227,11 +258,7 @@ class Job:
             verification=verification,
             measures=measures,
             manifest=manifest,
-            warnings=(
-                *warnings,
-                *self.told,
-                *((PRESENCE,) if presence_disclosed(self.policy) else ()),
-            ),
+            warnings=(*warnings, *self._warnings()),
             _table=self.names.view(catalog),
             _connection=connection,
         )

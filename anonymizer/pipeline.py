@@ -8,16 +8,22 @@ from dataclasses import dataclass
 from anonymizer import hierarchy
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.algorithms.guards import source_guard
-from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_step, values_steps
+from anonymizer.algorithms.prepare import (
+    row_counts,
+    snapshot_step,
+    values_at_once,
+    values_step,
+    values_steps,
+)
 from anonymizer.algorithms.registry import compiler
 from anonymizer.algorithms.remarks import digests, remark_notes
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table, ident
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.execute import Executor
-from anonymizer.hierarchy.shape import Shape, read_shape
+from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.keeper import prepare_history
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
@@ -47,6 +53,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     """Execute the reading stages in scratch and compile the rest."""
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
+    at_once = session.engine.name == "spark"
     check_conditions(policy, session)
     reading: list[Stage] = [
         snapshot_step(
@@ -54,15 +61,17 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
         ),
         *source_guard(policy, first),
         *remark_notes(policy, session.profile, first),
-        *values_steps(first),
+        *(values_at_once(first) if at_once else values_steps(first)),
     ]
     reading += hierarchy_stages(policy, first, session)
     reading += population_steps(policy, session, first)
     executor.run(reading)
-    prepare_history(policy, session.engine)
+    if policy.ledger is not None:
+        prepare_history(policy, session.embedded)
     engine = session.engine
     trees = {s.column for s in first.sensitive if policy.columns[s.column].hierarchy is not None}
-    counts = ["select count(*) from " + ident(SNAPSHOT).text]
+    all_rows, *null_rows = row_counts(first, at_once=at_once)
+    counts = [all_rows]
     for a in first.quasi:
         counts.append(f"select count(*) from {ident(a.values)}")
         has = policy.columns[a.column].hierarchy is not None
@@ -70,7 +79,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     for s in first.sensitive:
         tree = s.column in trees
         counts.append(f"select max(level) from {ident(s.hierarchy)}" if tree else "select 0")
-    counts += [f"select count(*) from {ident(SNAPSHOT)} where {a.q} is null" for a in first.quasi]
+    counts += null_rows
     figures = engine.raw(
         "select " + ", ".join(f"({query})" for query in counts), "counts of the source"
     )[0]
@@ -91,13 +100,12 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     return Prepared(final, tuple(reading), compiled, rows, profile)
 
 
-def _shapes(policy: Policy, described: Roles, engine: DuckDBEngine) -> tuple[Shape, ...]:
+def _shapes(policy: Policy, described: Roles, engine: Engine) -> tuple[Shape, ...]:
     """The hierarchies' shapes, for the algorithms that work on whole levels."""
     if policy.algorithm.name not in OVER_LEVELS:
         return ()
-    return tuple(
-        read_shape(lambda text: engine.raw(text, "hierarchies"), a.hierarchy)
-        for a in described.quasi
+    return read_shapes(
+        lambda text: engine.raw(text, "hierarchies"), [a.hierarchy for a in described.quasi]
     )
 
 
@@ -148,8 +156,8 @@ def check_conditions(policy: Policy, session: Session) -> None:
             problems.append(found)
             continue
         try:
-            described = session.engine.raw(
-                f"describe select {found} as flag from {session.source.sql}", path
+            described = session.engine.describe(
+                f"(select {found} as flag from {session.source.sql})", path
             )
         except AnonymizerError as error:
             problems += error.problems

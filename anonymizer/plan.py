@@ -27,8 +27,9 @@ class Step:
         """What the step is for, from the header of its template."""
         return header(self.template).purpose
 
-    def statement(self) -> Statement:
-        return render(self.template, self.parameters)
+    def statement(self, dialect: str = "duckdb") -> Statement:
+        """The rendered statement, in the variant for `dialect` where the template has one."""
+        return render(self.template, self.parameters, dialect)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from anonymizer.algorithms.population import POPULATION
 from anonymizer.algorithms.prepare import Relation
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, lit
-from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import Problem, SourceError
+from anonymizer.engines.base import Engine
+from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.plan import Step
 from anonymizer.policy import Policy
 from anonymizer.policy.privacy import Population
@@ -41,6 +41,26 @@ def population_of(policy: Policy) -> Population | None:
         if model is not None:
             return model.population
     return None
+
+
+def with_population(policy: Policy, file: Path) -> Policy:
+    """The policy with its population in `file`, for who has it as a file to verify with.
+
+    Raises PolicyError where no model of the policy asks for a population, and SourceError where
+    there is no such file or it is of no known format.
+    """
+    if file_format(file.name) is None or not file.is_file():
+        said = "is of no known format" if file.is_file() else f"there is no file {file.name}"
+        raise SourceError(Problem("--population", said, allowed=", ".join(READERS)))
+    named = {
+        name: model.model_copy(update={"population": Population(file=str(file.resolve()))})
+        for name in ("k_map", "delta_presence")
+        if (model := getattr(policy.privacy, name)) is not None
+    }
+    if not named:
+        said = "no model of the policy asks for a population"
+        raise PolicyError(Problem("--population", said, allowed="k_map, delta_presence"))
+    return policy.model_copy(update={"privacy": policy.privacy.model_copy(update=named)})
 
 
 def population_path(policy: Policy) -> str:
@@ -119,7 +139,7 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
 
 
 def members_at_hand(
-    policy: Policy | None, engine: DuckDBEngine, layout: Layout
+    policy: Policy | None, engine: Engine, layout: Layout
 ) -> verified.Members | str:
     """The population for somebody who has the release and the policy, or why they lack it.
 

@@ -10,6 +10,7 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import Problem, SourceError
 
 if TYPE_CHECKING:
+    from anonymizer.engines.base import EngineName
     from anonymizer.hierarchy.shape import Shape
 
 Kind = Literal["numeric", "categorical", "date"]
@@ -200,6 +201,13 @@ class TableProfile:
     """Height of each sensitive column's hierarchy, where they have been built."""
     shapes: tuple[Shape, ...] = ()
     """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
+    engine: EngineName = "duckdb"
+    """Where the plan will run."""
+
+    @property
+    def recursive(self) -> bool:
+        """Whether one recursive statement can carry the state of a partitioning (`using key`)."""
+        return self.engine != "postgres"
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]

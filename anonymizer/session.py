@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from anonymizer import hierarchy
 from anonymizer.algorithms.prepare import Relation
 from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb import (
     DuckDBEngine,
     Limits,
@@ -36,11 +37,17 @@ QUERIED = work("queried")
 class Session:
     """An engine with scratch attached, and the source as a relation."""
 
-    engine: DuckDBEngine
+    engine: Engine
     source: Relation
     profile: TableProfile
     database: Path | None
     """File of the source database, where there is one that the tool opened."""
+
+    @property
+    def embedded(self) -> DuckDBEngine:
+        """The engine, for what only the embedded one does."""
+        assert isinstance(self.engine, DuckDBEngine)
+        return self.engine
 
 
 @contextmanager
@@ -82,12 +89,18 @@ def open_session(
             engine = stack.enter_context(borrowed_connection(database))
         source = _relation(policy, engine)
         columns = engine.describe(source.sql.text, "source")
-        repeated = {name for name, _ in columns if [n for n, _ in columns].count(name) > 1}
-        if repeated:
-            raise SourceError(
-                [Problem("source", f"has several columns named {name}") for name in repeated]
-            )
+        refuse_repeated(columns)
         yield Session(engine, source, TableProfile(tuple(columns)), path)
+
+
+def refuse_repeated(columns: Sequence[tuple[str, str]]) -> None:
+    """Raises SourceError where a query gives several columns one name."""
+    names = [name for name, _ in columns]
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise SourceError(
+            [Problem("source", f"has several columns named {name}") for name in repeated]
+        )
 
 
 USUAL = {
@@ -186,14 +199,9 @@ def _queried(query: str, engine: DuckDBEngine) -> Relation:
     return Relation(ident(QUERIED), QUERIED)
 
 
-def find_table(engine: DuckDBEngine, parts: Sequence[str], path: str) -> Table:
+def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:
     """A table or view by one to three parts, in the source's catalog unless it names another."""
-    rows = engine.raw(
-        "select database_name, schema_name, table_name from duckdb_tables() union all"
-        " select database_name, schema_name, view_name from duckdb_views() where not internal",
-        path,
-    )
-    tables = [Table(str(name), str(schema), str(catalog)) for catalog, schema, name in rows]
+    tables = engine.tables(path)
     wanted = [part.lower() for part in parts]
     found = [
         table for table in tables if [p.lower() for p in table.parts][-len(wanted) :] == wanted

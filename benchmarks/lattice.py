@@ -12,6 +12,7 @@ anew from its column with probability 0.05.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
@@ -23,12 +24,18 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.execute import Event
 from benchmarks.common import DATA, machine, markdown_table, write_csv
 from benchmarks.common import RESULTS as TARGET
 from benchmarks.tables import QI9, adult, hierarchy_file
 
 THREE = ("age", "education_num", "hours_per_week")
 RUNS = 3
+NOTES = """\
+`seconds` and `cpu` are those of anonymizing and publishing, from the source to the written rows;
+`cpu with judging` adds the judgement of the release and its measures. A pass is one aggregation of
+the distinct quasi-identifier tuples of the same table. ARX finds the same optimum for 30,162 rows:
+397 classes and 1,346 suppressed rows (`comparison.md`)."""
 
 
 def main() -> None:
@@ -57,7 +64,11 @@ def main() -> None:
         given = policy(folder, "three")
         records.append(measured("age, education, hours", given, database, THREE, runs))
     write_csv("lattice.csv", records)
-    text = f"# Full-domain optimum\n\n{machine()}; median of {runs}.\n\n{markdown_table(records)}\n"
+    text = (
+        f"# Full-domain optimum\n\n{machine()}; median of {runs}; load of the machine"
+        f" {os.getloadavg()[1]:.1f} at the end: where it is above 2, `seconds` are too long by as"
+        f" much, and `cpu` tells more.\n\n{NOTES}\n\n{markdown_table(records)}\n"
+    )
     (TARGET / "lattice.md").write_text(text)
     print(text)
 
@@ -108,11 +119,17 @@ def measured(
 ) -> dict[str, Any]:
     """Medians over `runs` runs."""
     release = None
-    seconds, cpu = [], []
+    seconds, cpu, judged = [], [], []
     for _ in range(runs):
+        stopped: list[float] = []
+
+        def stop(_: Event, stopped: list[float] = stopped) -> None:
+            stopped.append(time.process_time())
+
         began = time.process_time()
-        release = anonymizer.run(given, str(database), seed=1)
-        cpu.append(time.process_time() - began)
+        release = anonymizer.run(given, str(database), seed=1, listener=stop)
+        judged.append(time.process_time() - began)
+        cpu.append(stopped[-1] - began)
         seconds.append(release.measures["seconds_anonymizing"])
     assert release is not None
     a_pass = median_of(5, lambda: one_pass(database, columns))
@@ -121,7 +138,8 @@ def measured(
         "work": name,
         "seconds": round(found, 2),
         "passes": round(found / a_pass, 1),
-        "cpu with judging": round(statistics.median(cpu), 2),
+        "cpu": round(statistics.median(cpu), 2),
+        "cpu with judging": round(statistics.median(judged), 2),
         "nodes": release.measures["lattice_nodes"],
         "judged": release.measures["lattice_judged"],
         "ncp": round(release.measures["ncp"], 4),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import statistics
@@ -38,6 +39,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 SAMPLED_AT = 2
 """u: the level of the pre-sampling everywhere, the values where a hierarchy is shallower."""
 P, D = 0, 4.0
+LOADED = 2.5
+"""Load average from which wall times say little on two cores."""
 
 Columns = Mapping[str, dict[str, Any]]
 
@@ -318,6 +321,11 @@ def main() -> None:
         table = write(data, f"{slug}.csv", anonymization(data, rounds, settings))
         sampled = write(data, f"{slug}_presampling.csv", presampling(data, rounds))
         parts += [f"## {data.name}: anonymization", table, f"## {data.name}: pre-sampling", sampled]
+    if (load := os.getloadavg()[1]) > LOADED:
+        parts[1] += (
+            f" Other work shared the machine (load {load:.0f} at the end): wall times are several"
+            " times those of an idle machine."
+        )
     (FOLDER / "settings.json").write_text(json.dumps(described, indent=2) + "\n")
     parts.append("Quasi-identifiers, priorities and levels: `settings.json` and `hierarchies/`.")
     (FOLDER / "README.md").write_text("\n\n".join(parts) + "\n")

@@ -32,7 +32,7 @@ class RowWriter(Protocol):
     """Makes the statement that writes the view's rows."""
 
     def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
-        """The step that writes the rows to `target`, with `extra` columns for a link table."""
+        """The step that writes the rows to `target`; with `extra` columns, in no order, a link."""
 
 
 class Separated(Protocol):
@@ -58,7 +58,7 @@ class Assembly:
     persons: Table | None = None
 
     def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
-        """The step that writes the rows to `target`, with `extra` columns for a link table."""
+        """The step that writes the rows to `target`; with `extra` columns, in no order, a link."""
         columns = [(expression, ident(name)) for name, expression in (*self.columns, *extra)]
         return Step(
             "write the release",
@@ -74,7 +74,7 @@ class Assembly:
                 "buckets_used": self.buckets,
                 "columns": columns,
                 "keys": self.keys,
-                "order": self.order,
+                "order": None if extra else self.order,
             },
         )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.labels import value_text
+from anonymizer.algorithms.labels import typed, value_text
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.compile.condition import condition
@@ -18,6 +18,7 @@ from anonymizer.profile import Attribute, TableProfile
 SNAPSHOT = work("snapshot")
 CODED = work("coded")
 UNITS = work("units")
+DISTINCT = work("distinct_values")
 PERSONS = work("persons")
 WORD_LIMIT = 2**62
 
@@ -93,16 +94,17 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     Injective: every text is preceded by its length, NULL by -1.
     """
     if policy.key is not None:
-        return Sql(f"cast({ident(policy.key)} as varchar)")
+        return Sql(_text(policy.key, profile))
     quasi = {a.column for a in roles.quasi}
-    others = [ident(name) for name, _ in profile.columns if name not in quasi]
+    others = [_text(name, profile) for name, _ in profile.columns if name not in quasi]
     if not others:
         return None
-    texts = ", ".join(
-        f"coalesce(strlen(cast({name} as varchar)), -1), ':', cast({name} as varchar)"
-        for name in others
-    )
+    texts = ", ".join(f"coalesce(strlen({text}), -1), ':', {text}" for text in others)
     return Sql(f"md5(concat({texts}))")
+
+
+def _text(column: str, profile: TableProfile) -> str:
+    return f"cast({typed(ident(column).text, profile.type_of(column))} as varchar)"
 
 
 def values_step(column: str, values: Table, cell: Sql) -> Step:
@@ -119,6 +121,33 @@ def values_steps(roles: Roles) -> tuple[Step, ...]:
     return tuple(values_step(a.column, a.values, a.q) for a in roles.quasi)
 
 
+def values_at_once(roles: Roles) -> tuple[Step, ...]:
+    """The same in one reading of the snapshot, for engines to which every reading is a cost."""
+    if not roles.quasi:
+        return ()
+    shared = {"snapshot": SNAPSHOT, "distinct": DISTINCT, "attributes": roles.quasi}
+    one = [
+        Step(
+            f"values of {a.column}",
+            "prepare/values_of.sql.j2",
+            {"distinct": DISTINCT, "values": a.values, "attribute": a},
+        )
+        for a in roles.quasi
+    ]
+    return (Step("values of all columns", "prepare/distinct.sql.j2", shared), *one)
+
+
+def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
+    """Queries for the rows of the snapshot, and for those in which a quasi-identifier is NULL."""
+    if at_once and roles.quasi:
+        counted = f"select coalesce(sum(n), 0) from {ident(DISTINCT)}"
+        first = roles.quasi[0].index
+        nulls = [f"{counted} where g{a.index} = 0 and {a.q} is null" for a in roles.quasi]
+        return [f"{counted} where g{first} = 0", *nulls]
+    counted = f"select count(*) from {ident(SNAPSHOT)}"
+    return [counted, *(f"{counted} where {a.q} is null" for a in roles.quasi)]
+
+
 def domain_steps(roles: Roles) -> tuple[Step, ...]:
     """Small codes for every quasi-identifier's values, in the order in which they are cut."""
     return tuple(
@@ -131,6 +160,7 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
                 "hierarchy": a.hierarchy,
                 "domain": a.domain,
                 "attribute": a,
+                "nulls": a.nulls > 0,
                 "column": a.q,
                 "label": value_text("value", a),
                 "unit": Sql("day" if a.sql_type == "DATE" else "second"),
@@ -140,7 +170,10 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
     )
 
 
-def words(attributes: Sequence[Attribute]) -> list[Sql]:
+def words(
+    attributes: Sequence[Attribute],
+    code: Callable[[Attribute], str] = lambda a: f"{a.d}.code",
+) -> list[Sql]:
     """The codes of a row packed into as few integers as hold them: an injective encoding."""
     packed: list[Sql] = []
     terms: list[str] = []
@@ -150,7 +183,7 @@ def words(attributes: Sequence[Attribute]) -> list[Sql]:
         if base * size > WORD_LIMIT:
             packed.append(Sql(" + ".join(terms)))
             terms, base = [], 1
-        terms.append(f"{a.d}.code * {lit(base)}::bigint" if base > 1 else f"{a.d}.code::bigint")
+        terms.append(f"{code(a)} * {lit(base)}::bigint" if base > 1 else f"{code(a)}::bigint")
         base *= size
     if terms:
         packed.append(Sql(" + ".join(terms)))
@@ -172,6 +205,7 @@ def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
             "attributes": roles.quasi,
             "flagged": roles.flagged,
             "words": words(roles.quasi),
+            "words_of_codes": words(roles.quasi, lambda a: a.c.text),
             "has_identity": policy.key is not None or _has_others(policy, roles),
             "carried": carried,
             "suppressed": suppressed(policy, roles),

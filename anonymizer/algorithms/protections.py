@@ -43,7 +43,7 @@ def protections(
             _guard(column, rules),
             Step(f"{column.column} by unit", "prepare/sensitive_cells.sql.j2", context),
         ]
-        part = Sql("class_id, attribute, code, side")
+        part = Sql("class_id, attribute, code, single, side")
         made.append(
             Protection(
                 index=column.index,

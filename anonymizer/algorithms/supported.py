@@ -55,13 +55,6 @@ def _problems(policy: Policy) -> Iterator[Problem]:
     name = policy.algorithm.name
     if name not in RULES:
         return
-    if policy.person is not None and name == "msb":
-        yield Problem(
-            "person",
-            "is not available with msb, whose groups are of rows: two rows of one person in a"
-            " group would make its values twice as likely",
-            hint="leave person out, and make one row per person in source.query",
-        )
     if policy.merge_person_rows and name not in MERGES_PERSONS:
         yield Problem(
             "merge_person_rows",

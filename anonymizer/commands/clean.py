@@ -9,7 +9,7 @@ from anonymizer.commands.output import Output
 
 
 @click.command()
-@database_option("Database file of a release.", required=True)
+@database_option("Database of releases: a file, or postgresql://...", required=True)
 @output_options
 def command(output: Output, database: str) -> None:
     """Remove what runs left that were killed: private folders, and files being built.
@@ -20,7 +20,15 @@ def command(output: Output, database: str) -> None:
     from pathlib import Path
 
     from anonymizer.clean import clean
+    from anonymizer.engines.choice import told_by
 
+    if told_by(database) == "postgres":
+        from anonymizer.engines.postgres_session import clean_database
+
+        schemas = clean_database(database)
+        gone = [f"removed the schema {name}" for name in schemas]
+        output.result({"removed": list(schemas), "kept": []}, gone or ["nothing to remove"])
+        return
     found = clean(database)
     if not Path(database).exists():
         output.warn(f"there is no file {Path(database).name}")

@@ -14,18 +14,14 @@ from anonymizer.commands.options import (
 )
 from anonymizer.commands.output import Output
 
-AVAILABLE = ("duckdb",)
-
 
 @click.command()
 @policy_argument
-@database_option()
+@database_option("Database of the source: a file, or postgresql://...")
 @click.option(
     "--dialect",
     type=click.Choice(["duckdb", "spark", "postgres"]),
-    default="duckdb",
-    show_default=True,
-    help="Dialect of the SQL.",
+    help="Dialect of the SQL; default: that of the engine which --database or the policy tells.",
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
 @preset_option
@@ -34,7 +30,7 @@ def command(
     output: Output,
     policy: str,
     database: str | None,
-    dialect: str,
+    dialect: str | None,
     target: str | None,
     preset: str | None,
 ) -> None:
@@ -46,19 +42,18 @@ def command(
     from pathlib import Path
 
     from anonymizer.api import plan
-    from anonymizer.commands.failures import UsageError
+    from anonymizer.engines.backend import script_of
+    from anonymizer.engines.choice import chosen_engine
     from anonymizer.errors import Problem, TargetError
 
-    if dialect not in AVAILABLE:
-        raise UsageError(
-            Problem("--dialect", f"{dialect} is not available yet", allowed=", ".join(AVAILABLE))
-        )
     loaded = load_policy(policy, preset)
+    dialect = chosen_engine(loaded, database, dialect)
     if target is not None:
         inputs = [Path(name).resolve() for name in (policy, database) if name is not None]
         if Path(target).resolve() in inputs:
             raise TargetError(Problem("-o", "is the policy or the database itself"))
-    text = plan(loaded, database).sql()
+    made = plan(loaded, database, engine=dialect)
+    text = made.sql() if dialect == "duckdb" else script_of(dialect)(made)
     if target is None:
         output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
         return

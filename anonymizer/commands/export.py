@@ -17,9 +17,16 @@ from anonymizer.commands.output import Output
 @click.command()
 @policy_argument
 @click.option(
-    "-o", "--output", "target", metavar="FILE", required=True, help="A .parquet or .csv file."
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    required=True,
+    help="A .parquet or .csv file; from Postgres a .duckdb one as well.",
 )
-@database_option("Database file of the release; default: publish.database of POLICY.")
+@database_option(
+    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
+)
 @preset_option
 @click.option("--force", is_flag=True, help="Replace a file that is not an earlier export.")
 @output_options

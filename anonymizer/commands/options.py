@@ -32,6 +32,13 @@ def database_option(says: str = "Database file of the source.", **more: Any) -> 
     return click.option("--database", metavar="FILE", help=says, **more)
 
 
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["duckdb", "postgres", "spark"]),
+    help="Where the work is done; default: what --database tells, else the policy.",
+)
+
+
 def output_options(command: F) -> F:
     """`--format`, `--quiet` and `--debug`; hands the command an `Output` as `output`."""
 
@@ -108,6 +115,14 @@ def load_policy(path: str, preset: str | None = None) -> Policy:
     from anonymizer.policy import Policy
 
     return Policy.load(path, preset)
+
+
+def shown(database: str | None) -> str | None:
+    """A database as it may be shown: an address without its password."""
+    if database is None or "://" not in database:
+        return database
+    scheme, rest = database.split("://", 1)
+    return f"{scheme}://{rest.rsplit('@', 1)[-1]}"
 
 
 def write_text(path: str, text: str) -> None:

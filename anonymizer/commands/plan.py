@@ -9,6 +9,7 @@ import click
 
 from anonymizer.commands.options import (
     database_option,
+    engine_option,
     load_policy,
     output_options,
     policy_argument,
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @policy_argument
-@database_option("Database file of the source; not needed where the policy names a file.")
+@database_option(
+    "Database of the source: a file or postgresql://...; not needed for file sources."
+)
+@engine_option
 @preset_option
 @output_options
-def command(output: Output, policy: str, database: str | None, preset: str | None) -> None:
+def command(
+    output: Output, policy: str, database: str | None, engine: str | None, preset: str | None
+) -> None:
     """Show what a run of POLICY would do: its steps, the source as it is, and what cannot work.
 
     The source is read; nothing is written. Exit code 2 if something cannot work.
@@ -35,7 +41,7 @@ def command(output: Output, policy: str, database: str | None, preset: str | Non
     from anonymizer.commands.preview import preview
 
     loaded = load_policy(policy, preset)
-    found = preview(loaded, database)
+    found = preview(loaded, database, engine)
     for warning in found.warnings:
         output.warn(warning)
     if found.problems:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,17 @@ from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.remarks import remarks
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.compile import ident
+from anonymizer.engines.backend import backend
+from anonymizer.engines.base import EngineName, Limits
+from anonymizer.engines.capabilities import refuse
+from anonymizer.engines.choice import chosen_engine
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.execute import Executor
 from anonymizer.pipeline import prepare
 from anonymizer.plan import Compute, Guard, Loop, Note, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.release.inplace_target import WARNING
+from anonymizer.release.names import Names
 from anonymizer.seed import Seed
 from anonymizer.session import Session, open_session
 
@@ -40,17 +47,20 @@ class Preview:
         }
 
 
-def preview(policy: Policy, database: str | None) -> Preview:
+def preview(policy: Policy, database: str | None, engine: str | None = None) -> Preview:
     """Read the source into memory, compile, and try every check that a run would make first.
 
     Problems are collected; AnonymizerError is raised only where the source cannot be opened.
     """
     found = Preview()
-    if policy.publish.database is None:
+    kind = chosen_engine(policy, database, engine)
+    if kind != "duckdb":
+        refuse(policy, kind)
+    elif policy.publish.database is None:
         found.warnings.append(WARNING)
     else:
         found.problems += _target_problems(policy, database)
-    with open_session(policy, database) as session:
+    with _source(policy, database, kind, found) as session:
         session.engine.binds = {"secret": Seed.fresh().secret}
         executor = Executor(session.engine)
         try:
@@ -66,9 +76,28 @@ def preview(policy: Policy, database: str | None) -> Preview:
     return found
 
 
+@contextmanager
+def _source(
+    policy: Policy, database: str | None, kind: EngineName, found: Preview
+) -> Iterator[Session]:
+    """The source as a run opens it; elsewhere the place of the release is looked at as well."""
+    if kind == "duckdb":
+        with open_session(policy, database) as session:
+            yield session
+        return
+    there, run_id = backend(kind), secrets.token_hex(8)
+    with there.session(policy, database, run_id, Limits()) as session:
+        target = there.target(policy, session, Names.of(policy, run_id))
+        try:
+            target.check(session.engine)
+        except AnonymizerError as error:
+            found.problems += error.problems
+        found.warnings += target.warnings
+        yield session
+
+
 def _target_problems(policy: Policy, database: str | None) -> list[Problem]:
     from anonymizer.release.file_target import FileTarget
-    from anonymizer.release.names import Names
 
     path = policy.resolve(policy.publish.database or "").resolve()
     if database is not None and Path(database).resolve() == path:

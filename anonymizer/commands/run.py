@@ -9,6 +9,7 @@ import click
 
 from anonymizer.commands.options import (
     database_option,
+    engine_option,
     limit_options,
     load_policy,
     output_options,
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @policy_argument
-@database_option("Database file of the source; not needed where the policy names a file.")
+@database_option(
+    "Database of the source: a file or postgresql://...; not needed for file sources."
+)
+@engine_option
 @preset_option
 @seed_options
 @limit_options
@@ -41,6 +45,7 @@ def command(
     output: Output,
     policy: str,
     database: str | None,
+    engine: str | None,
     preset: str | None,
     seed: Seed,
     limits: Limits,
@@ -64,6 +69,7 @@ def command(
             limits=limits,
             listener=listener,
             replace_source=yes_replace_source,
+            engine=engine,
         )
     for warning in release.warnings:
         output.warn(warning)

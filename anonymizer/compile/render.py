@@ -19,7 +19,9 @@ TARGET = r"""(?P<target>(?:"(?:[^"]|"")*"|[^\s"])+)"""
 """A table as `ident` writes it: names in double quotes may hold spaces and quotes."""
 CREATES = re.compile(rf"\A\s*create or replace table {TARGET} as\s", re.IGNORECASE)
 INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
-KINDS = {"CREATE": "create", "INSERT": "insert", "SELECT": "query"}
+SERIALIZE = """select json_serialize_sql(
+    ?::varchar, skip_null := true, skip_empty := true, skip_default := true)"""
+"""The tree of queries, or an error for anything else. What is left out tells nothing of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,25 @@ def header(template: str) -> Header:
     return Header(" ".join(purpose), frozenset(names["reads"]), frozenset(names["writes"]))
 
 
-def render(template: str, parameters: Mapping[str, Any]) -> Statement:
+@cache
+def variant(template: str, dialect: str) -> str:
+    """The template to render for an engine: `<step>.<dialect>.sql.j2` where there is one.
+
+    A variant is written in the SQL of all templates; it leaves out what that engine has not.
+    """
+    special = template.replace(".sql.j2", f".{dialect}.sql.j2")
+    loader = environment().loader
+    assert loader is not None
+    return special if special in loader.list_templates() else template
+
+
+def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb") -> Statement:
     """Render `template`, and check that it is the one statement that its header declares.
 
     Raises `TemplateError` (a defect of the tool) if it is not.
     """
+    if dialect != "duckdb":
+        template = variant(template, dialect)
     text = environment().get_template(template).render(parameters).strip()
     declared = header(template)
     kind, found_writes, reads = _inspect(template, text)
@@ -89,32 +105,19 @@ def _inspect(
     template: str, text: str
 ) -> tuple[str, frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]:
     """Kind of the statement, tables it writes, tables it reads; parsed once per text."""
-    kind = _kind(template, text)
-    writes, body = _target(text, kind)
+    kind, writes, body = _parts(text)
     return kind, writes, _tables(template, body)
 
 
-def _kind(template: str, text: str) -> str:
-    import duckdb
+def _parts(text: str) -> tuple[str, frozenset[tuple[str, ...]], str]:
+    """What the statement does, the table that it writes, and the query it writes it from.
 
-    try:
-        statements = duckdb.extract_statements(text)
-    except duckdb.Error as error:
-        raise TemplateError(f"template {template} does not parse: {error}\n{text}") from error
-    if len(statements) != 1 or statements[0].type.name not in KINDS:
-        raise TemplateError(f"template {template} has to render one statement of a known kind")
-    return KINDS[statements[0].type.name]
-
-
-def _target(text: str, kind: str) -> tuple[frozenset[tuple[str, ...]], str]:
-    """The tables that the statement writes, and the query it writes them from."""
-    if kind == "query":
-        return frozenset(), text
-    pattern = CREATES if kind == "create" else INSERTS
-    found = pattern.match(text)
-    if not found:
-        raise TemplateError(f"a statement writes in a form that is not known: {text[:60]}")
-    return frozenset({(found["target"],)}), text[found.end() :]
+    A statement that writes in another form is no query, and is found out by `_tables`.
+    """
+    for kind, pattern in (("create", CREATES), ("insert", INSERTS)):
+        if found := pattern.match(text):
+            return kind, frozenset({(found["target"],)}), text[found.end() :]
+    return "query", frozenset(), text
 
 
 def _physical(names: frozenset[str], parameters: Mapping[str, Any]) -> frozenset[tuple[str, ...]]:
@@ -131,6 +134,8 @@ def _tables(template: str, query: str) -> frozenset[tuple[str, ...]]:
     tree = json.loads(_serialize(query))
     if tree.get("error"):
         raise TemplateError(f"template {template}: {tree.get('error_message')}\n{query}")
+    if len(tree["statements"]) != 1:
+        raise TemplateError(f"template {template} has to render one statement")
     ctes: set[str] = set()
     tables: set[tuple[str, ...]] = set()
     for node in _nodes(tree):
@@ -139,10 +144,8 @@ def _tables(template: str, query: str) -> frozenset[tuple[str, ...]]:
         if node.get("type") == "RECURSIVE_CTE_NODE":
             ctes.add(node["cte_name"])
         if node.get("type") == "BASE_TABLE":
-            parts = tuple(
-                node[key] for key in ("catalog_name", "schema_name", "table_name") if node[key]
-            )
-            tables.add(parts)
+            names = (node.get(key) for key in ("catalog_name", "schema_name", "table_name"))
+            tables.add(tuple(name for name in names if name))
     return frozenset(
         (ident(_table(parts)).text,)
         for parts in tables
@@ -167,7 +170,7 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _serialize(query: str) -> str:
-    row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
+    row = parser().execute(SERIALIZE, [query]).fetchone()
     return str(row[0]) if row else "{}"
 
 

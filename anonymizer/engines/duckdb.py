@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import SCRATCH, Statement, lit, quote
+from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.engines.base import Engine, EngineName, Limits, Rows
 from anonymizer.engines.failures import translate
 from anonymizer.errors import EngineError, Problem, SourceError
 
@@ -17,26 +18,21 @@ if TYPE_CHECKING:
 
 SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
+MOST_LISTED = 20_000
+"""Rows that are loaded as lists, which saves the time that it takes to import pandas."""
 
-Rows: TypeAlias = list[tuple[Any, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may use. None leaves the engine's own default."""
-
-    threads: int | None = None
-    memory: str | None = None
-    temp_size: str | None = None
+__all__ = ["SOURCE", "DuckDBEngine", "Limits", "Rows", "borrowed_connection", "own_connection"]
 
 
 @dataclass(slots=True)
-class DuckDBEngine:
+class DuckDBEngine(Engine):
     """Executes statements on one connection; every error becomes one of ours.
 
     `owned` says whether the connection is ours (then it is sandboxed and closed at the end).
     A user's connection is used itself and left as it was found.
     """
+
+    name: ClassVar[EngineName] = "duckdb"
 
     connection: DuckDBPyConnection
     owned: bool
@@ -65,9 +61,30 @@ class DuckDBEngine:
         rows = self.raw(f"describe select * from {relation}", where)
         return [(str(row[0]), str(row[1])) for row in rows]
 
-    def load(self, target: str, frame: object, where: str) -> None:
-        """Append a small frame of computed state to a work table."""
-        self.connection.register("anon_frame", frame)
+    @property
+    def column_names(self) -> list[str]:
+        return [str(column[0]) for column in self.connection.description or []]
+
+    def tables(self, where: str) -> list[Table]:
+        rows = self.raw(
+            "select database_name, schema_name, table_name from duckdb_tables() union all"
+            " select database_name, schema_name, view_name from duckdb_views() where not internal",
+            where,
+        )
+        return [Table(str(name), str(schema), str(catalog)) for catalog, schema, name in rows]
+
+    def load(
+        self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
+    ) -> None:
+        if len(rows) <= MOST_LISTED:
+            names = [f"c{number}" for number, _ in enumerate(columns)]
+            listed = ", ".join(f"unnest(${name})" for name in names)
+            values = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+            self.raw(f"insert into {target} select {listed}", where, values)
+            return
+        import pandas as pd
+
+        self.connection.register("anon_frame", pd.DataFrame(rows, columns=list(columns)))
         try:
             self.raw(f"insert into {target} select * from anon_frame", where)
         finally:

@@ -14,7 +14,7 @@ builder and are offered as a labelled compatibility mode only:
 
 from __future__ import annotations
 
-from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.compile import Sql, Table, lit, sql, work
 from anonymizer.hierarchy.place import FOLDER
 from anonymizer.hierarchy.scale import scale_of
 from anonymizer.plan import Step
@@ -39,14 +39,7 @@ def distortion(index: int, sql_type: str, builder: str, *, published: bool = Fal
         raise ValueError(f"Table 4 has no formula for {builder}; it has: {', '.join(PUBLISHED)}")
     form = "range" if builder in INTERVALS else "leaves"
     scale = scale_of(sql_type)
-    measured: dict[str, object] = {}
-    if builder in INTERVALS and scale is not None:
-        point = 1 / scale.unit if scale.line == "points" else 0.0
-        measured = {
-            "lo_at": scale.measure(Sql("lo")),
-            "hi_at": scale.measure(Sql("hi")),
-            "point": lit(point),
-        }
+    point = 1 / scale.unit if scale is not None and scale.line == "points" else 0.0
     return Step(
         f"hierarchy_{index}.distortion",
         f"{FOLDER}/distortion.sql.j2",
@@ -54,6 +47,16 @@ def distortion(index: int, sql_type: str, builder: str, *, published: bool = Fal
             "hierarchy": work(f"hierarchy_{index}"),
             "distortion": table(index),
             "form": PUBLISHED[builder] if published else form,
-            **measured,
+            "width": width(sql_type, builder),
+            "point": lit(point),
         },
     )
+
+
+def width(sql_type: str, builder: str) -> Sql:
+    """Aggregate over the rows of one node in `hierarchy_<index>`: its width, as a double."""
+    scale = scale_of(sql_type)
+    if builder in INTERVALS and scale is not None:
+        lo, hi = scale.measure(Sql("lo")), scale.measure(Sql("hi"))
+        return sql("(min({hi}) - min({lo}))", lo=lo, hi=hi)
+    return Sql("cast(min(leaves) - 1 as double)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,13 +27,22 @@ class Shape:
         return len(self.nodes) - 1
 
 
-def read_shape(run_sql: RunSql, hierarchy: Table) -> Shape:
-    """The shape of a hierarchy that has been built."""
-    rows = run_sql(render("hierarchy/shape.sql.j2", {"hierarchy": hierarchy}).text)
-    if not rows:  # a column of NULLs only has no tree, and is published as it is
+def read_shapes(run_sql: RunSql, hierarchies: Sequence[Table]) -> tuple[Shape, ...]:
+    """The shapes of hierarchies that have been built, read at once."""
+    if not hierarchies:
+        return ()
+    rows = run_sql(render("hierarchy/shape.sql.j2", {"hierarchies": list(hierarchies)}).text)
+    found: dict[int, list[tuple[Any, ...]]] = {}
+    for row in rows:
+        found.setdefault(int(row[0]), []).append(row)
+    return tuple(_shape(found.get(tree, [])) for tree in range(len(hierarchies)))
+
+
+def _shape(levels: list[tuple[Any, ...]]) -> Shape:
+    if not levels:  # a column of NULLs only has no tree, and is published as it is
         return Shape((0,), (), True)
     return Shape(
-        tuple(int(row[1]) for row in rows),
-        tuple(int(row[2]) for row in rows[:-1]),
-        all(int(row[3]) <= 1 for row in rows[:-1]),
+        tuple(int(row[2]) for row in levels),
+        tuple(int(row[3]) for row in levels[:-1]),
+        all(int(row[4]) <= 1 for row in levels[:-1]),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -58,7 +57,7 @@ def taxonomy(
 def _file(place: Place, path: Path, listed: Table) -> Compute:
     where = f"{place.path}.file"
     rows, lines = files.read(path, where)
-    found: list[Row] = [astuple(node) for node in tree.nodes(rows, where, lines)]
+    found: list[Row] = [node.row for node in tree.nodes(rows, where, lines)]
 
     def take(_: list[Row]) -> list[Row]:
         """The rows of the hierarchy's file, checked and numbered."""
@@ -79,7 +78,7 @@ def _table(
     def number(rows: list[Row]) -> list[Row]:
         """Check the taxonomy's rows and number its leaves and nodes."""
         wide = [_levels(json.loads(row[0])) for row in rows]
-        return [astuple(node) for node in tree.nodes(sorted(wide, key=_natural), where)]
+        return [node.row for node in tree.nodes(sorted(wide, key=_natural), where)]
 
     return Compute(place.step("read_table", taxonomy=resolve(name)), number, listed, COLUMNS)
 

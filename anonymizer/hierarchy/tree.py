@@ -31,6 +31,10 @@ class Node:
     label: str
     leaves: int
 
+    @property
+    def row(self) -> tuple[str, int, int, int, str, int]:
+        return self.value, self.leaf, self.level, self.node, self.label, self.leaves
+
 
 def nodes(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Node]:
     """The hierarchy of a wide table: one `Node` per row and level.

@@ -24,10 +24,12 @@ def measure_groups(
 ) -> GroupMeasures:
     """Measures of the groups, from the release and the l that it has to keep.
 
-    * `groups`, `group_min`, `group_mean`, `group_max`: their sizes in rows;
+    Where the release tells persons apart, they are counted, `suppressed` ones too.
+
+    * `groups`, `group_min`, `group_mean`, `group_max`: their sizes in rows, or persons;
     * `additional_loss`: sum of |G| - l_G over the sum of l_G, where l_G is the largest l of the
       values in G (Xiao and Li 2020, Definition 14);
-    * `suppression_ratio`: suppressed rows by all rows (Definition 15);
+    * `suppression_ratio`: suppressed rows (persons) by all (Definition 15);
     * for every protected column: `worst_share.<column>`, the share of a group that the value
       nearest to its bound takes, and `share_bound.<column>`, its bound 1/l. Values of l = 1 have
       no bound; None where a column has only such.
@@ -41,6 +43,7 @@ def measure_groups(
     parameters = {
         "data": view,
         "group": layout.group_id,
+        "person": layout.person_id,
         "columns": judged,
         "tables": [column["table"] for column in judged],
     }

@@ -18,6 +18,10 @@ class Mondrian(Options):
     name: Literal["mondrian"]
     split: Literal["loss", "median"] = "loss"
     """`loss`: the admissible cut that saves most information loss; `median`: the paper's."""
+    compare: Positive = 4
+    """With `loss`: so many cuts of a class, the best of each attribute, are compared by what they
+    save over all attributes; 1: by what they save in the attribute that is cut, which is also the
+    way under rules that compare a class with the whole table, and under rules on persons."""
     strict: bool = True
     """True: equal values stay together (the paper's strict partitioning); false: rows equal to
     the median may go to either side."""

@@ -83,8 +83,15 @@ class Publish(Options):
     """New names for published columns; a generated name is meant before a source column's."""
     replace_source: bool = False
     """The source table itself becomes its anonymized version."""
-    grant_select: Text | None = None
-    """Postgres: the role that may read the published view."""
+    grant_select: Text | tuple[Text, ...] | None = None
+    """Postgres: the role, or roles, that may read the published view."""
+
+    @property
+    def grantees(self) -> tuple[str, ...]:
+        """The roles that may read the published view."""
+        if self.grant_select is None:
+            return ()
+        return (self.grant_select,) if isinstance(self.grant_select, str) else self.grant_select
 
 
 def _queries(given: object) -> object:

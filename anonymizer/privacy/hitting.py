@@ -1,20 +1,24 @@
 """Exact hitting sets, for the classes that the bounds of EIR l-diversity leave undecided.
 
 A hitting set of a family of sets meets every one of them. The search branches on the values of one
-set that is not met yet: O(r^size · n) for n sets of r values, in practice far less, since a value
-whose branch has failed is struck from the rest, and a branch is cut where the most widespread
-values cannot reach all sets. Exact, unlike the reduction of Wang et al. (2018), algorithm 3, whose
-family of minimal sets is incomplete.
+set that is not met yet: O(r^size · n) for n sets of r values, in practice far less. A value whose
+branch has failed is struck from the rest, and a branch is cut where more sets than values are left
+that have nothing in common, or where the most widespread values cannot reach all sets. Exact,
+unlike the reduction of Wang et al. (2018), algorithm 3, whose family of minimal sets is incomplete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from functools import reduce
 from itertools import groupby
-from operator import itemgetter
+from operator import and_, itemgetter
 from typing import Any, TypeVar
 
 V = TypeVar("V", bound=Hashable)
+
+MANY = 16
+"""Sets from which on counting how widespread values are pays."""
 
 
 def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
@@ -67,7 +71,7 @@ def undecided_classes(rows: Sequence[tuple[Any, Any, int]], l: int) -> list[tupl
 
 
 def _masks(sets: Iterable[Collection[V]]) -> tuple[list[int], list[V]]:
-    """The different sets as bit masks over their values, and the value of every bit."""
+    """The different sets as bit masks over their values, small ones first; the values by bit."""
     bits: dict[V, int] = {}
     masks: set[int] = set()
     for one in sets:
@@ -75,37 +79,57 @@ def _masks(sets: Iterable[Collection[V]]) -> tuple[list[int], list[V]]:
         for value in one:
             mask |= 1 << bits.setdefault(value, len(bits))
         masks.add(mask)
-    return sorted(masks), list(bits)
+    return sorted(masks, key=int.bit_count), list(bits)
 
 
 def _search(masks: list[int], size: int) -> int | None:
-    """The values of a hitting set of at most `size`, as a mask."""
+    """The values of a hitting set of at most `size`, as a mask; small sets have to come first."""
     if not masks:
         return 0
-    if size <= 0:
-        return None
-    held: dict[int, int] = {}
-    for mask in masks:
-        rest = mask
-        while rest:
-            low = rest & -rest
-            held[low] = held.get(low, 0) + 1
-            rest ^= low
-    # the most widespread values have to occur in as many sets as there are
-    if sum(sorted(held.values(), reverse=True)[:size]) < len(masks):
+    if size <= 0 or _apart(masks, size) > size:
         return None
     if size == 1:
-        return max(held, key=lambda bit: held[bit])
-    smallest = min(masks, key=int.bit_count)
-    for bit in sorted(_bits(smallest), key=lambda bit: (-held[bit], bit)):
-        found = _search([mask for mask in masks if not mask & bit], size - 1)
+        common = reduce(and_, masks)
+        return common & -common or None
+    # the most widespread values have to occur in as many sets as there are
+    if len(masks) > MANY and _reach(masks, size) < len(masks):
+        return None
+    branches = [(bit, [mask for mask in masks if not mask & bit]) for bit in _bits(masks[0])]
+    branches.sort(key=lambda branch: len(branch[1]))
+    struck = 0
+    for bit, rest in branches:
+        if struck:
+            rest = sorted({mask & ~struck for mask in rest}, key=int.bit_count)
+        found = None if rest[:1] == [0] else _search(rest, size - 1)
         if found is not None:
             return found | bit
-        # no hitting set of this size holds the value: strike it
-        masks = [mask & ~bit for mask in masks]
-        if 0 in masks:
-            return None
+        # no hitting set of this size holds the value
+        struck |= bit
     return None
+
+
+def _apart(masks: list[int], most: int) -> int:
+    """How many sets share no value, of those found one after the other; at most one above `most`.
+
+    Each needs a value of its own.
+    """
+    used = count = 0
+    for mask in masks:
+        if not mask & used:
+            used |= mask
+            count += 1
+            if count > most:
+                break
+    return count
+
+
+def _reach(masks: list[int], size: int) -> int:
+    """In how many sets the `size` most widespread values occur, added up."""
+    held: dict[int, int] = {}
+    for mask in masks:
+        for bit in _bits(mask):
+            held[bit] = held.get(bit, 0) + 1
+    return sum(sorted(held.values(), reverse=True)[:size])
 
 
 def _bits(mask: int) -> list[int]:

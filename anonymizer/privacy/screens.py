@@ -21,6 +21,7 @@ person without it are fewer than l. What is left is for `hitting`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,11 @@ class Screen:
     fails: Sql
     reach: int | None = None
     """The t of the column `reach_<t>` that it needs."""
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The columns that the conditions read."""
+        return frozenset(re.findall(r"[a-z_0-9]+", f"{self.holds} {self.fails}"))
 
     @property
     def decides(self) -> bool:

@@ -102,12 +102,12 @@ def open_beside(
         session = stack.enter_context(
             open_session(policy, source, spill=folder.path, writable=folders, limits=limits)
         )
-        catalog = attach_release(session.engine, database, session.database, RELEASE)
+        catalog = attach_release(session.embedded, database, session.database, RELEASE)
         view = Names.of(policy, "").view(catalog)
         manifest = read_manifest(session.engine, view)
         typed = manifest.layout.cells == "typed"
         columns, originals = _read(policy, session, typed)
-        yield Beside(session.engine, view, manifest, session, columns, originals)
+        yield Beside(session.embedded, view, manifest, session, columns, originals)
 
 
 def attach_release(engine: DuckDBEngine, database: Path, source: Path | None, name: str) -> str:

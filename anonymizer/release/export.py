@@ -10,17 +10,23 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
 from anonymizer.policy import Policy
+from anonymizer.release.carried import carry
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
 
+DATABASE = ".duckdb"
 FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
 
 
@@ -55,15 +61,21 @@ class Export:
 
 
 def export(
-    policy: Policy, file: str | Path, database: str | Path | None = None, *, force: bool = False
+    policy: Policy, file: str | Path, database: Any = None, *, force: bool = False
 ) -> Export:
     """Write the release of `policy` in `database` (default: publish.database) as `file`.
 
-    The suffix tells the format: .parquet or .csv. Raises TargetError for a file that exists and
-    is not an earlier export, unless `force`; NothingToCheckError where there is no release.
+    The suffix tells the format: .parquet or .csv, and .duckdb for a release in Postgres (then
+    `database` is its address). Raises TargetError for a file that exists and is not an earlier
+    export, unless `force`; NothingToCheckError where there is no release.
     """
     target = Path(file)
-    source = _database(policy, database)
+    if chosen_engine(policy, database) == "postgres":
+        return _carried(policy, target, database, force)
+    return _export(policy, target, _database(policy, database), force)
+
+
+def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
     _check_target(target, source)
     names = Names.of(policy, "")
     with _opened(source) as engine:
@@ -85,6 +97,30 @@ def export(
     return Export(names.release, manifest.run_id, tuple(written), beside)
 
 
+def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export:
+    """Export from Postgres, by way of a DuckDB database."""
+    _check_target(target, target.with_name(""), (*FORMATS, DATABASE))
+    with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
+        beside = Path(folder) / "release.duckdb"
+        carry(policy, database, beside)
+        if target.suffix.lower() != DATABASE:
+            return _export(policy, target, beside, force)
+        if target.exists() and not force:
+            raise TargetError(
+                Problem("-o", f"{target.name} exists", hint="another file, or --force replaces it")
+            )
+        with _opened(beside) as engine:
+            view = Names.of(policy, "").view(str(engine.raw("select current_catalog()", "")[0][0]))
+            manifest = read_manifest(engine, view)
+            rows = engine.raw(f"select count(*) from {ident(view)}", "export")[0][0]
+        aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
+        shutil.copyfile(beside, aside)
+        aside.replace(target)
+    written = ExportedFile(target, int(rows), _sha256(target))
+    _replace_text(manifest_of(target), manifest.text() + "\n")
+    return Export(Names.of(policy, "").release, manifest.run_id, (written,), manifest_of(target))
+
+
 def manifest_of(file: Path) -> Path:
     """Where the manifest of an exported file stands."""
     return file.with_name(f"{file.name}.manifest.json")
@@ -102,11 +138,11 @@ def _database(policy: Policy, database: str | Path | None) -> Path:
     return path
 
 
-def _check_target(target: Path, source: Path) -> None:
+def _check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -> None:
     where = "-o"
-    if target.suffix.lower() not in FORMATS:
+    if target.suffix.lower() not in formats:
         raise TargetError(
-            Problem(where, "does not tell a format", allowed=", ".join(f"*{s}" for s in FORMATS))
+            Problem(where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats))
         )
     if not target.parent.is_dir():
         raise TargetError(Problem(where, "is in a folder that does not exist"))

@@ -6,26 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Table, ident
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.verify import Verification, verify_release
 from anonymizer.verify.population import NEEDED, Members
-from anonymizer.verify.result import Rows
 
 
 def judge(
-    engine: DuckDBEngine,
+    engine: Engine,
     view: Table,
     layout: Layout,
     requirements: tuple[Requirement, ...],
     population: Members | str = NEEDED,
 ) -> Verification:
     """Verify the rows behind `view` on the engine that sees them (and the population)."""
-
-    def run_sql(text: str) -> Rows:
-        return engine.raw(text, "verification")
-
+    run_sql = engine.asking("verification")
     return verify_release(run_sql, view, layout, requirements, population)
 
 
@@ -53,7 +49,7 @@ def refuse_unless_passed(verification: Verification) -> None:
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
 
 
-def fingerprint(engine: DuckDBEngine, table: Table) -> tuple[Any, ...]:
+def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
     """Count and order-free digest of a table's rows: equal for equal multisets of rows."""
     columns = [name for name, _ in engine.describe(ident(table).text, "fingerprint")]
     listed = ", ".join(ident(name).text for name in columns)

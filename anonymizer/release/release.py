@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,8 @@ class Release:
     warnings: tuple[str, ...]
     _table: Table
     _connection: DuckDBPyConnection | None = None
+    _frame: Callable[[], pd.DataFrame] | None = None
+    """Reads the rows back from an engine other than the embedded one."""
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[DuckDBPyConnection, str]]:
@@ -48,6 +50,8 @@ class Release:
         """The view as a DuckDB relation; a file stays open, read-only, while the relation lives."""
         import duckdb
 
+        if self._frame is not None:
+            return duckdb.connect().from_df(self._frame())
         if self._connection is not None:
             return self._connection.sql(f"from {ident(self._table)}")
         connection = duckdb.connect(str(self.database), read_only=True)
@@ -55,6 +59,8 @@ class Release:
 
     def df(self) -> pd.DataFrame:
         """The published rows as a pandas frame."""
+        if self._frame is not None:
+            return self._frame()
         with self._reading() as (connection, name):
             return connection.execute(f"from {name}").df()
 

@@ -10,7 +10,7 @@ from anonymizer.algorithms.population import POPULATION
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, work
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.base import Engine
 from anonymizer.execute import Executor
 from anonymizer.measure import measure_release
 from anonymizer.measure.groups import measure_groups
@@ -29,7 +29,7 @@ LINK = work("link")
 
 
 def suppression(
-    policy: Policy, engine: DuckDBEngine, view: Table, layout: Layout, counterfeits: int = 0
+    policy: Policy, engine: Engine, view: Table, layout: Layout, counterfeits: int = 0
 ) -> Suppression:
     """How many rows (persons) of the snapshot the release has; counterfeits stand for none."""
     if policy.person is not None and layout.person_id is not None:
@@ -44,14 +44,14 @@ def suppression(
     return Suppression(unit, int(row[0]), int(row[1]) - counterfeits)
 
 
-def counterfeits(engine: DuckDBEngine, compiled: Compiled) -> int:
+def counterfeits(engine: Engine, compiled: Compiled) -> int:
     """How many published rows stand for nobody."""
     if compiled.counterfeits is None:
         return 0
     return int(engine.raw(f"select count(*) from {ident(compiled.counterfeits)}", "release")[0][0])
 
 
-def _rows_suppressed(engine: DuckDBEngine, view: Table, forged: int = 0) -> int:
+def _rows_suppressed(engine: Engine, view: Table, forged: int = 0) -> int:
     row = engine.raw(
         f"select (select count(*) from {ident(SNAPSHOT)}) - (select count(*) from {ident(view)})",
         "suppression",
@@ -88,7 +88,7 @@ def _nodes(index: int) -> Table:
     return work(f"published_nodes_{index}")
 
 
-def stage_link(engine: DuckDBEngine, compiled: Compiled, roles: Roles) -> None:
+def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
     """Make, in scratch only, the staged rows with the reference of the row they stand for."""
     # to the checks a counterfeit is a row like any other: it has to be covered and kept as well
     forged = compiled.counterfeits
@@ -121,13 +121,13 @@ def stage_link(engine: DuckDBEngine, compiled: Compiled, roles: Roles) -> None:
 
 
 def against_source(
-    policy: Policy, engine: DuckDBEngine, prepared: Prepared, view: Table, layout: Layout
+    policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
 ) -> Verification:
     """Verify the release against the snapshot, through the link."""
     stage_link(engine, prepared.compiled, prepared.roles)
     promoted = isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote"
     return verify_against_source(
-        lambda text: engine.raw(text, "verification"),
+        engine.asking("verification"),
         originals(prepared.roles),
         LINK,
         view,
@@ -139,7 +139,7 @@ def against_source(
 
 def release_measures(
     requirements: tuple[Requirement, ...],
-    engine: DuckDBEngine,
+    engine: Engine,
     prepared: Prepared,
     view: Table,
     layout: Layout,
@@ -155,7 +155,8 @@ def release_measures(
         run_sql, view, layout, originals(prepared.roles), link=LINK, suppressed=suppressed
     )
     if layout.group_id is not None:
-        measures |= measure_groups(run_sql, view, layout, requirements, suppressed=suppressed)
+        lost = found.suppressed if found.unit == "persons" else suppressed
+        measures |= measure_groups(run_sql, view, layout, requirements, suppressed=lost)
     if prepared.compiled.counterfeits is not None:
         measures["counterfeits"] = counterfeits(engine, prepared.compiled)
     measures["suppressed_share"] = found.share
@@ -164,7 +165,7 @@ def release_measures(
     return measures
 
 
-def published_paths(engine: DuckDBEngine, column: Sensitive) -> dict[str, list[int]]:
+def published_paths(engine: Engine, column: Sensitive) -> dict[str, list[int]]:
     """Text of every published value of a sensitive column, with its ancestors' numbers."""
     rows = engine.raw(
         f"select cast(f.original as varchar), list(h.node order by h.level)"

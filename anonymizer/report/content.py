@@ -218,7 +218,7 @@ def _warnings(policy: Policy, release: Published) -> Iterator[str]:
 
 def _before(policy: Policy, beside: Beside) -> Assessment:
     session = beside.session
-    opened = Opened(session.engine, session.source, session.profile.columns)
+    opened = Opened(session.embedded, session.source, session.profile.columns)
     return assess_opened(
         opened,
         "source",

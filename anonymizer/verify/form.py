@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.compile import Table
+from anonymizer.compile import Table, ident
 from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import bucketized, cells, flags, quasi, type_sql
+from anonymizer.verify.columns import bucketized, cell_parts, cells, flags, quasi, type_sql
 from anonymizer.verify.questions import Question, greatest
 
 
@@ -32,8 +32,11 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
         if layout.person_id is not None:
             names = {"group": column.bucket, "label": column.bucket, "person": layout.person_id}
             yield _of_column("bucket_persons", column, {"data": view, **names})
+    group = {"data": view, "group": layout.group_id, "label": layout.group_id}
+    group["person"] = layout.person_id
+    if layout.group_id is not None and layout.person_id is not None:
+        yield Question("person_group", None, 0, "verify/person_class.sql.j2", group)
     for name, values in layout.tables.items():
-        group = {"data": view, "group": layout.group_id, "label": layout.group_id}
         tables = {**group, "values_table": Table(values, view.schema, view.catalog)}
         yield Question("group_sizes", name, 0, "verify/group_sizes.sql.j2", tables)
 
@@ -59,5 +62,10 @@ def unique_values(view: Table, column: PublishedColumn, group: str | None) -> Qu
 
 
 def _of_column(name: str, column: PublishedColumn, table: dict[str, Any]) -> Question:
-    parameters = {**table, "column": column, "type": type_sql(column.sql_type)}
+    parameters = {
+        **table,
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "parts": [ident(part) for part in cell_parts(column)],
+    }
     return Question(name, column.column, 0, f"verify/{name}.sql.j2", parameters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,7 +53,11 @@ class Question:
 
     def ask(self, run_sql: RunSql) -> Check:
         """Judge the release. What breaks the condition is counted in the database."""
-        broken, *figures = run_sql(self.sql(figure=True))[0]
+        return self.answered(run_sql(self.sql(figure=True))[0])
+
+    def answered(self, row: Sequence[Any]) -> Check:
+        """What was found, from the row that the statement gave."""
+        broken, *figures = row
         return Check(
             self.name,
             self.column,
@@ -72,6 +76,19 @@ class Question:
         if len(plain) == 1 and isinstance(self.required, Mapping):
             names = [next(name for name in self.required if name not in (self.constants or {}))]
         return {**dict(zip(names, plain, strict=True)), **(self.constants or {})}
+
+
+def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]:
+    """Ask every question; all at once where the engine takes many statements at a time.
+
+    Such an engine gives its `run_sql` an attribute `at_once`: from texts to the rows of each.
+    """
+    asked = tuple(questions)
+    at_once = getattr(run_sql, "at_once", None)
+    if at_once is None:
+        return tuple(question.ask(run_sql) for question in asked)
+    found = at_once([question.sql(figure=True) for question in asked])
+    return tuple(question.answered(rows[0]) for question, rows in zip(asked, found, strict=True))
 
 
 def _bare(value: object) -> object:

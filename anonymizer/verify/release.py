@@ -16,7 +16,7 @@ from anonymizer.verify.population import (
     of_population,
     population_questions,
 )
-from anonymizer.verify.questions import Question
+from anonymizer.verify.questions import Question, ask_all
 from anonymizer.verify.result import NotChecked, RunSql, Verification, verification
 from anonymizer.verify.rules import questions
 
@@ -51,7 +51,7 @@ def verify_release(
         raise NothingToCheckError(
             Problem("release", "has no rows", hint="nothing was published, so nothing can be shown")
         )
-    return verification(tuple(question.ask(run_sql) for question in asked), left)
+    return verification(ask_all(asked, run_sql), left)
 
 
 def check_sql(

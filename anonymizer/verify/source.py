@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from anonymizer.compile import Table, ident, sql
+from anonymizer.compile import Table, ident
 from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import published, type_sql
-from anonymizer.verify.questions import Question
+from anonymizer.verify.columns import cell_parts, published, type_sql
+from anonymizer.verify.questions import Question, ask_all
 from anonymizer.verify.result import RunSql, Verification, verification
 
 
@@ -51,7 +51,7 @@ def verify_against_source(
     sensitive may stand in buckets (rows of small flag patterns).
     """
     asked = _questions(originals, link, view, layout, suppressed, promoted)
-    return verification(tuple(question.ask(run_sql) for question in asked))
+    return verification(ask_all(asked, run_sql))
 
 
 def _questions(
@@ -84,6 +84,7 @@ def _questions(
             **tables,
             "group": layout.group_id,
             "label": layout.group_id,
+            "person": layout.person_id,
             "column": column,
             "type": type_sql(column.sql_type),
             "physical": originals.values[column.column],
@@ -102,9 +103,9 @@ def _of_column(
         "physical": originals.values[column.column],
     }
     if column.role in ("quasi", "semi"):
-        named = None if column.name is None else sql("l.{name}", name=column.name)
         nodes = originals.nodes.get(column.column)
-        cells = {**parameters, "nodes": nodes, "named": named}
+        parts = [ident(part) for part in cell_parts(column)]
+        cells = {**parameters, "nodes": nodes, "parts": parts}
         yield _question("source_covers", column.column, cells)
     if column.bucket is not None:
         buckets = {**parameters, "label": column.bucket}

@@ -1,7 +1,8 @@
 -- Partition a table into classes of at least k rows (Mondrian; LeFevre et al. 2006, strict), every
 -- class cut where that saves most of the information (normalized certainty penalty; Xu et al.
 -- 2006) or in the middle of its widest column, until no cut leaves k rows on both sides.
--- The classes are those of the algorithm `mondrian` of the Python package without hierarchies.
+-- The classes are those of the algorithm `mondrian` of the Python package with `compare: 1` and
+-- without hierarchies.
 -- One recursive statement: made for up to some ten thousand rows.
 --
 -- The result still holds the raw values: publish ranges over each class (anon_cells).
@@ -117,14 +118,12 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
         ),
         gains as (
             select
-                class_id, attribute, code, false as single, level, units_left, n_left, n_all,
-                cast(
-                    case
-                        when split = 'loss'
-                        then n_all * loss_all - n_left * loss_left - (n_all - n_left) * loss_right
-                        else coalesce(last_share - first_share, 0)
-                    end as decimal(18, 8)
-                ) as gain
+                class_id, attribute, code, ordered, false as single, level, units_left, n_left, n_all,
+                case
+                    when split = 'loss'
+                    then n_all * loss_all - n_left * loss_left - (n_all - n_left) * loss_right
+                    else coalesce(last_share - first_share, 0)
+                end as gain
             from losses
             where n_left >= k
                 and n_all - n_left >= k
@@ -133,8 +132,8 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
             union all
             -- one category against all others; the first and the last one are cuts above already
             select
-                class_id, attribute, code, true, level, units, n, n_all,
-                cast(n_all * loss_all - (n_all - n) * _anon_set_loss(values_all - 1, size) as decimal(18, 8))
+                class_id, attribute, code, ordered, true, level, units, n, n_all,
+                n_all * loss_all - (n_all - n) * _anon_set_loss(values_all - 1, size)
             from losses
             where split = 'loss'
                 and not ordered
@@ -148,11 +147,16 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
             select
                 class_id, attribute, code, single, units_left, n_left,
                 case
-                    when split = 'median' or level < (select loss_levels from limits) then gain
+                    when split = 'median' then cast(gain as decimal(18, 8))
+                    -- a thin slice of a range leaves fewer rows in classes too small to be cut again
+                    when level < (select loss_levels from limits)
+                    then cast(
+                        gain / sqrt(case when ordered then least(n_left, n_all - n_left) else n_all end) as decimal(18, 8)
+                    )
                     else least(n_left, n_all - n_left)
                 end as merit
             from gains
-            where split = 'median' or gain > 0
+            where split = 'median' or cast(gain as decimal(18, 8)) > 0
         ),
         best as (select class_id, max(merit) as merit from merits group by class_id),
         cuts as (

@@ -33,7 +33,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     },
     "geneir": {
         "columns": TREES,
-        "privacy": {"ir_alpha_beta": LIMITS},
+        "privacy": {"ir_alpha_beta": LIMITS, "eir_l": 2},
         "algorithm": {"name": "geneir"},
     },
 }

@@ -21,11 +21,14 @@ POLICIES: dict[str, dict[str, Any]] = {
     "exact_mbf": {"protect": PLAIN, "mode": "exact", "strategy": "mbf"},
     "exact_mmdcf_levels": {"protect": LEVELS, "mode": "exact", "publish": {"cells": "typed"}},
     "batched_msdcf_levels": {"protect": LEVELS, "strategy": "msdcf"},
+    "persons": {"protect": PLAIN, "person": "who"},
 }
 
 
 def plan(**options: Any) -> Plan:
-    made = policy(None, **options)
+    made = policy(None, **{key: value for key, value in options.items() if key != "person"})
+    if "person" in options:
+        made = made.model_copy(update={"person": options["person"]})
     names = {"age": "INTEGER", "sex": "VARCHAR", "physician": "VARCHAR", "disease": "VARCHAR"}
     profile = TableProfile(tuple(names.items()), rows=100, distinct=(10, 2), heights=(0, 0))
     return compile_msb(made, profile, roles(made, profile)).plan("msb")

@@ -138,15 +138,6 @@ def test_exact_beyond_its_work(
     assert "different vectors" in message
 
 
-def test_persons_with_several_rows(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    source.execute("alter table people add column who integer default 1")
-    made = policy(tmp_path, columns={"who": {"role": "drop"}}, limit=1.0).to_dict()
-    made["person"] = "who"
-    with pytest.raises(AnonymizerError, match=r"person: .*msb") as failed:
-        anonymizer.run(anonymizer.Policy.model_validate(made), source, seed=1)
-    assert failed.value.exit_code == 2
-
-
 def test_no_classes_to_generalize(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     path, message, _ = refused(source, tmp_path, limit=1.0, generalize={"k": 40})
     assert path == "algorithm.generalize.k"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import anonymizer
 from anonymizer.algorithms.supported import refuse_unsupported
+from anonymizer.cli import main
 from anonymizer.commands.checks import check_lines
 from anonymizer.compile import Table
 from anonymizer.errors import (
@@ -311,6 +313,34 @@ def test_a_release_with_nothing_else_cannot_be_verified_alone(tmp_path: Path) ->
     run(given, database)
     with pytest.raises(NothingToCheckError, match="k_map"):
         anonymizer.verify(given)
+
+
+def test_a_recipient_names_the_file_of_the_population(tmp_path: Path) -> None:
+    population, rows = people(4)
+    given, database = made(
+        tmp_path, population, rows, privacy={"k_map": {"k": 4, "population": "everybody"}}
+    )
+    run(given, database)
+    file = tmp_path / "people.parquet"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"copy everybody to '{file}'")
+    policy = tmp_path / "policy.json"
+    policy.write_text(json.dumps(given.to_dict()))
+
+    def verify(*more: str) -> int:
+        with pytest.raises(SystemExit) as ended:
+            main(["verify", str(policy), *more])
+        return int(ended.value.code or 0)
+
+    assert verify() == 2
+    assert verify("--population", str(file)) == 0
+    assert verify("--population", str(tmp_path / "nowhere.parquet")) == 2
+    assert verify("--population", str(policy.with_suffix(".duckdb"))) == 2
+    with duckdb.connect() as connection:  # a smaller population: fewer members fit
+        connection.execute(f"copy (from '{file}' limit 3) to '{tmp_path}/few.parquet'")
+    assert verify("--population", str(tmp_path / "few.parquet")) == 1
+    policy.write_text(json.dumps({**given.to_dict(), "privacy": {"k_anonymity": 2}}))
+    assert verify("--population", str(file)) == 2
 
 
 def test_nodes_are_not_judged_without_their_hierarchy(tmp_path: Path) -> None:

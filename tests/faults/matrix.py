@@ -1,10 +1,11 @@
 """The fault matrix: a run is killed before and after every statement and file operation.
 
-    python -m tests.faults.matrix FOLDER [--full] [--kind lgb]
+    python -m tests.faults.matrix FOLDER [--full] [--kind lgb] [--step N]
 
 One process imports everything and makes one run, so that every kill costs a fork and not a start.
 Prints a JSON object; exit code 1 if anything was not as it has to be. `--full`: every kind of run,
-killed before and after every point, with a second run after every kill. Else one kind, killed
+killed before and after every point, with a second run after every kill; with `--step N` at every
+Nth of these only, for a look in between. Else one kind, killed
 before every point and after the last (nothing but Python lies between a point and the next), and
 a second run now and then.
 """
@@ -115,8 +116,8 @@ def plain(stage: Stage, seed: int) -> Callable[[], int]:
     return work
 
 
-def play(stage: Stage, temporary: Path, *, every: int) -> dict[str, Any]:
-    """The matrix on one kind of run."""
+def play(stage: Stage, temporary: Path, *, every: int, step: int = 1) -> dict[str, Any]:
+    """The matrix on one kind of run; how far it is goes to standard error."""
     began = time.process_time() + sum(os.times()[2:4])
     stage.build()
     users, old = stage.users_files(), stage.rows()
@@ -130,7 +131,10 @@ def play(stage: Stage, temporary: Path, *, every: int) -> dict[str, Any]:
     phases = ("before", "after") if every == 1 else ("before",)
     points = [(n, phase) for n in range(1, total + 1) for phase in phases]
     points += [(total, "after")] if every > 1 else []
+    points = points[::-step][::-1]  # the last point, after which the new release stands, is one
     for number, at in enumerate(points, start=1):
+        if number % 50 == 0:
+            print(f"{stage.kind}: {number} of {len(points)}", file=sys.stderr, flush=True)
         code, ended_by = forked(struck(stage, at))
         if ended_by != signal.SIGKILL:
             failures.append(f"{at}: was not killed ({code})")
@@ -199,6 +203,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="an empty or new folder to work in")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--kind", choices=KINDS, action="append")
+    parser.add_argument("--step", type=int, default=1, help="strike at every Nth point only")
     given = parser.parse_args()
     temporary = given.folder / "temporary"
     temporary.mkdir(parents=True)
@@ -206,7 +211,9 @@ def main() -> int:
     results = []
     for kind in given.kind or (list(KINDS) if given.full else ["lgb"]):
         stage = Stage(given.folder / kind, kind)
-        results.append(play(stage, temporary, every=1 if given.full else RERUN_EVERY))
+        results.append(
+            play(stage, temporary, every=1 if given.full else RERUN_EVERY, step=given.step)
+        )
     print(json.dumps(results, indent=2))
     return 1 if any(result["failures"] for result in results) else 0
 

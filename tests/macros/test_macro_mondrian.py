@@ -35,7 +35,7 @@ def compiled(
             "source": {"table": "source"},
             "columns": roles,
             "privacy": {"k_anonymity": k},
-            "algorithm": {"name": "mondrian", "split": split},
+            "algorithm": {"name": "mondrian", "split": split, "compare": 1},
             "publish": {"name": "compiled"},
         }
     )

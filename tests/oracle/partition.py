@@ -17,9 +17,11 @@ order; on each the lower median (the first value whose cumulative row count reac
 A median that is the greatest value leaves the right half empty: not admissible, on to the next
 attribute. Relaxed: the first ceil(n/2) rows go left.
 
-*split="loss"*: over all attributes and all cuts between neighbouring values (relaxed: rows), the
-admissible one with the largest gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), loss of that one
-attribute, |·| in rows, if it is positive. Ties: larger gain, then column order, then lowest cut.
+*split="loss"*: of every attribute the admissible cut between neighbouring values (relaxed: rows)
+with the largest merit, if it is positive: gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), loss of
+that one attribute, |·| in rows, over the root of min(|L|, |R|) for numbers, of |C| for categories.
+Ties: the lowest cut. Of the `compare` cuts with the largest merits (ties: column order) the one
+with the largest gain over all attributes is taken (ties: column order).
 With `singles` (strict only) a category, neither the first nor the last of the class, may also be
 parted from all others; after the cut at the same value where both gain alike.
 From depth `loss_levels` on (the root has depth 0) classes are cut at the median instead.
@@ -69,6 +71,7 @@ class Mondrian:
     tie: Sequence[Any] | None = None
     loss_levels: int | None = None
     singles: bool = True
+    compare: int = 4
 
     def partition(self) -> Partition:
         """The final classes, as sets of row indexes."""
@@ -107,8 +110,9 @@ class Mondrian:
         return None
 
     def _best_gain(self, rows: Rows) -> tuple[Rows, Rows] | None:
-        best, best_gain = None, Fraction(0)
+        leading: list[tuple[Fraction, int, tuple[Rows, Rows]]] = []
         for j in range(len(self.attributes)):
+            best, best_merit = None, Fraction(0)
             ranked = self._sorted(rows, j)
             if self._value(ranked[0], j) == self._value(ranked[-1], j):
                 continue
@@ -116,15 +120,24 @@ class Mondrian:
                 if self.strict and self._value(ranked[at - 1], j) == self._value(ranked[at], j):
                     continue
                 halves = ranked[:at], ranked[at:]
-                gain = self.gain(j, *halves)
-                if gain > best_gain and self.admissible(*halves):
-                    best, best_gain = halves, gain
+                merit = self.merit(j, *halves)
+                if merit > best_merit and self.admissible(*halves):
+                    best, best_merit = halves, merit
                 alone = self._alone(ranked, j, at)
                 if alone is not None:
-                    gain = self.gain(j, *alone)
-                    if gain > best_gain and self.admissible(*alone):
-                        best, best_gain = alone, gain
-        return best
+                    merit = self.merit(j, *alone)
+                    if merit > best_merit and self.admissible(*alone):
+                        best, best_merit = alone, merit
+            if best is not None:
+                leading.append((-best_merit, j, best))
+        contenders = sorted(leading, key=lambda cut: cut[:2])[: self.compare]
+        every = range(len(self.attributes))
+        chosen = min(
+            contenders,
+            key=lambda cut: (-sum(self.gain(j, *cut[2]) for j in every), cut[1]),
+            default=None,
+        )
+        return None if chosen is None else chosen[2]
 
     def _alone(self, ranked: Rows, j: int, at: int) -> tuple[Rows, Rows] | None:
         """The value that ends before `at` against all others, if it is an inner category."""
@@ -145,6 +158,13 @@ class Mondrian:
             - len(left) * loss(self._column(left, j))
             - len(right) * loss(self._column(right, j))
         )
+
+    def merit(self, j: int, left: Rows, right: Rows) -> Fraction:
+        """The square of the gain by its weight; 0 where nothing is gained."""
+        gain = max(self.gain(j, left, right), Fraction(0))
+        ranges = self.attributes[j].kind == "numeric"
+        weight = min(len(left), len(right)) if ranges else len(left) + len(right)
+        return gain * gain / weight
 
     def admissible(self, left: Rows, right: Rows) -> bool:
         return all(

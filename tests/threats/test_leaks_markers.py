@@ -167,6 +167,50 @@ def test_leaks_of_a_release(
     assert not {"min", "max", "seed", "secret", "source"} & set(map(str, manifest))
 
 
+NODES = "hierarchy: {builder: cardinality, min_width: 5}"
+CHANGES = {
+    "full_domain": {"nulls: suppress": f"nulls: suppress, {NODES}"},
+    "privacyfrost": {"nulls: suppress": f"nulls: suppress, {NODES}"},
+    "msb": {"name: msb": "name: msb, generalize: {k: 4}", "privacy: {k_anonymity: 4}\n": ""},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", sorted(CHANGES))
+def test_leaks_of_other_algorithms(tmp_path: Path, source: Path, algorithm: str) -> None:
+    """Release, export and both reports; even with the engine's words on errors switched on."""
+    text = POLICY.format(age=PLAIN, algorithm=algorithm, cells="text")
+    if algorithm != "msb":
+        text = text.replace("sector: {role: quasi", "sector: {role: quasi, hierarchy: prefix")
+        text = text.replace("hierarchy: prefix", "hierarchy: {builder: prefix}")
+    for old, new in CHANGES[algorithm].items():
+        assert old in text
+        text = text.replace(old, new)
+    policy = tmp_path / "policy.yml"
+    policy.write_text(text)
+    (tmp_path / "seed").write_text(SECRET)
+    run = ("run", str(policy), "--database", str(source), "--seed-file", str(tmp_path / "seed"))
+    said = ""
+    for arguments in (
+        (*run, "--explain", "--debug"),
+        ("verify", str(policy), "--debug"),
+        ("report", str(policy), "-o", str(tmp_path / "alone.html")),
+        ("report", str(policy), "--source", str(source), "-o", str(tmp_path / "both.html")),
+        ("export", str(policy), "-o", str(tmp_path / "out.parquet")),
+    ):
+        code, text = call(*arguments)
+        assert code == 0, text
+        said += text
+    assert found_in(said) == []
+    with duckdb.connect(str(tmp_path / "release.duckdb"), read_only=True) as connection:
+        assert found_in(everything(connection)) == []
+    written = [file for file in tmp_path.iterdir() if file.name.startswith(("release", "out"))]
+    written += [tmp_path / "alone.html", tmp_path / "both.html"]
+    assert len(written) >= 5
+    for file in written:
+        assert found_in(file.read_bytes()) == [], file.name
+
+
 def test_leaks_of_a_release_are_looked_for_with_success(tmp_path: Path, source: Path) -> None:
     """The search itself: what is published is found in the file, its statistics and its export."""
     policy = tmp_path / "policy.yml"

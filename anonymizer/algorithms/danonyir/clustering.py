@@ -1,9 +1,11 @@
 """The stages that cluster persons, all blocks side by side (Wang et al. 2018, algorithm 1).
 
-A round advances the open cluster of every block by one move: it takes the nearest person of the
-block, or unites with the nearest closed cluster. A cluster that holds every guarantee is closed,
-and the next person in secret-keyed order is the seed of the next one. With one block for the whole
-table this is the paper's algorithm, move by move.
+One recursive statement advances every block move by move: its open cluster takes the nearest person
+of the block, or unites with the nearest closed cluster. A cluster that holds every guarantee is
+closed, and the next person in secret-keyed order is the seed of the next one. With one block for
+the whole table this is the paper's algorithm, move by move. Under EIR l-diversity a block waits
+where only an exact search can tell whether its cluster holds; all searches of the blocks that wait
+are done together, and the statement goes on with what they found.
 """
 
 from __future__ import annotations
@@ -12,22 +14,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from anonymizer.algorithms.danonyir.carried import UNKNOWN, Carried
 from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.persons.boxes import Boxes
-from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
 from anonymizer.algorithms.prepare import UNITS
-from anonymizer.compile import Sql, lit, work
+from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.plan import Compute, Loop, Row, Stage, Step
 from anonymizer.privacy import hitting_set
 
+NEIGHBOURS = work("neighbours")
 STATE = work("clusters")
-MOVES = work("moves")
-GROUPS = work("groups")
-HELD = work("held_clusters")
-PROOFS = work("proofs")
+GROWN = work("grown_clusters")
 FOUND = work("found_proofs")
 
+CLUSTER = [Sql(name) for name in ("seed", "size", "records", "loss", "members")]
+"""Columns of every cluster, beside its box and what it carries."""
 NARROW = 2**33
 """More than any number of persons: distance, kind and number of a candidate make one integer."""
 
@@ -44,30 +46,36 @@ class Clustering:
     """Rows of the source: a bound on the persons."""
 
     @property
-    def judging(self) -> Judging | None:
-        """How open clusters are judged beside EIR l-diversity, whose proofs are kept instead."""
-        rules = self.rules.without_hitting_sets()
-        return Judging(rules, "open_clusters") if rules.rules or rules.least > 1 else None
+    def carried(self) -> Carried:
+        return Carried(self.rules)
+
+    @property
+    def last(self) -> Table:
+        """Where the clusters stand when all blocks have stopped."""
+        return STATE if self.rules.hitting else GROWN
 
     def context(self) -> Mapping[str, Any]:
         """The parameters that the templates of growth share."""
+        carried = self.carried
+        union = self.boxes.union("x", "y") + carried.union
         return {
             "units": UNITS,
             "members": MEMBERS,
+            "neighbours": NEIGHBOURS,
             "state": STATE,
-            "moves": MOVES,
-            "groups": GROUPS,
-            "held": HELD,
-            "proofs": PROOFS,
+            "grown": GROWN,
             "found": FOUND,
             "holdings": HOLDINGS,
             "sets": SETS,
-            "asked": self.judging.asked if self.judging else None,
-            "verdicts": None,
-            "searched": None,
-            **(self.judging.passed if self.judging else {}),
             "columns": self.boxes.columns,
-            "union": self.boxes.union("x", "y"),
+            "carried": carried.names,
+            "cluster": [*CLUSTER, *self.boxes.columns, *carried.names],
+            "own": carried.own,
+            "proofs": carried.proofs,
+            "holds": carried.holds,
+            "waits": carried.waits,
+            "unknown": Sql(UNKNOWN),
+            "union": union,
             "loss": self.boxes.loss(),
             "loss_of_union": self.boxes.loss_of_union("x", "y"),
             "size": 0 if self.block_size == "all" else self.block_size,
@@ -79,37 +87,23 @@ class Clustering:
 
 
 def growth_stages(how: Clustering) -> tuple[Stage, ...]:
-    """Stages that write STATE and GROUPS: clusters that hold, and what is left."""
+    """Stages that write `how.last`: clusters that hold, and what every block has left."""
     context = how.context()
-    numbers: list[tuple[Any, tuple[str, ...]]] = [(GROUPS, ("unit", "grp")), (HELD, ("unit",))]
-    if how.rules.hitting:
-        numbers.append((FOUND, ("grp", "col", "value")))
-    stages: list[Stage] = [Step("single persons", "danonyir/start.sql.j2", context)]
-    stages += [empty(f"empty {table.name}", table, names) for table, names in numbers]
-    body: list[Step | Compute] = [
-        Step("choose moves", "danonyir/moves.sql.j2", context),
-        Step("move", "danonyir/unite.sql.j2", context),
-        Step("members of clusters", "danonyir/groups.sql.j2", context),
-    ]
-    if how.rules.hitting:
-        columns = {**context, "columns": how.rules.columns}
-        stages.append(Step("no proofs yet", "danonyir/no_proofs.sql.j2", context))
-        body.append(Step("proofs of too little diversity", "danonyir/proofs.sql.j2", columns))
-        body.append(_search(how.rules.hitting, context))
-    if how.judging:
-        body.append(Step("clusters to judge", "danonyir/asked.sql.j2", context))
-        body += how.judging.steps()
-    body.append(Step("clusters that hold", "danonyir/held.sql.j2", context))
-    stages.append(
-        Loop(
-            "grow clusters",
-            tuple(body),
-            until=Step("clusters that moved", "danonyir/moving.sql.j2", context),
-            # every move takes a person or a closed cluster away
-            at_most=2 * how.persons + 2,
-        )
+    grow = Step("grow clusters", "danonyir/grow.sql.j2", context)
+    start: tuple[Stage, ...] = (
+        Step("persons of blocks", "danonyir/start.sql.j2", context),
+        Step("blocks before the first move", "danonyir/blocks.sql.j2", context),
     )
-    return tuple(stages)
+    if not how.rules.hitting:
+        return (*start, grow)
+    body = (
+        grow,
+        _search(how.rules.hitting, context),
+        Step("clusters after the search", "danonyir/searched.sql.j2", context),
+    )
+    until = Step("blocks that waited", "danonyir/waiting_blocks.sql.j2", context)
+    # between two rounds every block that goes on takes a person
+    return (*start, Loop("grow clusters", body, until=until, at_most=how.persons + 1))
 
 
 def empty(name: str, table: Any, names: Sequence[str]) -> Step:
@@ -125,15 +119,15 @@ def _search(l: int, context: Mapping[str, Any]) -> Compute:
     def search(rows: list[Row]) -> list[Row]:
         """Fewer than l values that meet everybody in a cluster, searched exactly."""
         found: list[Row] = []
-        for group, column, sets in rows:
+        for block, column, sets in rows:
             values = hitting_set(sets, l - 1)
             if values is not None:
-                found += [(group, column, value) for value in (0, *sorted(values))]
+                found += [(block, column, value) for value in sorted(values)]
         return found
 
     return Compute(
         Step("broken proofs", "danonyir/broken.sql.j2", context),
         search,
         FOUND,
-        (("grp", "BIGINT"), ("col", "BIGINT"), ("value", "BIGINT")),
+        (("block", "BIGINT"), ("col", "BIGINT"), ("value", "BIGINT")),
     )

@@ -93,5 +93,5 @@ def _blocks(roles: Roles, options: Danonyir, rules: PersonRules, rows: int) -> t
         return ()
     half = max(options.block_size // 2, rules.least)
     judged = None if rules.monotone else rules.without_hitting_sets()
-    how = Partitioning(k=half, split="loss", strict=True, persons=judged)
+    how = Partitioning(k=half, split="loss", strict=True, persons=judged, plain=True, compare=1)
     return partition_stages(roles.quasi, how, rows)

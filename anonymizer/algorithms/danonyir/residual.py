@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymizer.algorithms.danonyir.clustering import GROUPS, STATE, Clustering, empty
+from anonymizer.algorithms.danonyir.clustering import Clustering
 from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.persons.boxes import SCALE
 from anonymizer.algorithms.persons.judging import Judging
@@ -13,18 +13,24 @@ from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import lit, work
 from anonymizer.plan import Compute, Loop, Note, Stage, Step
 
+SETTLING = work("settling_blocks")
+SETTLED = work("settled_blocks")
 CLOSED = work("closed_clusters")
 RESIDUAL = work("residual")
-HOMELESS = work("homeless")
+REACH = work("reach")
 OFFERS = work("offers")
 PLACED = work("placed")
 
+IN_REACH = 64
+"""Clusters that a person whom no cluster of the block can take may try in the end."""
 NEAREST = 8
-"""Clusters of other blocks that are tried for a person whom no cluster of the block can take."""
+"""Clusters among these that are tried in one round; who is refused by all of them is left out."""
+COMPARISONS = 20_000_000
+"""Persons times clusters that are compared at most to find those in reach."""
 
 
 def residual_stages(how: Clustering) -> tuple[Stage, ...]:
-    """Stages that write MEMBERS from STATE and GROUPS.
+    """Stages that write MEMBERS from the clusters.
 
     The residual persons of a block join clusters of their block, one by one in secret-keyed order,
     each the nearest that still holds the guarantees then, unless suppression costs less (one per
@@ -32,33 +38,29 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     """
     context = residual_context(how)
     stages: list[Stage] = [
-        Step("residual persons", "danonyir/left.sql.j2", context),
+        Step("residual persons", "danonyir/settling.sql.j2", context),
         Note(Step("number of residual persons", "danonyir/residual.sql.j2", context)),
-        Step("clusters that hold", "danonyir/closed.sql.j2", context),
-        Step("members of these", "danonyir/settled.sql.j2", context),
-        empty("nobody homeless yet", HOMELESS, ("block", "unit")),
-        _loop("place residual persons", how, context, everywhere=False),
+        Step("place residual persons", "danonyir/settle.sql.j2", context),
+        Step("members of clusters", "danonyir/settled.sql.j2", context),
     ]
     if how.block_size != "all":
-        stages.append(place_everywhere(how, {**context, "residual": HOMELESS}))
+        stages += [
+            Step("clusters that hold", "danonyir/closed.sql.j2", context),
+            Step("persons whom no cluster takes", "danonyir/homeless.sql.j2", context),
+            *place_everywhere(how, context),
+        ]
     return tuple(stages)
 
 
-def place_everywhere(how: Clustering, context: Mapping[str, Any]) -> Loop:
-    """The loop in which all persons of `residual` try the nearest clusters of the whole table."""
-    return _loop("place persons elsewhere", how, context, everywhere=True)
-
-
-def _loop(name: str, how: Clustering, context: Mapping[str, Any], *, everywhere: bool) -> Loop:
-    shared = {**context, "everywhere": everywhere, "verdicts": None, "searched": None}
+def place_everywhere(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
+    """Stages in which all persons of RESIDUAL try the nearest clusters of other blocks."""
+    shared = {**context, "verdicts": None, "searched": None}
     body: list[Step | Compute] = [Step("offers", "danonyir/offers.sql.j2", shared)]
     if not how.rules.monotone:
         judging = Judging(how.rules, "offered")
         shared |= {"asked": judging.asked, **judging.passed}
         body.append(Step("offers to judge", "danonyir/offered.sql.j2", shared))
         body += judging.steps()
-    if not everywhere:
-        body.append(Step("homeless persons", "danonyir/homeless.sql.j2", shared))
     body += [
         Step("places", "danonyir/places.sql.j2", shared),
         Step("join", "danonyir/joined.sql.j2", shared),
@@ -66,24 +68,32 @@ def _loop(name: str, how: Clustering, context: Mapping[str, Any], *, everywhere:
         Step("next persons", "danonyir/waiting.sql.j2", shared),
     ]
     until = Step("persons who wait", "danonyir/pending.sql.j2", shared)
-    return Loop(name, tuple(body), until=until, at_most=how.persons + 1)
+    return (
+        Step("clusters in reach", "danonyir/reach.sql.j2", shared),
+        Loop("place persons elsewhere", tuple(body), until=until, at_most=how.persons + 1),
+    )
 
 
 def residual_context(how: Clustering) -> Mapping[str, Any]:
     """The parameters that the templates of residual persons share."""
     return {
         **how.context(),
-        "state": STATE,
-        "groups": GROUPS,
+        "last": how.last,
+        "monotone": how.rules.monotone,
+        "carried_union": how.carried.union,
+        "box_union": how.boxes.union("x", "y"),
+        "holds_united": how.carried.holds_united,
+        "settling": SETTLING,
+        "settled": SETTLED,
         "units": UNITS,
         "members": MEMBERS,
         "closed": CLOSED,
         "residual": RESIDUAL,
-        "homeless": HOMELESS,
         "offers": OFFERS,
         "placed": PLACED,
-        "verdicts": None,
-        "searched": None,
+        "reach": REACH,
         "nearest": NEAREST,
+        "in_reach": IN_REACH,
+        "comparisons": COMPARISONS,
         "whole": lit(SCALE * len(how.boxes.shapes)),
     }

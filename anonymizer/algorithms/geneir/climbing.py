@@ -72,8 +72,8 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         ),
         Step("classes that hold", "geneir/classes.sql.j2", context),
         Step("residual persons", "geneir/left.sql.j2", context),
-        Note(Step("number of residual persons", "danonyir/residual.sql.j2", context)),
-        place_everywhere(how, context),
+        Note(Step("number of residual persons", "geneir/residual.sql.j2", context)),
+        *place_everywhere(how, context),
         Step("levels of classes", "geneir/class_levels.sql.j2", context),
     )
 

@@ -6,7 +6,6 @@ from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.danonyir.clustering import Clustering
 from anonymizer.algorithms.geneir.climbing import climbing_stages
 from anonymizer.algorithms.guards import enough_units
-from anonymizer.algorithms.lattice.packing import packing
 from anonymizer.algorithms.lattice.publish import recoded_cells
 from anonymizer.algorithms.lattice.recode import ONE, climbed, recode_steps
 from anonymizer.algorithms.persons.boxes import SCALE, Boxes, Node
@@ -50,7 +49,7 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         coded_step(policy, roles, numbered=False),
         *person_stages(policy, roles),
         enough_units(policy, rules.least),
-        *recode_steps(policy, roles, packing(profile.shapes)),
+        *recode_steps(policy, roles),
         *_place_steps(roles, nodes),
         person_units_step(roles, boxes),
         *holding_steps(policy, rules, keys),

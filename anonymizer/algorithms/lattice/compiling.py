@@ -85,7 +85,7 @@ def lattice_stages(
             enough_units(policy, least_class(policy)),
             units_step(policy, keys),
             *rule_stages,
-            *recode_steps(policy, roles, packed),
+            *recode_steps(policy, roles),
             *tuple_steps(policy, roles, packed),
             *search_stages(context, columns, pruned=pruned, size=size),
         ),

@@ -18,6 +18,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.builders import Frequency, Intervals, Order, Taxonomy
 from anonymizer.profile import Attribute
 
+PATHS = work("lattice_paths")
 TUPLES = work("lattice_tuples")
 LEVELS = work("lattice_levels")
 LIMITS = work("lattice_limits")
@@ -63,10 +64,6 @@ class Climbed:
         return Sql(f"v{self.attribute.index}")
 
     @property
-    def paths(self) -> Table:
-        return work(f"paths_{self.attribute.index}")
-
-    @property
     def recoding(self) -> Table:
         return work(f"recoding_{self.attribute.index}")
 
@@ -80,30 +77,22 @@ def climbed(roles: Roles) -> tuple[Climbed, ...]:
     return tuple(Climbed(a, position) for position, a in enumerate(roles.quasi))
 
 
-def recode_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ...]:
-    """Steps that write, per column, `recoding` and `paths`, from domains and hierarchies."""
+def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[Step, ...]:
+    """Steps that write every column's `recoding`, from domains and hierarchies.
+
+    Without `losses` it only says what every value is published as.
+    """
     steps: list[Step] = []
     text = policy.publish.cells == "text"
     for a in climbed(roles):
-        spec = policy.columns[a.attribute.column].hierarchy
+        column = a.attribute.column
+        spec = policy.columns[column].hierarchy
         assert spec is not None, "the policy is checked for hierarchies"
-        column, sql_type = a.attribute.column, a.attribute.sql_type
-        steps.append(distortion.distortion(a.attribute.index, sql_type, spec.builder))
-        steps.append(
-            Step(f"levels of {column}", "lattice/recoding.sql.j2", _recoding(a, spec, text))
-        )
         steps.append(
             Step(
-                f"paths of {column}",
-                "lattice/paths.sql.j2",
-                {
-                    "recoding": a.recoding,
-                    "paths": a.paths,
-                    "height": a.height,
-                    "nests": packed.shapes[a.position].nests,
-                    "fields": packed.fields[a.position],
-                    "words": packed.words,
-                },
+                f"levels of {column}",
+                "lattice/recoding.sql.j2",
+                {**_recoding(a, spec, text), "losses": losses},
             )
         )
     return tuple(steps)
@@ -118,8 +107,10 @@ def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
     return {
         "domain": attribute.domain,
         "hierarchy": attribute.hierarchy,
-        "distortion": distortion.table(attribute.index),
         "recoding": a.recoding,
+        "levels": attribute.levels,
+        "nulls": attribute.nulls > 0,
+        "width": distortion.width(attribute.sql_type, spec.builder),
         "ordered": attribute.ordered,
         "bounded": bounded,
         "listed": work(f"listed_{attribute.index}") if listed else None,
@@ -128,14 +119,14 @@ def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
         "one": lit(ONE),
         "sets": sets,
         # sets are written as such in texts; every other label is written as a category
-        "label": Sql("n.label" if sets and text else value_label("n.label")),
+        "label": Sql("label" if sets and text else value_label("label")),
         "lo": lo,
         "hi": hi,
-        "lo_text": value_text("n.lo", attribute),
-        "hi_text": value_text("n.hi", attribute),
+        "lo_text": value_text("lo", attribute),
+        "hi_text": value_text("hi", attribute),
         "place_value": _place(attribute, "value"),
-        "place_lo": _place(attribute, "n.lo"),
-        "place_hi": _place(attribute, "n.hi"),
+        "place_lo": _place(attribute, "lo"),
+        "place_hi": _place(attribute, "hi"),
     }
 
 
@@ -170,7 +161,7 @@ def _place(attribute: Attribute, value: str) -> Sql:
 
 
 def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ...]:
-    """Steps that write `tuples`, `levels` and `limits` from units and paths."""
+    """Steps that write `paths`, `tuples`, `levels` and `limits`, in this order."""
     attributes = climbed(roles)
     persons = policy.person is not None
     masks = [
@@ -188,7 +179,8 @@ def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ..
         "attributes": attributes,
         "words": packed.words,
         "masks": masks,
-        "paths": [a.paths for a in attributes],
+        "paths": PATHS,
+        "fields": [row for a in attributes for row in _fields(a, packed)],
         "recodings": [a.recoding for a in attributes],
         "codes": [a.c for a in attributes],
         "persons": persons,
@@ -196,7 +188,26 @@ def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ..
         "share": lit(float(policy.suppression_limit)),
     }
     return (
+        Step("paths of values", "lattice/paths.sql.j2", shared),
         Step("packed tuples", "lattice/tuples.sql.j2", shared),
         Step("levels of the lattice", "lattice/levels.sql.j2", shared),
         Step("limit of suppression", "lattice/limits.sql.j2", shared),
     )
+
+
+def _fields(a: Climbed, packed: Packing) -> list[tuple[int | bool, ...]]:
+    """Per level: how its nodes are numbered, and what a number counts in every word.
+
+    Siblings are numbered from 0; below the root, and where levels do not nest, from 1: NULL is 0.
+    """
+    nests = packed.shapes[a.position].nests
+    return [
+        (
+            a.position,
+            field.level,
+            nests,
+            0 if nests and field.level < a.height - 1 else 1,
+            *(1 << field.shift if field.word == word.number else 0 for word in packed.words),
+        )
+        for field in packed.fields[a.position]
+    ]

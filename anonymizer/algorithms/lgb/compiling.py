@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
@@ -57,7 +57,8 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     if options.generalization == "ncp":
         classes = seed_stages(roles.quasi, how, profile.rows, rebalance=options.rebalance)
     else:
-        classes = partition_stages(roles.quasi, how, profile.rows)
+        loop: Literal["auto", "driven"] = "auto" if profile.recursive else "driven"
+        classes = partition_stages(roles.quasi, how, profile.rows, loop)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         coded_step(policy, roles, numbered=True),

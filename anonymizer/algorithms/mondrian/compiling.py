@@ -39,8 +39,8 @@ def least_class(policy: Policy) -> int:
 def _judged_by_distribution(policy: Policy) -> bool:
     """Whether a rule compares a class with the whole table.
 
-    Such rules refuse many cuts, and parting single values from the rest uses up the rows that
-    would keep later cuts admissible: at t = 0.2 it costs an eighth of the utility.
+    Such rules refuse most cuts of most classes, so what else a cut narrows is seldom cashed in by
+    later cuts: at t = 0.2 the attribute that is cut is the better guide (NCP 0.453 against 0.461).
     """
     rules = (policy.columns[column].protect for column in policy.protected)
     return any(
@@ -74,7 +74,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         split=options.split,
         strict=options.strict,
         protections=rules,
-        singles=not _judged_by_distribution(policy),
+        compare=1 if _judged_by_distribution(policy) else options.compare,
         persons=persons,
         population=population,
     )
@@ -89,7 +89,9 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *holding_steps(policy, persons, keys, PERSONS),
         *feasibility(policy, persons),
         *population_stages(population),
-        *partition_stages(roles.quasi, how, profile.rows, options.loop),
+        *partition_stages(
+            roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
+        ),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
     )
     layout, columns = published(policy, roles, {})

@@ -7,10 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from anonymizer.algorithms.mondrian.loss import gain_sql, shape, single_gain_sql
+from anonymizer.algorithms.mondrian.loss import (
+    cell_loss_sql,
+    gain_sql,
+    merit_sql,
+    shape,
+    single_gain_sql,
+)
+from anonymizer.algorithms.mondrian.words import pack
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Compute, Loop, Stage, Step
+from anonymizer.plan import Loop, Stage, Step
 from anonymizer.profile import Attribute, Level
 
 if TYPE_CHECKING:
@@ -27,6 +34,8 @@ RECURSIVE_UP_TO = 50_000
 
 
 ONE_CLASS = Sql("1")
+GAIN = Sql("cast(gain as decimal(18, 8))")
+"""Cuts by what they save, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +58,11 @@ class Partitioning:
     split: Literal["loss", "median"]
     strict: bool
     protections: tuple[Protection, ...] = ()
-    singles: bool = True
-    """Whether one value of a category may be parted from all others (cuts by loss only)."""
+    plain: bool = False
+    """Whether cuts are ranked by what they save and nothing else, as suits large parts."""
+    compare: int = 4
+    """Best cuts of a class, of different attributes, that are compared over all attributes (cuts
+    by loss only, and not where rules on persons judge their halves one by one)."""
     persons: PersonRules | None = None
     """Rules on persons that both halves of a cut have to hold."""
     population: PopulationRules | None = None
@@ -103,7 +115,7 @@ def partition_stages(
     return tuple(stages)
 
 
-def _choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
+def _choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
     if how.persons is not None and how.judged:
         from anonymizer.algorithms.mondrian.judged import judged_choice
 
@@ -135,9 +147,10 @@ def _context(
     attributes: Sequence[Attribute], levels: Sequence[Level], how: Partitioning, rows: int
 ) -> Mapping[str, Any]:
     k = lit(how.k)
-    singles: list[int] = []
-    if how.strict and how.split == "loss" and how.singles:
-        singles = [a.index for a in attributes if shape(a) != "range"]
+    by_loss = how.split == "loss"
+    compare = how.compare if by_loss and not how.judged else 1
+    words = pack([a for a in attributes if compare > 1 and shape(a) == "set"])
+    singles = [a.index for a in attributes if how.strict and by_loss and shape(a) != "range"]
     if how.strict:
         admissible = f"n_left >= {k} and n_all - n_left >= {k}"
         if how.split == "median":
@@ -166,8 +179,15 @@ def _context(
         "relaxed": not how.strict,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
+        # a cut that is refused leaves large halves as well, so nothing is said for thin slices
+        "merit": GAIN if how.plain or how.judged else merit_sql(attributes),
         "singles": singles,
         "single_gain": single_gain_sql(attributes, levels),
+        "cell_loss": cell_loss_sql(attributes, levels),
+        "shape": shape,
+        "words": words.columns,
+        "sizes": words.sizes,
+        "compare": compare,
         "loss_levels": levels_of_loss(rows, how.k),
         "state": Sql("partition"),
         "state_cuts": Sql("cuts"),

@@ -19,9 +19,17 @@ from anonymizer.algorithms.msb.guards import (
     enough_rows,
     level_guards,
 )
+from anonymizer.algorithms.msb.persons import RECORDS, group_rows_step, record_stages
 from anonymizer.algorithms.msb.publishing import exact_rows, layout_of, separate_values
 from anonymizer.algorithms.msb.residual import placing_step, residual_stages
-from anonymizer.algorithms.prepare import coded_step, domain_steps, units_step
+from anonymizer.algorithms.prepare import (
+    CODED,
+    PERSONS,
+    coded_step,
+    domain_steps,
+    person_stages,
+    units_step,
+)
 from anonymizer.algorithms.roles import Roles
 from anonymizer.plan import Stage
 from anonymizer.policy import Policy
@@ -32,19 +40,22 @@ from anonymizer.profile import TableProfile
 def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
     """Buckets of sensitive vectors, groups of different buckets, and the residual into groups.
 
-    Xiao and Li (2020) after Yang, Wang and Wang (2008). Raises InfeasibleError for a table that
-    is too large for the mode.
+    With `person` a record is a person. Xiao and Li (2020) after Yang, Wang and Wang (2008). Raises
+    InfeasibleError for a table that is too large for the mode.
     """
     options = policy.algorithm
     assert isinstance(options, Msb)
     assert profile.rows is not None
     if options.mode == "exact":
         refuse_size(profile.rows)
-    how = Grouping(dimensions(policy, roles), options)
+    persons = policy.person is not None
+    how = Grouping(dimensions(policy, roles), options, RECORDS if persons else CODED)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         coded_step(policy, roles, numbered=False),
-        *(values_step(d) for d in how.dimensions),
+        *person_stages(policy, roles),
+        *(record_stages(roles) if persons else ()),
+        *(values_step(d, how.records) for d in how.dimensions),
         *level_guards(how.dimensions),
         *bucket_stages(how),
         enough_rows(how),
@@ -53,21 +64,26 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *grouping_stages(how),
         *residual_stages(how, profile.rows),
         placing_step(how),
+        *([group_rows_step()] if persons else []),
     )
     generalized = options.generalize is not None
     layout, columns = layout_of(policy, roles, generalized=generalized)
     writer: RowWriter = exact_rows(policy, roles, columns)
     if options.generalize is not None:
-        stages += _class_stages(policy, roles, profile.rows, options.generalize.k)
-        writer = Assembly(columns, tuple(a.c for a in roles.quasi))
-    return Compiled(stages, writer, layout, separated=separate_values(policy, roles, layout))
+        stages += _class_stages(policy, roles, profile.rows, how)
+        keys = tuple(a.c for a in roles.quasi)
+        writer = Assembly(columns, keys, persons=PERSONS if persons else None)
+    separated = separate_values(policy, roles, layout, how.records)
+    return Compiled(stages, writer, layout, separated=separated)
 
 
-def _class_stages(policy: Policy, roles: Roles, rows: int, k: int) -> tuple[Stage, ...]:
+def _class_stages(policy: Policy, roles: Roles, rows: int, grouping: Grouping) -> tuple[Stage, ...]:
     """Classes of the published rows by their quasi-identifiers, whatever their groups."""
+    assert grouping.options.generalize is not None
+    k = grouping.options.generalize.k
     how = Partitioning(k=k, split="loss", strict=True)
     return (
-        enough_for_classes(k),
+        enough_for_classes(grouping, k),
         units_step(policy, [a.c for a in roles.quasi]),
         *partition_stages(roles.quasi, how, rows),
         *cell_steps(roles.quasi, policy.publish.cells),

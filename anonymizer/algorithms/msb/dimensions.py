@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from anonymizer.algorithms.prepare import CODED
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.plan import Step
@@ -88,6 +87,16 @@ class Dimension:
         return self._named("blocked")
 
     @property
+    def bit(self) -> Sql:
+        """A value's bit in such a mask as `mask` is."""
+        return self._named("bit")
+
+    @property
+    def mask(self) -> Sql:
+        """Bits of the blocked values. Values may share one: only a bit that is off is certain."""
+        return self._named("mask")
+
+    @property
     def alias(self) -> Sql:
         return self._named("d")
 
@@ -132,7 +141,7 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def values_step(dimension: Dimension) -> Step:
+def values_step(dimension: Dimension, records: Table) -> Step:
     """Codes and levels of one column's values."""
     listed = [
         (lit(level.rank), lit(level.needed), _listed(dimension, level.values))
@@ -142,7 +151,7 @@ def values_step(dimension: Dimension) -> Step:
         f"levels of {dimension.column}",
         "msb/values.sql.j2",
         {
-            "coded": CODED,
+            "coded": records,
             "values": dimension.values,
             "dimension": dimension,
             "levels": listed,

@@ -15,7 +15,7 @@ from typing import Any
 from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.msb.dimensions import Dimension
 from anonymizer.algorithms.prepare import CODED
-from anonymizer.compile import Sql, work
+from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.plan import Guard, Loop, Row, Stage, Step
 from anonymizer.policy import Msb
@@ -53,6 +53,13 @@ class Grouping:
 
     dimensions: tuple[Dimension, ...]
     options: Msb
+    records: Table = CODED
+    """What is grouped: rows, or one record of every person."""
+
+    @property
+    def unit(self) -> str:
+        """What groups are of, in messages."""
+        return "rows" if self.records == CODED else "persons"
 
     @property
     def least(self) -> int:
@@ -63,7 +70,7 @@ class Grouping:
     def context(self) -> dict[str, Any]:
         """The tables and parameters of all templates."""
         return {
-            "coded": CODED,
+            "coded": self.records,
             "values": [d.values for d in self.dimensions],
             "dimensions": self.dimensions,
             "buckets": BUCKETS,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from anonymizer.algorithms.msb.dimensions import Dimension
 from anonymizer.algorithms.msb.grouping import Grouping
-from anonymizer.algorithms.prepare import CODED
 from anonymizer.compile import Sql
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.plan import Guard, Row, Step
@@ -62,7 +61,7 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
         guards.append(
             Guard(
                 Step(f"diversity of {d.column}", "msb/guard_diversity.sql.j2", context),
-                lambda row, d=d: _diversity_problem(d, row, policy),  # type: ignore[misc]
+                lambda row, d=d: _diversity_problem(d, row, policy, how.unit),  # type: ignore[misc]
                 InfeasibleError,
             )
         )
@@ -81,9 +80,9 @@ def enough_rows(how: Grouping) -> Guard:
         least, records = row
         return Problem(
             "privacy.level_l" if any(d.levels for d in how.dimensions) else _l_path(how),
-            f"asks for groups of at least {least} rows, but there are {records} rows"
+            f"asks for groups of at least {least} {how.unit}, but there are {records} {how.unit}"
             " with a value in every protected column",
-            hint="lower l, or release more rows",
+            hint=f"lower l, or release more {how.unit}",
         )
 
     step = Step("enough rows for a group", "msb/guard_rows.sql.j2", how.context)
@@ -94,7 +93,7 @@ def _l_path(how: Grouping) -> str:
     return f"columns.{how.dimensions[0].column}.protect.l_diversity"
 
 
-def _diversity_problem(dimension: Dimension, row: Row, policy: Policy) -> Problem:
+def _diversity_problem(dimension: Dimension, row: Row, policy: Policy, unit: str) -> Problem:
     poor, different, needed, most, known, over = row
     path = f"columns.{dimension.column}.protect"
     if poor:
@@ -106,26 +105,26 @@ def _diversity_problem(dimension: Dimension, row: Row, policy: Policy) -> Proble
         )
     return Problem(
         path,
-        f"lets a value take 1/{needed} of the {known} rows that have one, but one has {most}:"
-        f" at least {over} rows would be suppressed, more than suppression_limit"
+        f"lets a value take 1/{needed} of the {known} {unit} that have one, but one has {most}:"
+        f" at least {over} {unit} would be suppressed, more than suppression_limit"
         f" {policy.suppression_limit:g} allows",
         hint="lower its l or its level, or raise suppression_limit",
     )
 
 
-def enough_for_classes(k: int) -> Guard:
-    """Classes of generalized quasi-identifiers need k published rows."""
+def enough_for_classes(how: Grouping, k: int) -> Guard:
+    """Classes of generalized quasi-identifiers need k published rows (persons)."""
 
     def explain(row: Row) -> Problem:
         return Problem(
             "algorithm.generalize.k",
-            f"asks for classes of {k} rows, but {row[0]} rows are in groups",
-            hint="lower k, or release more rows",
+            f"asks for classes of {k} {how.unit}, but {row[0]} {how.unit} are in groups",
+            hint=f"lower k, or release more {how.unit}",
         )
 
     step = Step(
         "enough rows for a class",
         "guards/too_few.sql.j2",
-        {"coded": CODED, "count": Sql("count(*)"), "least": k},
+        {"coded": how.records, "count": Sql("count(*)"), "least": k},
     )
     return Guard(step, explain, InfeasibleError)

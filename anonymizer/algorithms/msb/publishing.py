@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from anonymizer.algorithms.cells import Cell
 from anonymizer.algorithms.compiled import Separated, published
 from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.prepare import CODED
+from anonymizer.algorithms.prepare import CODED, PERSONS
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.plan import Step
@@ -30,9 +30,11 @@ class ExactRows:
     """Published name and expression over the row `r` and its cells `c`, in order."""
     cells: tuple[tuple[Sql, Sql], ...]
     attributes: tuple[Attribute, ...]
+    persons: Table | None = None
+    """The persons' numbers, where rows are of persons."""
 
     def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
-        """The step that writes the rows to `target`, with `extra` columns for a link table."""
+        """The step that writes the rows to `target`; with `extra` columns, in no order, a link."""
         return Step(
             "write the release",
             "msb/rows.sql.j2",
@@ -42,7 +44,9 @@ class ExactRows:
                 "domains": [a.domain for a in self.attributes],
                 "attributes": self.attributes,
                 "cells": self.cells,
+                "persons": self.persons,
                 "columns": [(sql, ident(name)) for name, sql in (*self.columns, *extra)],
+                "ordered": not extra,
             },
         )
 
@@ -78,7 +82,8 @@ def exact_rows(policy: Policy, roles: Roles, columns: Columns) -> ExactRows:
     cells: list[tuple[Sql, Sql]] = []
     for a in roles.quasi:
         cells += _typed(a) if typed else [(Cell(a).out, Sql(f"{a.d}.label"))]
-    return ExactRows(columns, tuple(cells), roles.quasi)
+    persons = PERSONS if policy.person is not None else None
+    return ExactRows(columns, tuple(cells), roles.quasi, persons)
 
 
 def _typed(attribute: Attribute) -> list[tuple[Sql, Sql]]:
@@ -100,6 +105,7 @@ class SeparateValues:
     name: str
     value: Sql
     draw: Sql
+    records: Table
 
     def step(self, target: Table) -> Step:
         """The step that writes the table to `target`."""
@@ -108,7 +114,7 @@ class SeparateValues:
             "msb/separate.sql.j2",
             {
                 "release": target,
-                "coded": CODED,
+                "coded": self.records,
                 "group": self.group,
                 "name": self.name,
                 "value": self.value,
@@ -117,7 +123,9 @@ class SeparateValues:
         )
 
 
-def separate_values(policy: Policy, roles: Roles, layout: Layout) -> tuple[Separated, ...]:
+def separate_values(
+    policy: Policy, roles: Roles, layout: Layout, records: Table
+) -> tuple[Separated, ...]:
     """One table per sensitive column, each in an order of its own."""
     assert layout.group_id is not None
     return tuple(
@@ -127,6 +135,7 @@ def separate_values(policy: Policy, roles: Roles, layout: Layout) -> tuple[Separ
             policy.column_name(s.column),
             s.s,
             later_draw("draw", f"table {s.index}"),
+            records,
         )
         for s in roles.sensitive
     )

@@ -12,9 +12,12 @@ from typing import Any
 
 from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
 from anonymizer.algorithms.prepare import UNITS
-from anonymizer.compile import Table, work
+from anonymizer.compile import Sql, Table, work
 from anonymizer.plan import Compute, Row, Step
 from anonymizer.privacy import has_hitting_set
+
+OF_VALUES = ("different", "known_pairs", "known_records", "widest", "widest_records")
+"""What a screen may read of the values of a group, beside its reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Judging:
 
     def steps(self) -> tuple[Step | Compute, ...]:
         """The statement, and the search of what it leaves open."""
+        screen = self.rules.screen
+        needed = screen.needed if screen else frozenset()
         judge = Step(
             "judge",
             "persons/judge.sql.j2",
@@ -50,7 +55,9 @@ class Judging:
                 "holdings": HOLDINGS,
                 "verdicts": self.verdicts,
                 "least": self.rules.least,
-                "screen": self.rules.screen,
+                "screen": screen,
+                "needed": needed,
+                "of_values": [Sql(name) for name in OF_VALUES if name in needed],
             },
         )
         return (judge, self._search(self.rules.hitting)) if self.rules.hitting else (judge,)

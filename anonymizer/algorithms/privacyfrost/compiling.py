@@ -38,7 +38,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
-    tuples = tuple_steps(policy, roles, packed)[0]
+    paths, tuples = tuple_steps(policy, roles, packed)[:2]
     # persons are numbered when it is known who stays
     numbering = person_stages(policy, roles)
     stages: tuple[Stage, ...] = (
@@ -50,7 +50,8 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         *numbering[1:],
         units_step(policy, keys),
         *rule_stages,
-        *recode_steps(policy, roles, packed),
+        *recode_steps(policy, roles, losses=False),
+        paths,
         tuples,
         *search_stages(policy, columns, search),
         *class_stages(

@@ -122,7 +122,7 @@ paired (level, ordinal, first, past, n, total, alone) as (
                 ) as neighbours
                 window
                     before as (order by ordinal rows between unbounded preceding and 1 preceding),
-                    after as (order by ordinal rows between 1 following and unbounded following)
+                    after as (order by ordinal desc rows between unbounded preceding and 1 preceding)
             ) as spreads
         ) as choices
     ) as placed

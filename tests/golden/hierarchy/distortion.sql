@@ -5,7 +5,7 @@ with nodes as (
         level,
         node,
         min(leaves) as leaves,
-        min(cast(hi as double)) - min(cast(lo as double)) as width
+        (min(cast(hi as double)) - min(cast(lo as double))) as width
     from anon_scratch.main.hierarchy_1
     group by level, node
 ),
@@ -37,7 +37,7 @@ with recursive nodes as (
         level,
         node,
         min(leaves) as leaves,
-        min(cast(hi as double)) - min(cast(lo as double)) as width
+        (min(cast(hi as double)) - min(cast(lo as double))) as width
     from anon_scratch.main.hierarchy_1
     group by level, node
 ),
@@ -81,7 +81,7 @@ with nodes as (
         level,
         node,
         min(leaves) as leaves,
-        min(cast(hi as double)) - min(cast(lo as double)) as width
+        (min(cast(hi as double)) - min(cast(lo as double))) as width
     from anon_scratch.main.hierarchy_1
     group by level, node
 ),

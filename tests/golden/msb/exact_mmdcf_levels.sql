@@ -2,17 +2,14 @@
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -32,24 +29,21 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -340,7 +334,7 @@ with recursive state using key (block, bucket, n) as (
         0 as size,
         0 as full_size
     from anon_scratch.main.msb_stock
-    union
+    union all
     select
         block,
         bucket,
@@ -455,55 +449,36 @@ select cast(0 as bigint) as bucket, cast(0 as bigint) as type, cast(0 as bigint)
 -- shapes of groups: What the residual phase has to know of each type of group: its size, and of which values another record would break its diversity, (c(v)+1) l_v > |G|+1 (Xiao and Li 2020, §4).
 create or replace table anon_scratch.main.msb_shapes as
 with held as (
-    select m.type, m.c, b.v1, b.need1, b.v2, b.need2
+    select
+        m.type,
+        m.c,
+        unnest([0, 1, 2]) as dimension,
+        unnest([1, b.v1, b.v2]) as v,
+        unnest([0, b.need1, b.need2]) as need
     from anon_scratch.main.msb_members m
     join anon_scratch.main.msb_buckets b on b.bucket = m.bucket
 ),
-sizes as (
-    select
-        type,
-        cast(sum(c) as bigint) as size
-        , cast(coalesce(sum(c) filter (where v1 > 0), 0) as bigint) as filled1
-        , cast(coalesce(sum(c) filter (where v2 > 0), 0) as bigint) as filled2
+counted as (
+    select type, dimension, v, need, cast(sum(c) as bigint) as c
     from held
-    group by type
-)
-, counts_v1 as (
-    select type, v1, need1, cast(sum(c) as bigint) as c
-    from held
-    where v1 > 0
-    group by type, v1, need1
+    where v > 0
+    group by type, dimension, v, need
 ),
-blocks_v1 as (
-    select x.type, list(x.v1) as blocked1
-    from counts_v1 x
-    join sizes s on s.type = x.type
-    where (x.c + 1) * x.need1 > s.filled1 + 1
-    group by x.type
-)
-, counts_v2 as (
-    select type, v2, need2, cast(sum(c) as bigint) as c
-    from held
-    where v2 > 0
-    group by type, v2, need2
-),
-blocks_v2 as (
-    select x.type, list(x.v2) as blocked2
-    from counts_v2 x
-    join sizes s on s.type = x.type
-    where (x.c + 1) * x.need2 > s.filled2 + 1
-    group by x.type
+filled as (
+    select *, cast(sum(c) over (partition by type, dimension) as bigint) as filled
+    from counted
 )
 select
-    s.type,
-    s.size
-    , s.filled1
-    , coalesce(d1.blocked1, []) as blocked1
-    , s.filled2
-    , coalesce(d2.blocked2, []) as blocked2
-from sizes s
-left join blocks_v1 d1 on d1.type = s.type
-left join blocks_v2 d2 on d2.type = s.type;
+    type,
+    max(filled) filter (where dimension = 0) as size
+    , coalesce(max(filled) filter (where dimension = 1), 0) as filled1
+    , coalesce(list(v) filter (where dimension = 1 and (c + 1) * need > filled + 1), []) as blocked1
+    , coalesce(bit_or(cast(1 as bigint) << (v % 62)) filter (where dimension = 1 and (c + 1) * need > filled + 1), 0) as mask1
+    , coalesce(max(filled) filter (where dimension = 2), 0) as filled2
+    , coalesce(list(v) filter (where dimension = 2 and (c + 1) * need > filled + 1), []) as blocked2
+    , coalesce(bit_or(cast(1 as bigint) << (v % 62)) filter (where dimension = 2 and (c + 1) * need > filled + 1), 0) as mask2
+from filled
+group by type;
 
 -- loop: place the residual, at most 2020 times, until the exit query counts 0
 -- next round: The next round of the residual phase, and into how many parts the pairs of bucket and type are cut.
@@ -523,8 +498,10 @@ with residual as (
         b.target,
         b.v1,
         b.need1,
+        cast(1 as bigint) << (b.v1 % 62) as bit1,
         b.v2,
         b.need2,
+        cast(1 as bigint) << (b.v2 % 62) as bit2,
         row_number() over (order by l.bucket) - 1 as place
     from anon_scratch.main.msb_left l
     join anon_scratch.main.msb_buckets b on b.bucket = l.bucket
@@ -551,7 +528,7 @@ possible as (
     cross join anon_scratch.main.msb_turn t
     cross join extent e
     join placed s on s.place % t.parts = (r.place + t.round) % t.parts
-    where (r.v1 = 0 or (r.need1 <= s.filled1 + 1 and not list_contains(s.blocked1, r.v1))) and (r.v2 = 0 or (r.need2 <= s.filled2 + 1 and not list_contains(s.blocked2, r.v2)))
+    where (r.v1 = 0 or (r.need1 <= s.filled1 + 1 and ((s.mask1 & r.bit1) = 0 or not list_contains(s.blocked1, r.v1)))) and (r.v2 = 0 or (r.need2 <= s.filled2 + 1 and ((s.mask2 & r.bit2) = 0 or not list_contains(s.blocked2, r.v2))))
 ),
 asked as (
     select *, cast(sum(groups) over (partition by bucket order by size, distance rows unbounded preceding) as bigint) - groups as before
@@ -600,55 +577,36 @@ select type, bucket, c from anon_scratch.main.msb_arrived;
 -- add shapes: The shapes of the groups that took a record.
 insert into anon_scratch.main.msb_shapes
 with held as (
-    select m.type, m.c, b.v1, b.need1, b.v2, b.need2
+    select
+        m.type,
+        m.c,
+        unnest([0, 1, 2]) as dimension,
+        unnest([1, b.v1, b.v2]) as v,
+        unnest([0, b.need1, b.need2]) as need
     from anon_scratch.main.msb_arrived m
     join anon_scratch.main.msb_buckets b on b.bucket = m.bucket
 ),
-sizes as (
-    select
-        type,
-        cast(sum(c) as bigint) as size
-        , cast(coalesce(sum(c) filter (where v1 > 0), 0) as bigint) as filled1
-        , cast(coalesce(sum(c) filter (where v2 > 0), 0) as bigint) as filled2
+counted as (
+    select type, dimension, v, need, cast(sum(c) as bigint) as c
     from held
-    group by type
-)
-, counts_v1 as (
-    select type, v1, need1, cast(sum(c) as bigint) as c
-    from held
-    where v1 > 0
-    group by type, v1, need1
+    where v > 0
+    group by type, dimension, v, need
 ),
-blocks_v1 as (
-    select x.type, list(x.v1) as blocked1
-    from counts_v1 x
-    join sizes s on s.type = x.type
-    where (x.c + 1) * x.need1 > s.filled1 + 1
-    group by x.type
-)
-, counts_v2 as (
-    select type, v2, need2, cast(sum(c) as bigint) as c
-    from held
-    where v2 > 0
-    group by type, v2, need2
-),
-blocks_v2 as (
-    select x.type, list(x.v2) as blocked2
-    from counts_v2 x
-    join sizes s on s.type = x.type
-    where (x.c + 1) * x.need2 > s.filled2 + 1
-    group by x.type
+filled as (
+    select *, cast(sum(c) over (partition by type, dimension) as bigint) as filled
+    from counted
 )
 select
-    s.type,
-    s.size
-    , s.filled1
-    , coalesce(d1.blocked1, []) as blocked1
-    , s.filled2
-    , coalesce(d2.blocked2, []) as blocked2
-from sizes s
-left join blocks_v1 d1 on d1.type = s.type
-left join blocks_v2 d2 on d2.type = s.type;
+    type,
+    max(filled) filter (where dimension = 0) as size
+    , coalesce(max(filled) filter (where dimension = 1), 0) as filled1
+    , coalesce(list(v) filter (where dimension = 1 and (c + 1) * need > filled + 1), []) as blocked1
+    , coalesce(bit_or(cast(1 as bigint) << (v % 62)) filter (where dimension = 1 and (c + 1) * need > filled + 1), 0) as mask1
+    , coalesce(max(filled) filter (where dimension = 2), 0) as filled2
+    , coalesce(list(v) filter (where dimension = 2 and (c + 1) * need > filled + 1), []) as blocked2
+    , coalesce(bit_or(cast(1 as bigint) << (v % 62)) filter (where dimension = 2 and (c + 1) * need > filled + 1), 0) as mask2
+from filled
+group by type;
 
 -- types of groups: Types after a round: what is left of the old ones, and those that took a record.
 create or replace table anon_scratch.main.msb_types as

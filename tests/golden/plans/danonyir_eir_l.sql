@@ -105,17 +105,14 @@ from cut;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -135,24 +132,21 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -163,8 +157,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -183,10 +175,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -200,7 +191,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -479,8 +470,8 @@ running as (
         cast(sum(p.n) over below as bigint) as n_left,
         cast(sum(p.units) over below as bigint) as units_left,
         row_number() over below as values_left,
-        lead(p.code) over below as next_code,
         lead(p.share) over below as next_share
+        , lead(p.code) over below as next_code
         , p.a1, p.z1
         , first_value(p.a1) over below as first_a1
         , lead(p.a1) over below as next_a1
@@ -502,47 +493,59 @@ running as (
         below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
         , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
 ),
-candidates as (
+scored as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
         n_left as kept_left,
-        cast(n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when values_all > 1 then values_all / cast(size as double) else 0 end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 else 1 end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (2) then case when values_left > 1 then values_left / cast(size as double) else 0 end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 else 1 end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) when attribute in (2) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 else 1 end end as decimal(18, 8)) as gain
+        n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when values_all > 1 then values_all / cast(size as double) else 0 end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 else 1 end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (2) then case when values_left > 1 then values_left / cast(size as double) else 0 end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 else 1 end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) when attribute in (2) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 else 1 end end as gain
     from running
     where n_left >= 64 and n_all - n_left >= 64 and code < last_code
     union all
     -- one value of a category against all others; the first and the last one are cuts above already
-    select class_id, attribute, code, true, level, n, n_all, units, n, cast(n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when values_all > 1 then values_all / cast(size as double) else 0 end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 else 1 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 else 1 end end as decimal(18, 8))
+    select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when values_all > 1 then values_all / cast(size as double) else 0 end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 else 1 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 else 1 end end
     from running
     where attribute in (2, 3)
         and code > first_code and code < last_code
         and n >= 64 and n_all - n >= 64
         and level < 10
 ),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored where cast(gain as decimal(18, 8)) > 0
+),
 allowed as (
     select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
         -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
-        case when level < 10 then gain else least(kept_left, n_all - kept_left) end as merit
+        case when level < 10 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
-    where gain > 0
 ),
+-- the best cut of every attribute
 best as (
-    select class_id, max(merit) as merit from allowed group by class_id
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-ranked as (
-    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+tied as (
+    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
     from allowed a
-    join best b on b.class_id = a.class_id and b.merit = a.merit
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+),
+contenders as (
+    select
+        *,
+        row_number() over (partition by class_id order by merit desc, attribute) as rank,
+        count(*) over (partition by class_id) as rivals
+    from tied
+    where choice = 1
 ),
 cuts as (
     select
-        class_id, attribute, code, single, units_left,
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
         -- a half that is too small to be cut again is final at once
-        kept_left < 128 as left_closed,
-        n_all - kept_left < 128 as right_closed
-    from ranked
-    where choice = 1
+        c.kept_left < 128 as left_closed,
+        c.n_all - c.kept_left < 128 as right_closed
+    from contenders c
+    where c.rank = 1
 )
 
         select
@@ -564,8 +567,8 @@ from (
 )
 select unit, class_id from partition;
 
--- single persons: Every person as a cluster of its own (kind 0: not placed), in its block. Parts of the partition that are too large, since nothing tells their persons apart, are cut into even pieces.
-create or replace table anon_scratch.main.clusters as
+-- persons of blocks: Every person with its block, its place in the order of the block, and what a cluster of this person alone carries. Parts of the partition that are too large, since nothing tells their persons apart, are cut into even pieces.
+create or replace table anon_scratch.main.neighbours as
 with placed as (
     select
         m.class_id,
@@ -574,11 +577,20 @@ with placed as (
         u.unit
     from anon_scratch.main.units u
     join anon_scratch.main.members m on m.unit = u.unit
+),
+numbered as (
+    select unit, cast(dense_rank() over (order by class_id, piece) as bigint) as block
+    from placed
+)
+, held as (
+    select unit, coalesce(list(value order by value) filter (where col = 1 and value > 0), []) as values_1
+    from anon_scratch.main.holdings
+    group by unit
 )
 select
-    cast(dense_rank() over (order by p.class_id, p.piece) as bigint) as block,
+    n.block,
+    cast(row_number() over (partition by n.block order by u.unit) as bigint) as place,
     u.unit,
-    0 as kind,
     u.records,
     u.loss
     , u.lo1
@@ -592,301 +604,368 @@ select
     , u.cost2_3
     , u.cost3_3
     , u.level3
+    , h.values_1
 from anon_scratch.main.units u
-join placed p on p.unit = u.unit;
+join numbered n on n.unit = u.unit
+join held h on h.unit = u.unit
+order by block, place;
 
--- empty groups: An empty table of whole numbers.
-create or replace table anon_scratch.main.groups as
-select cast(null as bigint) as unit, cast(null as bigint) as grp where false;
-
--- empty held_clusters: An empty table of whole numbers.
-create or replace table anon_scratch.main.held_clusters as
-select cast(null as bigint) as unit where false;
-
--- empty found_proofs: An empty table of whole numbers.
-create or replace table anon_scratch.main.found_proofs as
-select cast(null as bigint) as grp, cast(null as bigint) as col, cast(null as bigint) as value where false;
-
--- no proofs yet: The empty table of proofs.
-create or replace table anon_scratch.main.proofs as
-select cast(null as bigint) as grp, cast(null as bigint) as col, cast(null as bigint) as value, false as open where false;
-
--- loop: grow clusters, at most 98 times, until the exit query counts 0
--- choose moves: What the open cluster of every block does next: take the nearest person, or unite with the nearest closed cluster of its block. Where none is open, the next person in order is the seed. Between equal distances a person goes before a cluster, and the earlier in order before the later.
-create or replace table anon_scratch.main.moves as
-with status as (
-    select s.* replace (case when h.unit is not null then 1 else s.kind end as kind)
-    from anon_scratch.main.clusters s
-    left join anon_scratch.main.held_clusters h on h.unit = s.unit
-),
-heads as (
-    select
-        block,
-        coalesce(min(unit) filter (where kind = 2), min(unit) filter (where kind = 0)) as unit,
-        bool_or(kind = 2) as is_open
-    from status
-    group by block
-    -- somebody has to be left to take
-    having count(*) filter (where kind = 0) > case when bool_or(kind = 2) then 0 else 1 end
-),
-actors as (
-    select h.is_open, s.*
-    from heads h
-    join status s on s.unit = h.unit
-),
-nearest as (
-    select
-        x.block,
-        min(x.unit) as actor,
-        not bool_or(x.is_open) as fresh,
-        min(cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1))) + ((bit_count((x.bits2 | y.bits2)) - 1) * 1000000000) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint)
-            * 17179869184 + y.kind * 8589934592 + y.unit) as choice
-    from actors x
-    join status y on y.block = x.block and y.unit <> x.unit
-    group by x.block
-)
+-- blocks before the first move: Blocks before the first move: no cluster, nobody taken.
+create or replace table anon_scratch.main.clusters as
 select
     block,
-    actor,
-    fresh,
-    cast(choice % 8589934592 as bigint) as chosen,
-    cast((choice // 8589934592) % 2 as integer) as chosen_kind
-from nearest;
-
--- move: The clusters after the moves. Open clusters that hold the guarantees are closed.
-create or replace table anon_scratch.main.clusters as
-with status as (
-    select s.* replace (case when h.unit is not null then 1 else s.kind end as kind)
-    from anon_scratch.main.clusters s
-    left join anon_scratch.main.held_clusters h on h.unit = s.unit
-),
-moved as (
-    select actor as unit from anon_scratch.main.moves union all select chosen from anon_scratch.main.moves
-),
-united as (
+    open.seed,
+    open.size,
+    open.records,
+    open.loss,
+    open.members,
+    open.lo1,
+    open.hi1,
+    open.bits2,
+    open.leaf3,
+    open.node1_3,
+    open.node2_3,
+    open.node3_3,
+    open.cost1_3,
+    open.cost2_3,
+    open.cost3_3,
+    open.level3,
+    cast([] as integer[]) as proof_1,
+    list_filter([open], lambda c: false) as closed,
+    taken,
+    remaining
+from (
     select
-        m.block, m.actor as unit, 2 as kind, x.records + y.records as records
-        , least(x.lo1, y.lo1) as lo1
-        , greatest(x.hi1, y.hi1) as hi1
-        , (x.bits2 | y.bits2) as bits2
-        , x.leaf3 as leaf3
-        , x.node1_3 as node1_3
-        , x.node2_3 as node2_3
-        , x.node3_3 as node3_3
-        , x.cost1_3 as cost1_3
-        , x.cost2_3 as cost2_3
-        , x.cost3_3 as cost3_3
-        , greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) as level3
-    from anon_scratch.main.moves m
-    join status x on x.unit = m.actor
-    join status y on y.unit = m.chosen
-)
-select block, unit, kind, records, loss, lo1, hi1, bits2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
-from status
-where unit not in (select unit from moved)
-union all
-select block, unit, kind, records, cast(((hi1 - lo1)) + ((bit_count(bits2) - 1) * 1000000000) + (case level3 when 0 then 0 when 1 then cost1_3 when 2 then cost2_3 when 3 then cost3_3 end) as bigint), lo1, hi1, bits2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
-from united;
+        block,
+        struct_pack(
+            seed := max(place) filter (where false),
+            size := cast(0 as bigint),
+            records := max(records) filter (where false),
+            loss := max(loss) filter (where false),
+            members := cast([] as bigint[])
+            , lo1 := max(lo1) filter (where false)
+            , hi1 := max(hi1) filter (where false)
+            , bits2 := max(bits2) filter (where false)
+            , leaf3 := max(leaf3) filter (where false)
+            , node1_3 := max(node1_3) filter (where false)
+            , node2_3 := max(node2_3) filter (where false)
+            , node3_3 := max(node3_3) filter (where false)
+            , cost1_3 := max(cost1_3) filter (where false)
+            , cost2_3 := max(cost2_3) filter (where false)
+            , cost3_3 := max(cost3_3) filter (where false)
+            , level3 := max(level3) filter (where false)
+        ) as open,
+        bitstring('0', cast(count(*) as integer)) as taken,
+        count(*) as remaining
+    from anon_scratch.main.neighbours
+    group by block
+);
 
--- members of clusters: Who is in which cluster after the moves; a cluster bears the number of its seed.
-create or replace table anon_scratch.main.groups as
-select g.unit, coalesce(m.actor, g.grp) as grp
-from anon_scratch.main.groups g
-left join anon_scratch.main.moves m on m.chosen = g.grp and m.chosen_kind = 1
-union all
-select actor, actor from anon_scratch.main.moves where fresh
-union all
-select chosen, actor from anon_scratch.main.moves where chosen_kind = 0;
-
--- proofs of too little diversity: Proofs that open clusters do not hold EIR l-diversity yet: fewer than l values that meet everybody. A person whom they meet leaves them as they are; else one more value is taken while that leaves fewer than l; what is left needs the search. A cluster united with a closed one holds, and has no proof. Value 0 stands for the proof itself, which may be empty.
-create or replace table anon_scratch.main.proofs as
-with base as (
-    select p.grp, p.col, p.value
+-- loop: grow clusters, at most 49 times, until the exit query counts 0
+-- grow clusters: All blocks grow their clusters side by side, a move an iteration: the open cluster takes the nearest person of its block, or unites with its nearest closed cluster; where it holds it is closed, and the next person in order is the seed of the next. Between equal distances a person goes before a cluster, and the earlier in order before the later. A block stops when nobody is left in it to take{% if waits %}, or when only a search can tell whether its cluster holds{% endif %}.
+create or replace table anon_scratch.main.grown_clusters as
+with recursive blocks using key (block) as (
+    select * from anon_scratch.main.clusters
+    union
+    select
+        block,
+        seed,
+        size,
+        records,
+        cast(((hi1 - lo1)) + ((bit_count(bits2) - 1) * 1000000000) + (case level3 when 0 then 0 when 1 then cost1_3 when 2 then cost2_3 when 3 then cost3_3 end) as bigint) as loss,
+        members,
+        lo1,
+        hi1,
+        bits2,
+        leaf3,
+        node1_3,
+        node2_3,
+        node3_3,
+        cost1_3,
+        cost2_3,
+        cost3_3,
+        level3,
+        proof_1,
+        closed,
+        taken,
+        remaining
     from (
-        select grp, col, value from anon_scratch.main.proofs where not open
-        union all
-        select grp, col, value from anon_scratch.main.found_proofs
-    ) p
-    join anon_scratch.main.moves m on m.actor = p.grp and m.chosen_kind = 0 and not m.fresh
-    union all
-    select actor, 1, 0 from anon_scratch.main.moves where fresh and chosen_kind = 0
-    union all
-    select m.actor, h.col, min(h.value)
-    from anon_scratch.main.moves m
-    join anon_scratch.main.holdings h on h.unit = m.actor
-    where m.fresh and m.chosen_kind = 0 and h.value > 0
-    group by m.actor, h.col
-),
-news as (
-    select m.actor as grp, h.col, h.value
-    from anon_scratch.main.moves m
-    join anon_scratch.main.holdings h on h.unit = m.chosen
-    where m.chosen_kind = 0 and h.value > 0
-),
-unmet as (
-    select n.grp, n.col, min(n.value) as value, count(b.value) as met
-    from news n
-    left join base b on b.grp = n.grp and b.col = n.col and b.value = n.value
-    group by n.grp, n.col
-    having count(b.value) = 0
-),
-sizes as (
-    select grp, col, count(*) as n from base group by grp, col
-),
-lacking as (
-    -- with the 0 there are as many rows as a proof may have when it is full
-    select u.grp, u.col, u.value, s.n >= 3 as broken
-    from unmet u
-    join sizes s on s.grp = u.grp and s.col = u.col
+        select
+            x.block,
+            case when x.fresh then y.seed else x.seed end as seed,
+            case when x.fresh then 1 else x.size + y.size end as size,
+            case when x.fresh then y.records else x.records + y.records end as records,
+            case when x.fresh then y.members else list_concat(x.members, y.members) end as members
+            , case when x.fresh then y.lo1 else least(x.lo1, y.lo1) end as lo1
+            , case when x.fresh then y.hi1 else greatest(x.hi1, y.hi1) end as hi1
+            , case when x.fresh then y.bits2 else (x.bits2 | y.bits2) end as bits2
+            , case when x.fresh then y.leaf3 else x.leaf3 end as leaf3
+            , case when x.fresh then y.node1_3 else x.node1_3 end as node1_3
+            , case when x.fresh then y.node2_3 else x.node2_3 end as node2_3
+            , case when x.fresh then y.node3_3 else x.node3_3 end as node3_3
+            , case when x.fresh then y.cost1_3 else x.cost1_3 end as cost1_3
+            , case when x.fresh then y.cost2_3 else x.cost2_3 end as cost2_3
+            , case when x.fresh then y.cost3_3 else x.cost3_3 end as cost3_3
+            , case when x.fresh then y.level3 else greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) end as level3
+            , case
+                when x.fresh then values_1[1:1]
+                when x.kind = 1 or x.proof_1 is null then null
+                when len(values_1) = 0 or list_has_any(x.proof_1, values_1) then x.proof_1
+                when len(x.proof_1) < 2 then list_append(x.proof_1, values_1[1])
+                else cast([0] as integer[])
+            end as proof_1
+            , case
+                when x.holds then list_append(x.closed, struct_pack(seed := x.seed, size := x.size, records := x.records, loss := x.loss, members := x.members, lo1 := x.lo1, hi1 := x.hi1, bits2 := x.bits2, leaf3 := x.leaf3, node1_3 := x.node1_3, node2_3 := x.node2_3, node3_3 := x.node3_3, cost1_3 := x.cost1_3, cost2_3 := x.cost2_3, cost3_3 := x.cost3_3, level3 := x.level3))
+                when x.kind = 1 then list_filter(x.closed, lambda c: c.seed <> y.seed)
+                else x.closed
+            end as closed
+            , case when x.kind = 0 then set_bit(x.taken, cast(y.seed - 1 as integer), 1) else x.taken end as taken
+            , x.remaining - 1 + x.kind as remaining
+        from (
+            select
+                x,
+                case when kind = 1 then list_filter(closed, lambda c: c.seed = slot)[1] else struct_pack(
+                    seed := h.place,
+                    size := cast(1 as bigint),
+                    records := h.records,
+                    loss := h.loss,
+                    members := [h.place],
+                    lo1 := h.lo1,
+                    hi1 := h.hi1,
+                    bits2 := h.bits2,
+                    leaf3 := h.leaf3,
+                    node1_3 := h.node1_3,
+                    node2_3 := h.node2_3,
+                    node3_3 := h.node3_3,
+                    cost1_3 := h.cost1_3,
+                    cost2_3 := h.cost2_3,
+                    cost3_3 := h.cost3_3,
+                    level3 := h.level3
+                ) end as y
+                , h.values_1
+            from (
+                select o.*, cast(b.choice % 8589934592 as bigint) as slot, cast((b.choice // 8589934592) % 2 as integer) as kind
+                from (select *, size = 0 or holds as fresh
+from (
+    select *, (proof_1 is null and size >= 3) as holds
+    from blocks
+    where remaining > 0 and not (coalesce(proof_1 = [0], false))
+)) o
+                join (
+                    select block, min(choice) as choice
+                    from (
+                        select x.block, case when x.fresh then cast(y.place as hugeint) else cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1))) + ((bit_count((x.bits2 | y.bits2)) - 1) * 1000000000) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + y.place end as choice
+                        from (select *, size = 0 or holds as fresh
+from (
+    select *, (proof_1 is null and size >= 3) as holds
+    from blocks
+    where remaining > 0 and not (coalesce(proof_1 = [0], false))
+)) x
+                        join anon_scratch.main.neighbours y on y.block = x.block
+                        where get_bit(x.taken, cast(y.place - 1 as integer)) = 0
+                        union all
+                        select block, cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1))) + ((bit_count((x.bits2 | y.bits2)) - 1) * 1000000000) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + 8589934592 + y.seed
+                        from (select block, x, unnest(closed) as y from (select *, size = 0 or holds as fresh
+from (
+    select *, (proof_1 is null and size >= 3) as holds
+    from blocks
+    where remaining > 0 and not (coalesce(proof_1 = [0], false))
+)) x where not fresh)
+                    )
+                    group by block
+                ) b on b.block = o.block
+            ) x
+            left join anon_scratch.main.neighbours h on h.block = x.block and h.place = x.slot and x.kind = 0
+        )
+    )
 )
-select b.grp, b.col, b.value, false as open
-from base b
-where (b.grp, b.col) not in (select (grp, col) from lacking where broken)
-union all
-select grp, col, case when broken then 0 else value end, broken from lacking;
+select * from blocks;
 
 -- broken proofs: The value sets of the open clusters whose proof broke. Where l different values stand alone with somebody there is no proof any more, and nothing to search.
-select p.grp, p.col, list(distinct s.codes) as sets
-from anon_scratch.main.proofs p
-join anon_scratch.main.groups g on g.grp = p.grp
-join anon_scratch.main.held_sets s on s.unit = g.unit and s.col = p.col
-where p.open
-group by p.grp, p.col
+select o.block, s.col, list(distinct s.codes) as sets
+from (
+    select block, 1 as col, unnest(members) as place
+    from anon_scratch.main.grown_clusters
+    where proof_1 = [0]
+) o
+join anon_scratch.main.neighbours n on n.block = o.block and n.place = o.place
+join anon_scratch.main.held_sets s on s.unit = n.unit and s.col = o.col
+group by o.block, s.col
 having count(distinct s.codes[1]) filter (where len(s.codes) = 1) < 3;
 -- then in Python, into found_proofs: Fewer than l values that meet everybody in a cluster, searched exactly.
 
--- clusters that hold: The open clusters that hold every guarantee: they are closed in the next round.
-create or replace table anon_scratch.main.held_clusters as
-select m.actor as unit
-from anon_scratch.main.moves m
-where true
-    and m.actor not in (select grp from anon_scratch.main.proofs where not open)
-    and m.actor not in (select grp from anon_scratch.main.found_proofs);
+-- clusters after the search: The clusters after the search: those whose proof broke have the one that was found, or none.
+create or replace table anon_scratch.main.clusters as
+select g.* replace (
+    case when g.proof_1 = [0] then f.proof_1 else g.proof_1 end as proof_1
+)
+from anon_scratch.main.grown_clusters g
+left join (
+    select block
+        , cast(list(value order by value) filter (where col = 1) as integer[]) as proof_1
+    from anon_scratch.main.found_proofs
+    group by block
+) f on f.block = g.block;
 
--- exit query of the loop: How many clusters moved.
-select count(*) from anon_scratch.main.moves;
+-- exit query of the loop: How many blocks waited for the search and have somebody left to take.
+select count(*) from anon_scratch.main.grown_clusters where remaining > 0 and (coalesce(proof_1 = [0], false));
 -- end of loop: grow clusters
 
--- residual persons: The residual persons: those of clusters that never held, and those nobody took.
-create or replace table anon_scratch.main.residual as
-select s.block, coalesce(g.unit, s.unit) as unit
-from anon_scratch.main.clusters s
-left join anon_scratch.main.groups g on g.grp = s.unit
-where s.kind <> 1;
+-- residual persons: Every block with its clusters that hold and the residual persons who wait: those of clusters that never held, and those nobody took.
+create or replace table anon_scratch.main.settling_blocks as
+with held as (
+    select
+        block,
+        case when (proof_1 is null and size >= 3) then list_append(closed, struct_pack(seed := seed, size := size, records := records, loss := loss, members := members, lo1 := lo1, hi1 := hi1, bits2 := bits2, leaf3 := leaf3, node1_3 := node1_3, node2_3 := node2_3, node3_3 := node3_3, cost1_3 := cost1_3, cost2_3 := cost2_3, cost3_3 := cost3_3, level3 := level3)) else closed end as closed
+    from anon_scratch.main.clusters
+),
+settled as (
+    select block, unnest(members) as place
+    from (select block, unnest(closed).members as members from held)
+),
+residual as (
+    select n.block, list(n.place order by n.place) as waiting
+    from anon_scratch.main.neighbours n
+    where (n.block, n.place) not in (select (block, place) from settled)
+    group by n.block
+)
+select h.block, h.closed, coalesce(r.waiting, []) as waiting, cast([] as bigint[]) as homeless
+from held h
+left join residual r on r.block = h.block;
 
 -- number of residual persons: How many persons were residual, joined a class afterwards or not.
-select count(*) as residual_persons from anon_scratch.main.residual;
+select cast(coalesce(sum(len(waiting)), 0) as bigint) as residual_persons from anon_scratch.main.settling_blocks;
 
--- clusters that hold: The clusters that hold, which residual persons may join.
-create or replace table anon_scratch.main.closed_clusters as
-select block, unit, records, loss, lo1, hi1, bits2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
-from anon_scratch.main.clusters
-where kind = 1;
+-- place residual persons: The residual persons of every block join clusters of their block, one after the other, an iteration each: the nearest cluster that holds with them, unless suppressing them costs less (one per cell). A person whom no cluster of the block can take is homeless.
+create or replace table anon_scratch.main.settled_blocks as
+with recursive blocks using key (block) as (
+    select * from anon_scratch.main.settling_blocks
+    union
+    select
+        block,
+        case when chosen is null then closed else list_append(
+            list_filter(closed, lambda c: c.seed <> chosen),
+            struct_pack(
+                seed := seed,
+                size := size,
+                records := records,
+                loss := cast(((hi1 - lo1)) + ((bit_count(bits2) - 1) * 1000000000) + (case level3 when 0 then 0 when 1 then cost1_3 when 2 then cost2_3 when 3 then cost3_3 end) as bigint),
+                members := members,
+                lo1 := lo1,
+                hi1 := hi1,
+                bits2 := bits2,
+                leaf3 := leaf3,
+                node1_3 := node1_3,
+                node2_3 := node2_3,
+                node3_3 := node3_3,
+                cost1_3 := cost1_3,
+                cost2_3 := cost2_3,
+                cost3_3 := cost3_3,
+                level3 := level3
+            )
+        ) end as closed,
+        waiting[2:] as waiting,
+        case when nearest is null then list_append(homeless, waiting[1]) else homeless end as homeless
+    from (
+        select
+            x.block, x.closed, x.waiting, x.homeless, x.nearest, x.chosen,
+            y.seed, x.size + y.size as size, x.records + y.records as records, list_append(y.members, x.place) as members
+            , least(x.lo1, y.lo1) as lo1
+            , greatest(x.hi1, y.hi1) as hi1
+            , (x.bits2 | y.bits2) as bits2
+            , x.leaf3 as leaf3
+            , x.node1_3 as node1_3
+            , x.node2_3 as node2_3
+            , x.node3_3 as node3_3
+            , x.cost1_3 as cost1_3
+            , x.cost2_3 as cost2_3
+            , x.cost3_3 as cost3_3
+            , greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) as level3
+        from (
+            select
+                t.*,
+                c.nearest,
+                case when c.nearest // 17179869184 <= t.records * cast(3000000000 as hugeint) then cast(c.nearest % 17179869184 as bigint) end as chosen,
+                list_filter(t.closed, lambda e: e.seed = c.nearest % 17179869184)[1] as y
+            from (select b.closed, b.waiting, b.homeless, cast(1 as bigint) as size, h.*
+from blocks b
+join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting[1]) t
+            left join (
+                select block, min(distance * 17179869184 + seed) as nearest
+                from (
+                    select
+                        x.block,
+                        y.seed,
+                        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1))) + ((bit_count((x.bits2 | y.bits2)) - 1) * 1000000000) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+                    from (select x, unnest(closed) as y from (select b.closed, b.waiting, b.homeless, cast(1 as bigint) as size, h.*
+from blocks b
+join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting[1]) x)
+                )
+                group by block
+            ) c on c.block = t.block
+        ) x
+    )
+)
+select * from blocks;
 
--- members of these: Who is in a cluster that holds.
+-- members of clusters: Who is in a cluster that holds.
 create or replace table anon_scratch.main.members as
-select unit, grp as class_id
-from anon_scratch.main.groups
-where grp in (select unit from anon_scratch.main.closed_clusters);
+with placed as (
+    select block, closed.seed as seed, unnest(closed.members) as place
+    from (select block, unnest(closed) as closed from anon_scratch.main.settled_blocks)
+)
+select n.unit, s.unit as class_id
+from placed p
+join anon_scratch.main.neighbours n on n.block = p.block and n.place = p.place
+join anon_scratch.main.neighbours s on s.block = p.block and s.place = p.seed;
 
--- nobody homeless yet: An empty table of whole numbers.
-create or replace table anon_scratch.main.homeless as
-select cast(null as bigint) as block, cast(null as bigint) as unit where false;
+-- clusters that hold: The clusters that hold, which persons from elsewhere may join; a cluster bears the number of its seed.
+create or replace table anon_scratch.main.closed_clusters as
+select n.block, n.unit, c.records, c.loss, c.lo1, c.hi1, c.bits2, c.leaf3, c.node1_3, c.node2_3, c.node3_3, c.cost1_3, c.cost2_3, c.cost3_3, c.level3
+from (select block, unnest(closed, max_depth := 2) from anon_scratch.main.settled_blocks) c
+join anon_scratch.main.neighbours n on n.block = c.block and n.place = c.seed;
 
--- loop: place residual persons, at most 49 times, until the exit query counts 0
--- offers: The clusters that residual persons may join, with their distances: those of the block for the next person of every block; or, for persons whom no cluster of their block can take, the nearest of all.
-create or replace table anon_scratch.main.offers as
-with turn as (
-    select block, min(unit) as unit from anon_scratch.main.residual group by block
+-- persons whom no cluster takes: The persons whom no cluster of their block can take.
+create or replace table anon_scratch.main.residual as
+select n.block, n.unit
+from (select block, unnest(homeless) as place from anon_scratch.main.settled_blocks) s
+join anon_scratch.main.neighbours n on n.block = s.block and n.place = s.place;
+
+-- clusters in reach: The clusters that a person without a class may try: the nearest ones as they stand now, of blocks that are not farther apart than there is time to compare. Blocks are numbered along the cuts.
+create or replace table anon_scratch.main.reach as
+with sizes as (
+    select
+        (select count(*) from anon_scratch.main.residual) as persons,
+        (select count(*) from anon_scratch.main.closed_clusters) as clusters,
+        (select greatest(max(block), 1) from anon_scratch.main.closed_clusters) as blocks
 ),
 measured as (
     select
-        t.block,
-        t.unit,
+        x.unit,
         y.unit as grp,
         cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1))) + ((bit_count((x.bits2 | y.bits2)) - 1) * 1000000000) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
-    from turn t
+    from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
-    join anon_scratch.main.closed_clusters y on y.block = t.block
+    join anon_scratch.main.closed_clusters y on abs(y.block - t.block) <= (
+        select greatest(8, 20000000 * blocks // greatest(2 * persons * clusters, 1)) from sizes
+    )
 )
-select row_number() over (order by unit, grp) as offer, *
-from measured;
-
--- homeless persons: Persons whom no cluster of their block can take.
-insert into anon_scratch.main.homeless
-select 0, min(unit)
-from anon_scratch.main.residual
-group by block
-having min(unit) not in (select unit from anon_scratch.main.offers);
-
--- places: Where residual persons go: the nearest cluster that holds with them, unless suppressing costs less. One person per cluster at a time; the others wait for the next round.
-create or replace table anon_scratch.main.placed as
-with nearest as (
-    select unit, min(distance * 17179869184 + grp) as choice
-    from anon_scratch.main.offers
-    group by unit
-)
-select n.unit, cast(n.choice % 17179869184 as bigint) as grp
-from nearest n
-join anon_scratch.main.units u on u.unit = n.unit
-where n.choice // 17179869184 <= u.records * cast(3000000000 as hugeint);
-
--- join: Residual persons become members of the clusters they join.
-insert into anon_scratch.main.members
-select unit, grp from anon_scratch.main.placed;
-
--- clusters grow: The clusters after residual persons joined them.
-create or replace table anon_scratch.main.closed_clusters as
-with united as (
-    select
-        x.block, x.unit, x.records + y.records as records
-        , least(x.lo1, y.lo1) as lo1
-        , greatest(x.hi1, y.hi1) as hi1
-        , (x.bits2 | y.bits2) as bits2
-        , x.leaf3 as leaf3
-        , x.node1_3 as node1_3
-        , x.node2_3 as node2_3
-        , x.node3_3 as node3_3
-        , x.cost1_3 as cost1_3
-        , x.cost2_3 as cost2_3
-        , x.cost3_3 as cost3_3
-        , greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) as level3
-    from anon_scratch.main.placed p
-    join anon_scratch.main.closed_clusters x on x.unit = p.grp
-    join anon_scratch.main.units y on y.unit = p.unit
-)
-select block, unit, records, loss, lo1, hi1, bits2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
-from anon_scratch.main.closed_clusters
-where unit not in (select unit from united)
-union all
-select block, unit, records, cast(((hi1 - lo1)) + ((bit_count(bits2) - 1) * 1000000000) + (case level3 when 0 then 0 when 1 then cost1_3 when 2 then cost2_3 when 3 then cost3_3 end) as bigint), lo1, hi1, bits2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
-from united;
-
--- next persons: The residual persons whose turn is still to come.
-create or replace table anon_scratch.main.residual as
-select block, unit
-from anon_scratch.main.residual
-qualify unit > min(unit) over (partition by block);
-
--- exit query of the loop: How many residual persons wait.
-select count(*) from anon_scratch.main.residual;
--- end of loop: place residual persons
+select unit, grp
+from measured
+qualify row_number() over (partition by unit order by distance, grp) <= 64;
 
 -- loop: place persons elsewhere, at most 49 times, until the exit query counts 0
--- offers: The clusters that residual persons may join, with their distances: those of the block for the next person of every block; or, for persons whom no cluster of their block can take, the nearest of all.
+-- offers: The nearest clusters within the reach of every person without a class, with their distances.
 create or replace table anon_scratch.main.offers as
-with turn as (
-    select block, unit from anon_scratch.main.homeless
-),
-measured as (
+with measured as (
     select
-        t.block,
-        t.unit,
+        x.unit,
         y.unit as grp,
         cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1))) + ((bit_count((x.bits2 | y.bits2)) - 1) * 1000000000) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
-    from turn t
+    from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
-    join anon_scratch.main.closed_clusters y on true
+    join anon_scratch.main.reach r on r.unit = t.unit
+    join anon_scratch.main.closed_clusters y on y.unit = r.grp
 )
 select row_number() over (order by unit, grp) as offer, *
 from measured
@@ -936,17 +1015,16 @@ union all
 select block, unit, records, cast(((hi1 - lo1)) + ((bit_count(bits2) - 1) * 1000000000) + (case level3 when 0 then 0 when 1 then cost1_3 when 2 then cost2_3 when 3 then cost3_3 end) as bigint), lo1, hi1, bits2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
 from united;
 
--- next persons: The residual persons whose turn is still to come.
-create or replace table anon_scratch.main.homeless as
+-- next persons: The persons without a class who try again: who has an offer and no place yet waits for the one who took it; but no round may pass in vain.
+create or replace table anon_scratch.main.residual as
 select block, unit
-from anon_scratch.main.homeless
--- who has an offer and no place yet waits for the one who took it; but no round may pass in vain
+from anon_scratch.main.residual
 where unit not in (select unit from anon_scratch.main.placed)
     and unit in (select unit from anon_scratch.main.offers)
     and exists (select 1 from anon_scratch.main.placed);
 
 -- exit query of the loop: How many residual persons wait.
-select count(*) from anon_scratch.main.homeless;
+select count(*) from anon_scratch.main.residual;
 -- end of loop: place persons elsewhere
 
 -- some class: Nobody is in a class. (stops the run if it returns rows)
@@ -1009,7 +1087,7 @@ select
     l.low,
     l.high,
     case when l.level = 3 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
-        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+        then '*' else case when regexp_matches(cast(l.label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 

@@ -282,8 +282,6 @@ from cut;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -304,10 +302,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -344,8 +341,6 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -360,10 +355,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -373,7 +367,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -386,8 +380,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -406,10 +398,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -423,7 +414,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -490,47 +481,13 @@ from (select person, min(draw) as draw from anon_scratch.main.coded group by per
 -- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
 select count(distinct person) as units from anon_scratch.main.coded having count(distinct person) < 2;
 
--- hierarchy_1.distortion: Distortion of every node: what it costs to publish it instead of the values below.
-create or replace table anon_scratch.main.distortion_1 as
-with nodes as (
-    select
-        level,
-        node,
-        min(leaves) as leaves,
-        min(cast(hi as double)) - min(cast(lo as double)) as width
-    from anon_scratch.main.hierarchy_1
-    group by level, node
-),
-
-root as (
-    select level as height, width
-    from nodes
-    where level = (select max(level) from nodes)
-),
-
-shares as (
-    select
-        n.level,
-        n.node,
-        case when n.level = r.height then 1 else coalesce(n.width / nullif(r.width, 0), 0) end
-            as share
-    from nodes as n
-    cross join root as r
-)
-
-select s.level, s.node, r.height * s.share as distortion, cast(s.share as double) as share
-from shares as s
-cross join root as r;
-
 -- levels of age: What every value of one column is published as at every level, and what that loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
 create or replace table anon_scratch.main.recoding_1 as
-with extent as (
+with
+extent as (
     select
-        max(size) as size,
-        count(*) filter (where code > 0) as present,
-        coalesce(bool_or(code = 0), false) as nulls
-        , min(cast(value as double)) as first_place
-        , max(cast(value as double)) as last_place
+        min(cast(value as double)) as first_place,
+        max(cast(value as double)) as last_place
     from anon_scratch.main.domain_1
 ),
 nodes as (
@@ -542,121 +499,69 @@ nodes as (
         min(h.leaves) as leaves
         , min(h.lo) as lo
         , max(h.hi) as hi
-        , min(t.distortion) as distortion
+        , (min(cast(hi as double)) - min(cast(lo as double))) as width
     from anon_scratch.main.hierarchy_1 h
-    join anon_scratch.main.distortion_1 t on t.level = h.level and t.node = h.node
     group by h.level, h.node
+),
+placed as (
+    select
+        n.*,
+        n.level = 4 as whole
+        , x.first_place
+        , x.last_place
+        , max(case when n.level = 4 then n.width end) over () as whole_width
+    from nodes n
+    cross join extent x
 ),
 written as (
     select
-        n.level,
-        n.node,
+        level,
+        node,
         case
-            when n.level = 4 then '*'
-            when n.lo = n.hi then cast(n.lo as varchar)
-            else '[' || cast(n.lo as varchar) || ', ' || cast(n.hi as varchar) || ']'
+            when whole then '*'
+            when lo = hi then cast(lo as varchar)
+            else '[' || cast(lo as varchar) || ', ' || cast(hi as varchar) || ']'
         end as cell,
-        n.lo,
-        n.hi,
-        case when n.level = 4 then 1
-            else coalesce((least(cast(n.hi as double), x.last_place) - greatest(cast(n.lo as double), x.first_place)) / nullif(x.last_place - x.first_place, 0), 0)
-        end as ncp,
-        ncp as glm,
-        n.distortion / 4 as distortion
-    from nodes n
-    cross join extent x
+        lo,
+        hi
+        , case when whole then 1 else coalesce((least(cast(hi as double), last_place) - greatest(cast(lo as double), first_place)) / nullif(last_place - first_place, 0), 0) end as ncp
+        , case when whole then 1 else coalesce((least(cast(hi as double), last_place) - greatest(cast(lo as double), first_place)) / nullif(last_place - first_place, 0), 0) end as glm
+        , case when level = 4 then 1 else coalesce(width / nullif(whole_width, 0), 0) end as distortion
+    from placed
 ),
 lost as (
     select
         level,
         node,
-        cell as label,
-        lo,
-        hi,
-        cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp",
-        cast(round(least(greatest("glm", 0), 1) * 1000000000000) as bigint) as "glm",
-        cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 4 as "distortion"
+        cell as label
+        , lo
+        , hi
+        , cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp"
+        , cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "glm"
+        , cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 4 as "distortion"
     from written
 )
-select d.code, 0 as level, cast(d.code as bigint) as node, d.label, d.code = 0 as nullable, d.value as lo, d.value as hi, cast(0 as bigint) as ncp, cast(0 as bigint) as glm, cast(0 as bigint) as distortion
+select d.code, 0 as level, cast(d.code as bigint) as node, d.label, d.code = 0 as nullable, d.value as lo, d.value as hi, cast(0 as bigint) as "ncp", cast(0 as bigint) as "glm", cast(0 as bigint) as "distortion"
 from anon_scratch.main.domain_1 d
 union all
-select d.code, w.level, w.node, w.label, x.nulls and w.level = 4, w.lo, w.hi, w.ncp, w.glm, w.distortion
-from anon_scratch.main.domain_1 d
-join anon_scratch.main.hierarchy_1 h on h.value = d.value
-join lost w on w.level = h.level and w.node = h.node
-cross join extent x
-union all
-select d.code, v.level, 0, null, true, null, null, 0, 0, 0
-from anon_scratch.main.domain_1 d
-cross join (select unnest(range(1, 4)) as level) v
-where d.code = 0
-union all
-select d.code, 4, coalesce(w.node, 0), '*', true, w.lo, w.hi, 1000000000000, 1000000000000, 1000000000000 * 4
-from anon_scratch.main.domain_1 d
-left join lost w on w.level = 4
-where d.code = 0;
-
--- paths of age: The packed path of every value of one column from the root of its hierarchy down.
-create or replace table anon_scratch.main.paths_1 as
-with nodes as (
+select d.code, w.level, w.node, w.label, false, w.lo, w.hi, w."ncp", w."glm", w."distortion"
+from (
     select
-        r.code,
-        r.level,
-        case when r.code = 0 then 0 else dense_rank() over (
-            partition by r.code = 0, r.level, a.node
-            order by r.node
-        ) - case when r.level = 4 - 1 then 0 else 1 end end as number
-    from anon_scratch.main.recoding_1 r
-    join anon_scratch.main.recoding_1 a on a.code = r.code and a.level = r.level + 1
-)
-select
-    c.code
-    , cast(coalesce(sum(n.number * 1) filter (where n.level = 0), 0) + coalesce(sum(n.number * 2) filter (where n.level = 1), 0) + coalesce(sum(n.number * 4) filter (where n.level = 2), 0) + coalesce(sum(n.number * 8) filter (where n.level = 3), 0) as bigint) as w0
-from (select distinct code from anon_scratch.main.recoding_1) c
--- a column of NULLs only has no levels, and nothing but its code
-left join nodes n on n.code = c.code
-group by c.code;
-
--- hierarchy_2.distortion: Distortion of every node: what it costs to publish it instead of the values below.
-create or replace table anon_scratch.main.distortion_2 as
-with nodes as (
-    select
-        level,
-        node,
-        min(leaves) as leaves,
-        cast(min(leaves) - 1 as double) as width
-    from anon_scratch.main.hierarchy_2
-    group by level, node
-),
-
-root as (
-    select level as height, width
-    from nodes
-    where level = (select max(level) from nodes)
-),
-
-shares as (
-    select
-        n.level,
-        n.node,
-        case when n.level = r.height then 1 else coalesce(n.width / nullif(r.width, 0), 0) end
-            as share
-    from nodes as n
-    cross join root as r
-)
-
-select s.level, s.node, r.height * s.share as distortion, cast(s.share as double) as share
-from shares as s
-cross join root as r;
+        code,
+        unnest([1, 2, 3, 4]) as level,
+        unnest([a1, a2, a3, a4]) as node
+    from anon_scratch.main.domain_1
+    where code > 0
+) d
+join lost w on w.level = d.level and w.node = d.node;
 
 -- levels of sex: What every value of one column is published as at every level, and what that loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
 create or replace table anon_scratch.main.recoding_2 as
-with extent as (
+with
+extent as (
     select
         max(size) as size,
-        count(*) filter (where code > 0) as present,
-        coalesce(bool_or(code = 0), false) as nulls
+        count(*) filter (where code > 0) as present
     from anon_scratch.main.domain_2
 ),
 nodes as (
@@ -666,112 +571,61 @@ nodes as (
         min(h.label) as label,
         count(*) as present,
         min(h.leaves) as leaves
-        , min(t.distortion) as distortion
+        , cast(min(leaves) - 1 as double) as width
     from anon_scratch.main.hierarchy_2 h
-    join anon_scratch.main.distortion_2 t on t.level = h.level and t.node = h.node
     group by h.level, h.node
+),
+placed as (
+    select
+        n.*,
+        n.level = 1 or n.present = x.present as whole
+        , n.leaves as covered
+        , x.size
+        , max(case when n.level = 1 then n.width end) over () as whole_width
+    from nodes n
+    cross join extent x
 ),
 written as (
     select
-        n.level,
-        n.node,
-        case when n.level = 1 or n.present = x.present then '*' else n.label end as cell,
-n.leaves as covered,
-        case when cell = '*' then 1 when covered > 1 then covered / cast(x.size as double) else 0 end as ncp,
-        case when cell = '*' then 1 when covered > 1 then (covered - 1) / cast(x.size - 1 as double) else 0 end as glm,
-        n.distortion / 1 as distortion
-    from nodes n
-    cross join extent x
+        level,
+        node,
+        case when whole then '*' else label end as cell
+        , case when whole then 1 when covered > 1 then covered / cast(size as double) else 0 end as ncp
+        , case when whole then 1 when covered > 1 then (covered - 1) / cast(size - 1 as double) else 0 end as glm
+        , case when level = 1 then 1 else coalesce(width / nullif(whole_width, 0), 0) end as distortion
+    from placed
 ),
 lost as (
     select
         level,
         node,
-        cell as label,
-        cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp",
-        cast(round(least(greatest("glm", 0), 1) * 1000000000000) as bigint) as "glm",
-        cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 1 as "distortion"
+        cell as label
+        , cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp"
+        , cast(round(least(greatest("glm", 0), 1) * 1000000000000) as bigint) as "glm"
+        , cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 1 as "distortion"
     from written
 )
-select d.code, 0 as level, cast(d.code as bigint) as node, d.label, d.code = 0 as nullable, cast(0 as bigint) as ncp, cast(0 as bigint) as glm, cast(0 as bigint) as distortion
+select d.code, 0 as level, cast(d.code as bigint) as node, d.label, d.code = 0 as nullable, cast(0 as bigint) as "ncp", cast(0 as bigint) as "glm", cast(0 as bigint) as "distortion"
 from anon_scratch.main.domain_2 d
 union all
-select d.code, w.level, w.node, w.label, x.nulls and w.level = 1, w.ncp, w.glm, w.distortion
-from anon_scratch.main.domain_2 d
-join anon_scratch.main.hierarchy_2 h on h.value = d.value
-join lost w on w.level = h.level and w.node = h.node
-cross join extent x
-union all
-select d.code, v.level, 0, null, true, 0, 0, 0
-from anon_scratch.main.domain_2 d
-cross join (select unnest(range(1, 1)) as level) v
-where d.code = 0
-union all
-select d.code, 1, coalesce(w.node, 0), '*', true, 1000000000000, 1000000000000, 1000000000000 * 1
-from anon_scratch.main.domain_2 d
-left join lost w on w.level = 1
-where d.code = 0;
-
--- paths of sex: The packed path of every value of one column from the root of its hierarchy down.
-create or replace table anon_scratch.main.paths_2 as
-with nodes as (
+select d.code, w.level, w.node, w.label, false, w."ncp", w."glm", w."distortion"
+from (
     select
-        r.code,
-        r.level,
-        case when r.code = 0 then 0 else dense_rank() over (
-            partition by r.code = 0, r.level, a.node
-            order by r.node
-        ) - case when r.level = 1 - 1 then 0 else 1 end end as number
-    from anon_scratch.main.recoding_2 r
-    join anon_scratch.main.recoding_2 a on a.code = r.code and a.level = r.level + 1
-)
-select
-    c.code
-    , cast(coalesce(sum(n.number * 32) filter (where n.level = 0), 0) as bigint) as w0
-from (select distinct code from anon_scratch.main.recoding_2) c
--- a column of NULLs only has no levels, and nothing but its code
-left join nodes n on n.code = c.code
-group by c.code;
-
--- hierarchy_3.distortion: Distortion of every node: what it costs to publish it instead of the values below.
-create or replace table anon_scratch.main.distortion_3 as
-with nodes as (
-    select
-        level,
-        node,
-        min(leaves) as leaves,
-        cast(min(leaves) - 1 as double) as width
-    from anon_scratch.main.hierarchy_3
-    group by level, node
-),
-
-root as (
-    select level as height, width
-    from nodes
-    where level = (select max(level) from nodes)
-),
-
-shares as (
-    select
-        n.level,
-        n.node,
-        case when n.level = r.height then 1 else coalesce(n.width / nullif(r.width, 0), 0) end
-            as share
-    from nodes as n
-    cross join root as r
-)
-
-select s.level, s.node, r.height * s.share as distortion, cast(s.share as double) as share
-from shares as s
-cross join root as r;
+        code,
+        unnest([1]) as level,
+        unnest([a1]) as node
+    from anon_scratch.main.domain_2
+    where code > 0
+) d
+join lost w on w.level = d.level and w.node = d.node;
 
 -- levels of zip: What every value of one column is published as at every level, and what that loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
 create or replace table anon_scratch.main.recoding_3 as
-with extent as (
+with
+extent as (
     select
         max(size) as size,
-        count(*) filter (where code > 0) as present,
-        coalesce(bool_or(code = 0), false) as nulls
+        count(*) filter (where code > 0) as present
     from anon_scratch.main.domain_3
 ),
 nodes as (
@@ -781,72 +635,53 @@ nodes as (
         min(h.label) as label,
         count(*) as present,
         min(h.leaves) as leaves
-        , min(t.distortion) as distortion
+        , cast(min(leaves) - 1 as double) as width
     from anon_scratch.main.hierarchy_3 h
-    join anon_scratch.main.distortion_3 t on t.level = h.level and t.node = h.node
     group by h.level, h.node
+),
+placed as (
+    select
+        n.*,
+        n.level = 3 or n.present = x.present as whole
+        , n.present as covered
+        , x.size
+        , max(case when n.level = 3 then n.width end) over () as whole_width
+    from nodes n
+    cross join extent x
 ),
 written as (
     select
-        n.level,
-        n.node,
-        case when n.level = 3 or n.present = x.present then '*' else case when cast(n.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(n.label as varchar), '[][,{}"]') or starts_with(cast(n.label as varchar), ' ') or ends_with(cast(n.label as varchar), ' ') or ends_with(cast(n.label as varchar), ' or NULL') then '"' || replace(cast(n.label as varchar), '"', '""') || '"' else cast(n.label as varchar) end end as cell,
-n.present as covered,
-        case when cell = '*' then 1 when covered > 1 then covered / cast(x.size as double) else 0 end as ncp,
-        case when cell = '*' then 1 when covered > 1 then (covered - 1) / cast(x.size - 1 as double) else 0 end as glm,
-        n.distortion / 3 as distortion
-    from nodes n
-    cross join extent x
+        level,
+        node,
+        case when whole then '*' else case when regexp_matches(cast(label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(label as varchar), '"', '""') || '"' else cast(label as varchar) end end as cell
+        , case when whole then 1 when covered > 1 then covered / cast(size as double) else 0 end as ncp
+        , case when whole then 1 when covered > 1 then (covered - 1) / cast(size - 1 as double) else 0 end as glm
+        , case when level = 3 then 1 else coalesce(width / nullif(whole_width, 0), 0) end as distortion
+    from placed
 ),
 lost as (
     select
         level,
         node,
-        cell as label,
-        cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp",
-        cast(round(least(greatest("glm", 0), 1) * 1000000000000) as bigint) as "glm",
-        cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 3 as "distortion"
+        cell as label
+        , cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp"
+        , cast(round(least(greatest("glm", 0), 1) * 1000000000000) as bigint) as "glm"
+        , cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 3 as "distortion"
     from written
 )
-select d.code, 0 as level, cast(d.code as bigint) as node, d.label, d.code = 0 as nullable, cast(0 as bigint) as ncp, cast(0 as bigint) as glm, cast(0 as bigint) as distortion
+select d.code, 0 as level, cast(d.code as bigint) as node, d.label, d.code = 0 as nullable, cast(0 as bigint) as "ncp", cast(0 as bigint) as "glm", cast(0 as bigint) as "distortion"
 from anon_scratch.main.domain_3 d
 union all
-select d.code, w.level, w.node, w.label, x.nulls and w.level = 3, w.ncp, w.glm, w.distortion
-from anon_scratch.main.domain_3 d
-join anon_scratch.main.hierarchy_3 h on h.value = d.value
-join lost w on w.level = h.level and w.node = h.node
-cross join extent x
-union all
-select d.code, v.level, 0, null, true, 0, 0, 0
-from anon_scratch.main.domain_3 d
-cross join (select unnest(range(1, 3)) as level) v
-where d.code = 0
-union all
-select d.code, 3, coalesce(w.node, 0), '*', true, 1000000000000, 1000000000000, 1000000000000 * 3
-from anon_scratch.main.domain_3 d
-left join lost w on w.level = 3
-where d.code = 0;
-
--- paths of zip: The packed path of every value of one column from the root of its hierarchy down.
-create or replace table anon_scratch.main.paths_3 as
-with nodes as (
+select d.code, w.level, w.node, w.label, false, w."ncp", w."glm", w."distortion"
+from (
     select
-        r.code,
-        r.level,
-        case when r.code = 0 then 0 else dense_rank() over (
-            partition by r.code = 0, r.level, a.node
-            order by r.node
-        ) - case when r.level = 3 - 1 then 0 else 1 end end as number
-    from anon_scratch.main.recoding_3 r
-    join anon_scratch.main.recoding_3 a on a.code = r.code and a.level = r.level + 1
-)
-select
-    c.code
-    , cast(coalesce(sum(n.number * 128) filter (where n.level = 0), 0) + coalesce(sum(n.number * 256) filter (where n.level = 1), 0) + coalesce(sum(n.number * 1024) filter (where n.level = 2), 0) as bigint) as w0
-from (select distinct code from anon_scratch.main.recoding_3) c
--- a column of NULLs only has no levels, and nothing but its code
-left join nodes n on n.code = c.code
-group by c.code;
+        code,
+        unnest([1, 2, 3]) as level,
+        unnest([a1, a2, a3]) as node
+    from anon_scratch.main.domain_3
+    where code > 0
+) d
+join lost w on w.level = d.level and w.node = d.node;
 
 -- nodes above age: The nodes above every code of one attribute, and what they cost in whole numbers (GLM).
 create or replace table anon_scratch.main.places_1 as
@@ -1027,7 +862,7 @@ counted as (
     ) v on v.col = p.col
     group by p.col
 )
-select col, known, different, widest from counted where (not (cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1)) or (not (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7));
+select col, known, different, widest from counted where (not (cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1)) or (not (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7)) or (different < 2 or known < 2 or known - widest + 1 < 2);
 
 -- draw the order of columns: A secret-keyed number from which the order is drawn in which columns climb.
 select cast(md5_number(concat(hex(min(draw)), ':ladder')) % 4611686018427387904 as bigint) from anon_scratch.main.units;
@@ -1077,10 +912,23 @@ by_person as (
         grp, col, person,
         count(*) as pairs,
         sum(n) as records,
-        count(*) filter (where value > 0) as known,
-        min(value) filter (where value > 0) as one_value
+        min(value) filter (where value > 0) as one_value,
+        count(*) filter (where value > 0) as known
     from pairs
     group by grp, col, person
+),
+of_persons as (
+    select
+        grp, col,
+        cast(sum(pairs) as bigint) as pairs,
+        cast(max(pairs) as bigint) as pairs_most,
+        cast(sum(records) as bigint) as records,
+        cast(max(records) as bigint) as records_most,
+        count(distinct one_value) filter (where known = 1) as alone,
+        count(*) filter (where known > 0) as known,
+        count(*) as persons
+    from by_person
+    group by grp, col
 ),
 by_value as (
     select grp, col, count(*) as holders, sum(n) as records
@@ -1088,43 +936,32 @@ by_value as (
     where value > 0
     group by grp, col, value
 ),
-of_persons as (
-    select
-        grp, col,
-        count(*) as persons,
-        count(*) filter (where known > 0) as known,
-        cast(sum(pairs) as bigint) as pairs,
-        cast(max(pairs) as bigint) as pairs_most,
-        cast(sum(records) as bigint) as records,
-        cast(max(records) as bigint) as records_most,
-        count(distinct one_value) filter (where known = 1) as alone
-    from by_person
-    group by grp, col
-),
 of_values as (
     select
         grp, col,
         count(*) as different,
-        cast(sum(holders) as bigint) as known_pairs,
-        cast(sum(records) as bigint) as known_records,
-        cast(max(holders) as bigint) as widest,
-        cast(max(records) as bigint) as widest_records
+        cast(max(holders) as bigint) as widest
+        , cast(sum(holders) as bigint) as known_pairs
+        , cast(sum(records) as bigint) as known_records
+        , cast(max(records) as bigint) as widest_records
+        , cast(list_sum(max(holders, 1)) as bigint) as reach_1
     from by_value
     group by grp, col
 ),
 counted as (
     select
-        p.*,
-        coalesce(v.different, 0) as different,
-        coalesce(v.known_pairs, 0) as known_pairs,
-        coalesce(v.known_records, 0) as known_records,
-        coalesce(v.widest, 0) as widest,
-        coalesce(v.widest_records, 0) as widest_records
+        p.*
+        , coalesce(v.different, 0) as different
+        , coalesce(v.known_pairs, 0) as known_pairs
+        , coalesce(v.known_records, 0) as known_records
+        , coalesce(v.widest, 0) as widest
+        , coalesce(v.widest_records, 0) as widest_records
+        , coalesce(v.reach_1, 0) as reach_1
     from of_persons p
     left join of_values v on v.grp = p.grp and v.col = p.col
 ),
 judged as (
-    select grp, bool_and((cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1) and (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7)) as holds, bool_or((not (cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1)) or (not (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7))) as fails
+    select grp, bool_and((cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1) and (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7) and (known > 0 and (alone >= 2 or reach_1 < known))) as holds, bool_or((not (cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1)) or (not (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7)) or (different < 2 or known < 2 or known - widest + 1 < 2)) as fails
     from counted
     group by grp
 )
@@ -1136,9 +973,18 @@ select
 from sizes s
 join judged j on j.grp = s.grp;
 
+-- undecided groups: The persons' value sets of the groups that counts leave open, one list of sets per column.
+select a.grp, s.col, list(distinct s.codes) as sets
+from anon_scratch.main.climbers_verdicts v
+join anon_scratch.main.climbers a on a.grp = v.grp
+join anon_scratch.main.held_sets s on s.unit = a.unit
+where not v.holds and not v.fails
+group by a.grp, s.col;
+-- then in Python, into climbers_searched: Whether fewer than l values meet everybody in a group, searched exactly.
+
 -- classes leave: The groups that hold everything are classes.
 insert into anon_scratch.main.members
-select unit, grp from anon_scratch.main.climbers where grp in (select grp from anon_scratch.main.climbers_verdicts where holds);
+select unit, grp from anon_scratch.main.climbers where grp in (select grp from anon_scratch.main.climbers_verdicts where holds union all select grp from anon_scratch.main.climbers_searched);
 
 -- levels of these classes: The levels at which these classes are generalized.
 insert into anon_scratch.main.class_levels
@@ -1148,7 +994,7 @@ with heights as (
     where step <= (select n from anon_scratch.main.climbing_round)
 )
 select p.grp, h.l1, h.l2, h.l3
-from (select grp from anon_scratch.main.climbers_verdicts where holds) p
+from (select grp from anon_scratch.main.climbers_verdicts where holds union all select grp from anon_scratch.main.climbers_searched) p
 cross join heights h;
 
 -- next round: One level more.
@@ -1190,21 +1036,41 @@ where unit not in (select unit from anon_scratch.main.members);
 -- number of residual persons: How many persons were residual, joined a class afterwards or not.
 select count(*) as residual_persons from anon_scratch.main.residual;
 
--- loop: place persons elsewhere, at most 49 times, until the exit query counts 0
--- offers: The clusters that residual persons may join, with their distances: those of the block for the next person of every block; or, for persons whom no cluster of their block can take, the nearest of all.
-create or replace table anon_scratch.main.offers as
-with turn as (
-    select block, unit from anon_scratch.main.residual
+-- clusters in reach: The clusters that a person without a class may try: the nearest ones as they stand now, of blocks that are not farther apart than there is time to compare. Blocks are numbered along the cuts.
+create or replace table anon_scratch.main.reach as
+with sizes as (
+    select
+        (select count(*) from anon_scratch.main.residual) as persons,
+        (select count(*) from anon_scratch.main.closed_clusters) as clusters,
+        (select greatest(max(block), 1) from anon_scratch.main.closed_clusters) as blocks
 ),
 measured as (
     select
-        t.block,
-        t.unit,
+        x.unit,
         y.unit as grp,
         cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 else 4 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 end) + (case greatest(x.level2, y.level2, case when x.leaf2 = y.leaf2 then 0 when x.node1_2 = y.node1_2 then 1 else 1 end) when 0 then 0 when 1 then x.cost1_2 end) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
-    from turn t
+    from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
-    join anon_scratch.main.closed_clusters y on true
+    join anon_scratch.main.closed_clusters y on abs(y.block - t.block) <= (
+        select greatest(8, 20000000 * blocks // greatest(2 * persons * clusters, 1)) from sizes
+    )
+)
+select unit, grp
+from measured
+qualify row_number() over (partition by unit order by distance, grp) <= 64;
+
+-- loop: place persons elsewhere, at most 49 times, until the exit query counts 0
+-- offers: The nearest clusters within the reach of every person without a class, with their distances.
+create or replace table anon_scratch.main.offers as
+with measured as (
+    select
+        x.unit,
+        y.unit as grp,
+        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 else 4 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 end) + (case greatest(x.level2, y.level2, case when x.leaf2 = y.leaf2 then 0 when x.node1_2 = y.node1_2 then 1 else 1 end) when 0 then 0 when 1 then x.cost1_2 end) + (case greatest(x.level3, y.level3, case when x.leaf3 = y.leaf3 then 0 when x.node1_3 = y.node1_3 then 1 when x.node2_3 = y.node2_3 then 2 when x.node3_3 = y.node3_3 then 3 else 3 end) when 0 then 0 when 1 then x.cost1_3 when 2 then x.cost2_3 when 3 then x.cost3_3 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+    from anon_scratch.main.residual t
+    join anon_scratch.main.units x on x.unit = t.unit
+    join anon_scratch.main.reach r on r.unit = t.unit
+    join anon_scratch.main.closed_clusters y on y.unit = r.grp
 )
 select row_number() over (order by unit, grp) as offer, *
 from measured
@@ -1237,10 +1103,23 @@ by_person as (
         grp, col, person,
         count(*) as pairs,
         sum(n) as records,
-        count(*) filter (where value > 0) as known,
-        min(value) filter (where value > 0) as one_value
+        min(value) filter (where value > 0) as one_value,
+        count(*) filter (where value > 0) as known
     from pairs
     group by grp, col, person
+),
+of_persons as (
+    select
+        grp, col,
+        cast(sum(pairs) as bigint) as pairs,
+        cast(max(pairs) as bigint) as pairs_most,
+        cast(sum(records) as bigint) as records,
+        cast(max(records) as bigint) as records_most,
+        count(distinct one_value) filter (where known = 1) as alone,
+        count(*) filter (where known > 0) as known,
+        count(*) as persons
+    from by_person
+    group by grp, col
 ),
 by_value as (
     select grp, col, count(*) as holders, sum(n) as records
@@ -1248,43 +1127,32 @@ by_value as (
     where value > 0
     group by grp, col, value
 ),
-of_persons as (
-    select
-        grp, col,
-        count(*) as persons,
-        count(*) filter (where known > 0) as known,
-        cast(sum(pairs) as bigint) as pairs,
-        cast(max(pairs) as bigint) as pairs_most,
-        cast(sum(records) as bigint) as records,
-        cast(max(records) as bigint) as records_most,
-        count(distinct one_value) filter (where known = 1) as alone
-    from by_person
-    group by grp, col
-),
 of_values as (
     select
         grp, col,
         count(*) as different,
-        cast(sum(holders) as bigint) as known_pairs,
-        cast(sum(records) as bigint) as known_records,
-        cast(max(holders) as bigint) as widest,
-        cast(max(records) as bigint) as widest_records
+        cast(max(holders) as bigint) as widest
+        , cast(sum(holders) as bigint) as known_pairs
+        , cast(sum(records) as bigint) as known_records
+        , cast(max(records) as bigint) as widest_records
+        , cast(list_sum(max(holders, 1)) as bigint) as reach_1
     from by_value
     group by grp, col
 ),
 counted as (
     select
-        p.*,
-        coalesce(v.different, 0) as different,
-        coalesce(v.known_pairs, 0) as known_pairs,
-        coalesce(v.known_records, 0) as known_records,
-        coalesce(v.widest, 0) as widest,
-        coalesce(v.widest_records, 0) as widest_records
+        p.*
+        , coalesce(v.different, 0) as different
+        , coalesce(v.known_pairs, 0) as known_pairs
+        , coalesce(v.known_records, 0) as known_records
+        , coalesce(v.widest, 0) as widest
+        , coalesce(v.widest_records, 0) as widest_records
+        , coalesce(v.reach_1, 0) as reach_1
     from of_persons p
     left join of_values v on v.grp = p.grp and v.col = p.col
 ),
 judged as (
-    select grp, bool_and((cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1) and (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7)) as holds, bool_or((not (cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1)) or (not (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7))) as fails
+    select grp, bool_and((cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1) and (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7) and (known > 0 and (alone >= 2 or reach_1 < known))) as holds, bool_or((not (cast(pairs_most as decimal(38, 0)) * 2 <= cast(pairs as decimal(38, 0)) * 1 and cast(records_most as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1)) or (not (cast(widest as decimal(38, 0)) * 10 <= cast(known_pairs as decimal(38, 0)) * 7 and cast(widest_records as decimal(38, 0)) * 10 <= cast(known_records as decimal(38, 0)) * 7)) or (different < 2 or known < 2 or known - widest + 1 < 2)) as fails
     from counted
     group by grp
 )
@@ -1296,12 +1164,21 @@ select
 from sizes s
 join judged j on j.grp = s.grp;
 
+-- undecided groups: The persons' value sets of the groups that counts leave open, one list of sets per column.
+select a.grp, s.col, list(distinct s.codes) as sets
+from anon_scratch.main.offered_verdicts v
+join anon_scratch.main.offered a on a.grp = v.grp
+join anon_scratch.main.held_sets s on s.unit = a.unit
+where not v.holds and not v.fails
+group by a.grp, s.col;
+-- then in Python, into offered_searched: Whether fewer than l values meet everybody in a group, searched exactly.
+
 -- places: Where residual persons go: the nearest cluster that holds with them, unless suppressing costs less. One person per cluster at a time; the others wait for the next round.
 create or replace table anon_scratch.main.placed as
 with nearest as (
     select unit, min(distance * 17179869184 + grp) as choice
     from anon_scratch.main.offers
-    where offer in (select grp from anon_scratch.main.offered_verdicts where holds)
+    where offer in (select grp from anon_scratch.main.offered_verdicts where holds union all select grp from anon_scratch.main.offered_searched)
     group by unit
 )
 select n.unit, cast(n.choice % 17179869184 as bigint) as grp
@@ -1352,13 +1229,12 @@ union all
 select block, unit, records, cast((case level1 when 0 then 0 when 1 then cost1_1 when 2 then cost2_1 when 3 then cost3_1 when 4 then cost4_1 end) + (case level2 when 0 then 0 when 1 then cost1_2 end) + (case level3 when 0 then 0 when 1 then cost1_3 when 2 then cost2_3 when 3 then cost3_3 end) as bigint), leaf1, node1_1, node2_1, node3_1, node4_1, cost1_1, cost2_1, cost3_1, cost4_1, level1, leaf2, node1_2, cost1_2, level2, leaf3, node1_3, node2_3, node3_3, cost1_3, cost2_3, cost3_3, level3
 from united;
 
--- next persons: The residual persons whose turn is still to come.
+-- next persons: The persons without a class who try again: who has an offer and no place yet waits for the one who took it; but no round may pass in vain.
 create or replace table anon_scratch.main.residual as
 select block, unit
 from anon_scratch.main.residual
--- who has an offer and no place yet waits for the one who took it; but no round may pass in vain
 where unit not in (select unit from anon_scratch.main.placed)
-    and unit in (select unit from anon_scratch.main.offers where offer in (select grp from anon_scratch.main.offered_verdicts where holds))
+    and unit in (select unit from anon_scratch.main.offers where offer in (select grp from anon_scratch.main.offered_verdicts where holds union all select grp from anon_scratch.main.offered_searched))
     and exists (select 1 from anon_scratch.main.placed);
 
 -- exit query of the loop: How many residual persons wait.
@@ -1401,9 +1277,10 @@ select
 from classes b
 join numbers o on o.class_id = b.class_id
 join anon_scratch.main.class_levels v on v.class_id = b.class_id
-join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
-join anon_scratch.main.recoding_2 r2 on r2.code = b.c2 and r2.level = v.l2
-join anon_scratch.main.recoding_3 r3 on r3.code = b.c3 and r3.level = v.l3;
+-- every class has its cells; left joins keep this order, which is quicker than finding the best one
+left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
+left join anon_scratch.main.recoding_2 r2 on r2.code = b.c2 and r2.level = v.l2
+left join anon_scratch.main.recoding_3 r3 on r3.code = b.c3 and r3.level = v.l3;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

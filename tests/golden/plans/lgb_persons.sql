@@ -116,17 +116,14 @@ from cut;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -146,17 +143,14 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -175,8 +169,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -199,10 +191,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -220,7 +211,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -241,24 +232,21 @@ order by code;
 create or replace table anon_scratch.main.domain_4 as
 with valued as (
     select value, n from anon_scratch.main.values_4
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -433,7 +421,7 @@ create or replace table anon_scratch.main.swap_turn_1 as
 select cast(0 as bigint) as n;
 
 -- loop: part persons in ill, at most 201 times, until the exit query counts 0
--- swap cells of ill: Cells that share a bucket with another cell of their person change places with cells of other buckets, chosen at random among those that leave both buckets with different values and different persons. Every bucket takes part in one change a round.
+-- swap cells of ill: Cells that share a bucket with another cell of their person change places with cells of other buckets, chosen at random among those that leave both buckets with enough different values and different persons. Every bucket takes part in one change a round.
 create or replace table anon_scratch.main.owned_1 as
 with crowding as (
     select *
@@ -454,10 +442,16 @@ tried as (
         on o.seat = 1 + md5_number_lower(concat(hex(c.draw), ':seat ', t.n, ' ', i.j)) % total.n
     where o.bucket <> c.bucket and o.person <> c.person
 ),
+known as (
+    select bucket, count(*) filter (where value > 0) as n from anon_scratch.main.owned_1 group by bucket
+),
 fitting as (
     select t.*
     from tried t
-    where not exists (
+    -- the bucket that would give a value for a NULL
+    join known k on k.bucket = case when t.value > 0 then t.bucket else t.other_bucket end
+    where ((t.value > 0) = (t.other_value > 0) or k.n > 2)
+        and not exists (
             select 1 from anon_scratch.main.owned_1 x
             where x.bucket = t.other_bucket and x.row_id <> t.other_row
                 and (x.person = t.person or (x.value = t.value and t.value > 0))
@@ -524,7 +518,7 @@ numbers as (
     select bucket, row_number() over (order by md5_number(concat(hex(draw), ':bucket')), bucket) as number
     from (select bucket, min(draw) as draw from anon_scratch.main.placed_1 group by bucket)
 )
-select s.row_id, n.number as bucket, f.original as value, case when cast(f.original as varchar) in ('', '*', 'NULL') or regexp_matches(cast(f.original as varchar), '[][,{}"]') or starts_with(cast(f.original as varchar), ' ') or ends_with(cast(f.original as varchar), ' ') or ends_with(cast(f.original as varchar), ' or NULL') then '"' || replace(cast(f.original as varchar), '"', '""') || '"' else cast(f.original as varchar) end as label
+select s.row_id, n.number as bucket, f.original as value, case when regexp_matches(cast(f.original as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(f.original as varchar), '"', '""') || '"' else cast(f.original as varchar) end as label
 from places s
 join places c on c.bucket = s.bucket and c.card = s.seat
 join numbers n on n.bucket = s.bucket
@@ -612,8 +606,8 @@ running as (
         cast(sum(p.n) over below as bigint) as n_left,
         cast(sum(p.units) over below as bigint) as units_left,
         row_number() over below as values_left,
-        lead(p.code) over below as next_code,
         lead(p.share) over below as next_share
+        , lead(p.code) over below as next_code
         , p.a1, p.z1
         , first_value(p.a1) over below as first_a1
         , lead(p.a1) over below as next_a1
@@ -645,7 +639,7 @@ running as (
         below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
         , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
 ),
-candidates as (
+scored as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
@@ -654,29 +648,41 @@ candidates as (
     from running
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
 ),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored
+),
 allowed as (
     select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
         gain as merit
     from candidates
-    where true
 ),
+-- the best cut of every attribute
 best as (
-    select class_id, max(merit) as merit from allowed group by class_id
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-ranked as (
-    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+tied as (
+    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
     from allowed a
-    join best b on b.class_id = a.class_id and b.merit = a.merit
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+),
+contenders as (
+    select
+        *,
+        row_number() over (partition by class_id order by merit desc, attribute) as rank,
+        count(*) over (partition by class_id) as rivals
+    from tied
+    where choice = 1
 ),
 cuts as (
     select
-        class_id, attribute, code, single, units_left,
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
         -- a half that is too small to be cut again is final at once
-        kept_left < 4 as left_closed,
-        n_all - kept_left < 4 as right_closed
-    from ranked
-    where choice = 1
+        c.kept_left < 4 as left_closed,
+        c.n_all - c.kept_left < 4 as right_closed
+    from contenders c
+    where c.rank = 1
 )
 
         select
@@ -740,7 +746,7 @@ select
     l.low,
     l.high,
     case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
-        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+        then '*' else case when regexp_matches(cast(l.label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 

@@ -124,17 +124,14 @@ from cut;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -154,17 +151,14 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -183,8 +177,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -207,10 +199,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -228,7 +219,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -249,24 +240,21 @@ order by code;
 create or replace table anon_scratch.main.domain_4 as
 with valued as (
     select value, n from anon_scratch.main.values_4
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -331,7 +319,7 @@ from grouped;
 create or replace table anon_scratch.main.reference_1 as
 with counted as (
     select s1 as original, count(*) as q
-    from anon_scratch.main.coded
+    from anon_scratch.main.coded r
     group by 1
 ),
 ordered as (
@@ -383,7 +371,7 @@ group by u.unit, f.value;
 create or replace table anon_scratch.main.reference_2 as
 with counted as (
     select s2 as original, count(*) as q
-    from anon_scratch.main.coded
+    from anon_scratch.main.coded r
     group by 1
 ),
 ordered as (
@@ -513,8 +501,8 @@ running as (
         cast(sum(p.n) over below as bigint) as n_left,
         cast(sum(p.units) over below as bigint) as units_left,
         row_number() over below as values_left,
-        lead(p.code) over below as next_code,
         lead(p.share) over below as next_share
+        , lead(p.code) over below as next_code
         , p.a1, p.z1
         , first_value(p.a1) over below as first_a1
         , lead(p.a1) over below as next_a1
@@ -546,7 +534,7 @@ running as (
         below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
         , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
 ),
-candidates as (
+scored as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
@@ -555,43 +543,49 @@ candidates as (
     from running
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
 ),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored
+),
+sensed_1 as (
+    select o.class_id, o.c1, o.c2, o.c3, o.c4, s.value, s.n
+    from anon_scratch.main.open_units o
+    join anon_scratch.main.cells_1 s on s.unit = o.unit
+    where not o.closed
+),
 occurrences_1 as (
-    select o.class_id, 1 as attribute, o.c1 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c1, s.value
+    select class_id, 1 as attribute, c1 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c1, value
     union all
-    select o.class_id, 2 as attribute, o.c2 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c2, s.value
+    select class_id, 2 as attribute, c2 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c2, value
     union all
-    select o.class_id, 3 as attribute, o.c3 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c3, s.value
+    select class_id, 3 as attribute, c3 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c3, value
     union all
-    select o.class_id, 4 as attribute, o.c4 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c4, s.value
+    select class_id, 4 as attribute, c4 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c4, value
+),
+-- every value of a class with its count: the same along every attribute
+found_1 as (
+    select class_id, value, cast(sum(n) as bigint) as n_all
+    from occurrences_1
+    where attribute = 1
+    group by class_id, value
 ),
 line_1 as (
-    select class_id, attribute, value, code, n, 0 as candidate, false as single from occurrences_1
+    select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_1
     union all
-    select c.class_id, c.attribute, v.value, c.code, 0, 1, c.single
+    select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
     from candidates c
-    join (select distinct class_id, value from occurrences_1) v on v.class_id = c.class_id
+    join found_1 w on w.class_id = c.class_id
 ),
 left_1 as (
-    select
-        class_id, attribute, value, code, candidate, single,
-        cast(sum(n) over below as bigint) as n_left,
-        cast(sum(n) over (partition by class_id, attribute, value) as bigint) as n_all
+    select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
     from line_1
     window below as (
         partition by class_id, attribute, value
@@ -599,10 +593,13 @@ left_1 as (
         rows between unbounded preceding and current row
     )
 ),
+told_1 as (
+    select class_id, attribute, code, single, value, n_left, n_all from left_1 where candidate = 1
+),
 side_1 as (
-    select class_id, attribute, code, single, 0 as side, value, n_left as n from left_1 where candidate = 1
+    select class_id, attribute, code, single, 0 as side, value, n_left as n from told_1
     union all
-    select class_id, attribute, code, single, 1, value, n_all - n_left from left_1 where candidate = 1
+    select class_id, attribute, code, single, 1, value, n_all - n_left from told_1
 ),
 layer_1_0 as (
     select s.class_id, s.attribute, s.code, s.single, s.side, s.n, r.*
@@ -610,7 +607,7 @@ layer_1_0 as (
     join anon_scratch.main.reference_1 r on r.value = s.value
 ),
 layer_1_1 as (
-    select *, cast(sum(n) over (partition by class_id, attribute, code, side) as bigint) as "group_size"
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
     from layer_1_0
 ),
 held_1 as (
@@ -626,43 +623,51 @@ judged_1 as (
     having count(*) = 2
 ),
 
+sensed_2 as (
+    select o.class_id, o.c1, o.c2, o.c3, o.c4, s.value, s.n
+    from anon_scratch.main.open_units o
+    join anon_scratch.main.cells_2 s on s.unit = o.unit
+    where not o.closed
+),
 occurrences_2 as (
-    select o.class_id, 1 as attribute, o.c1 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_2 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c1, s.value
+    select class_id, 1 as attribute, c1 as code, value, cast(sum(n) as bigint) as n
+    from sensed_2
+    group by class_id, c1, value
     union all
-    select o.class_id, 2 as attribute, o.c2 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_2 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c2, s.value
+    select class_id, 2 as attribute, c2 as code, value, cast(sum(n) as bigint) as n
+    from sensed_2
+    group by class_id, c2, value
     union all
-    select o.class_id, 3 as attribute, o.c3 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_2 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c3, s.value
+    select class_id, 3 as attribute, c3 as code, value, cast(sum(n) as bigint) as n
+    from sensed_2
+    group by class_id, c3, value
     union all
-    select o.class_id, 4 as attribute, o.c4 as code, s.value, cast(sum(s.n) as bigint) as n
-    from anon_scratch.main.open_units o
-    join anon_scratch.main.cells_2 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c4, s.value
+    select class_id, 4 as attribute, c4 as code, value, cast(sum(n) as bigint) as n
+    from sensed_2
+    group by class_id, c4, value
+),
+-- every value of a class with its count: the same along every attribute
+found_2 as (
+    select class_id, value, cast(sum(n) as bigint) as n_all
+    from occurrences_2
+    where attribute = 1
+    group by class_id, value
+),
+whole_2 as (
+    select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
+    from (select distinct class_id from found_2) c
+    cross join (select value from anon_scratch.main.reference_2) v
+    left join found_2 f on f.class_id = c.class_id and f.value = v.value
 ),
 line_2 as (
-    select class_id, attribute, value, code, n, 0 as candidate, false as single from occurrences_2
+    select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_2
     union all
-    select c.class_id, c.attribute, v.value, c.code, 0, 1, c.single
+    select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
     from candidates c
-    cross join (select value from anon_scratch.main.reference_2) v
+    join whole_2 w on w.class_id = c.class_id
 ),
 left_2 as (
-    select
-        class_id, attribute, value, code, candidate, single,
-        cast(sum(n) over below as bigint) as n_left,
-        cast(sum(n) over (partition by class_id, attribute, value) as bigint) as n_all
+    select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
     from line_2
     window below as (
         partition by class_id, attribute, value
@@ -670,10 +675,13 @@ left_2 as (
         rows between unbounded preceding and current row
     )
 ),
+told_2 as (
+    select class_id, attribute, code, single, value, n_left, n_all from left_2 where candidate = 1
+),
 side_2 as (
-    select class_id, attribute, code, single, 0 as side, value, n_left as n from left_2 where candidate = 1
+    select class_id, attribute, code, single, 0 as side, value, n_left as n from told_2
     union all
-    select class_id, attribute, code, single, 1, value, n_all - n_left from left_2 where candidate = 1
+    select class_id, attribute, code, single, 1, value, n_all - n_left from told_2
 ),
 layer_2_0 as (
     select s.class_id, s.attribute, s.code, s.single, s.side, s.n, r.*
@@ -681,11 +689,11 @@ layer_2_0 as (
     join anon_scratch.main.reference_2 r on r.value = s.value
 ),
 layer_2_1 as (
-    select *, cast(sum(n) over (partition by class_id, attribute, code, side) as bigint) as "group_size"
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
     from layer_2_0
 ),
 layer_2_2 as (
-    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, code, side order by value rows unbounded preceding) as bigint) as "running_surplus"
+    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, code, single, side order by value rows unbounded preceding) as bigint) as "running_surplus"
     from layer_2_1
 ),
 held_2 as (
@@ -703,29 +711,37 @@ judged_2 as (
 
 allowed as (
     select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
         gain as merit
     from candidates
-    where true
-        and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
-        and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_2)
+where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
+and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_2)
 ),
+-- the best cut of every attribute
 best as (
-    select class_id, max(merit) as merit from allowed group by class_id
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-ranked as (
-    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+tied as (
+    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
     from allowed a
-    join best b on b.class_id = a.class_id and b.merit = a.merit
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+),
+contenders as (
+    select
+        *,
+        row_number() over (partition by class_id order by merit desc, attribute) as rank,
+        count(*) over (partition by class_id) as rivals
+    from tied
+    where choice = 1
 ),
 cuts as (
     select
-        class_id, attribute, code, single, units_left,
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
         -- a half that is too small to be cut again is final at once
-        kept_left < 4 as left_closed,
-        n_all - kept_left < 4 as right_closed
-    from ranked
-    where choice = 1
+        c.kept_left < 4 as left_closed,
+        c.n_all - c.kept_left < 4 as right_closed
+    from contenders c
+    where c.rank = 1
 )
 
 select * from cuts;
@@ -799,7 +815,7 @@ select
     l.low,
     l.high,
     case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
-        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+        then '*' else case when regexp_matches(cast(l.label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 

@@ -118,17 +118,14 @@ from cut;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -148,17 +145,14 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -177,8 +171,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -201,10 +193,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -222,7 +213,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -243,24 +234,21 @@ order by code;
 create or replace table anon_scratch.main.domain_4 as
 with valued as (
     select value, n from anon_scratch.main.values_4
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -445,7 +433,7 @@ create or replace table anon_scratch.main.members as
 select unit, class_id from anon_scratch.main.open_units where false;
 
 -- loop: partition, at most 32 times, until the exit query counts 0
--- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order.
+-- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then three more of each, then twelve more, then all that are left.
 create or replace table anon_scratch.main.offered_cuts as
 with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
@@ -495,8 +483,8 @@ running as (
         cast(sum(p.n) over below as bigint) as n_left,
         cast(sum(p.units) over below as bigint) as units_left,
         row_number() over below as values_left,
-        lead(p.code) over below as next_code,
         lead(p.share) over below as next_share
+        , lead(p.code) over below as next_code
         , p.a1, p.z1
         , first_value(p.a1) over below as first_a1
         , lead(p.a1) over below as next_a1
@@ -528,47 +516,59 @@ running as (
         below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
         , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
 ),
-candidates as (
+scored as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
         n_left as kept_left,
-        cast(n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1, 2) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (4) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1, 2) then coalesce(last_share - next_share, 0) when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as decimal(18, 8)) as gain
+        n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1, 2) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (4) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1, 2) then coalesce(last_share - next_share, 0) when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code
     union all
     -- one value of a category against all others; the first and the last one are cuts above already
-    select class_id, attribute, code, true, level, n, n_all, units, n, cast(n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end as decimal(18, 8))
+    select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (3, 4)
         and code > first_code and code < last_code
         and n >= 2 and n_all - n >= 2
         and level < 16
 ),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored where cast(gain as decimal(18, 8)) > 0
+),
 allowed as (
     select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
         -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
-        case when level < 16 then gain else least(kept_left, n_all - kept_left) end as merit
+        case when level < 16 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
-    where gain > 0
 ),
+-- the best cut of every attribute
 best as (
-    select class_id, max(merit) as merit from allowed group by class_id
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-ranked as (
-    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+tied as (
+    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
     from allowed a
-    join best b on b.class_id = a.class_id and b.merit = a.merit
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+),
+contenders as (
+    select
+        *,
+        row_number() over (partition by class_id order by merit desc, attribute) as rank,
+        count(*) over (partition by class_id) as rivals
+    from tied
+    where choice = 1
 ),
 cuts as (
     select
-        class_id, attribute, code, single, units_left,
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
         -- a half that is too small to be cut again is final at once
-        kept_left < 4 as left_closed,
-        n_all - kept_left < 4 as right_closed
-    from ranked
-    where choice = 1
+        c.kept_left < 4 as left_closed,
+        c.n_all - c.kept_left < 4 as right_closed
+    from contenders c
+    where c.rank = 1
 )
 ,
 numbered as (
@@ -577,7 +577,11 @@ numbered as (
         row_number() over (partition by class_id order by merit desc, attribute, code, single) as rank
     from allowed
 )
-select row_number() over (order by class_id, rank) as offer, * from numbered;
+select
+    row_number() over (order by class_id, rank) as offer,
+    *,
+    case when rank = 1 then 1 when rank <= 4 then 2 when rank <= 16 then 3 else 4 end as batch
+from numbered;
 
 -- no cuts chosen yet: No class has a cut yet.
 create or replace table anon_scratch.main.chosen_cuts as
@@ -585,7 +589,8 @@ select class_id, attribute, code, single, units_left, false as left_closed, fals
 from anon_scratch.main.offered_cuts
 where false;
 
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
+-- loop: try cuts, at most 4 times, until the exit query counts 0
+-- halves of cuts: Both halves of the cuts that are tried next.
 create or replace table anon_scratch.main.halves as
 select
     2 * t.offer + case when
@@ -594,8 +599,7 @@ select
     o.unit
 from anon_scratch.main.offered_cuts t
 join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 1 and t.rank <= 1
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
+where t.batch = (select min(batch) from anon_scratch.main.offered_cuts);
 
 -- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
 create or replace table anon_scratch.main.halves_verdicts as
@@ -614,52 +618,40 @@ pairs as materialized (
 by_person as (
     select
         grp, col, person,
-        count(*) as pairs,
-        sum(n) as records,
-        count(*) filter (where value > 0) as known,
-        min(value) filter (where value > 0) as one_value
+        min(value) filter (where value > 0) as one_value,
+        count(*) filter (where value > 0) as known
     from pairs
     group by grp, col, person
-),
-by_value as (
-    select grp, col, count(*) as holders, sum(n) as records
-    from pairs
-    where value > 0
-    group by grp, col, value
 ),
 of_persons as (
     select
         grp, col,
-        count(*) as persons,
+        count(distinct one_value) filter (where known = 1) as alone,
         count(*) filter (where known > 0) as known,
-        cast(sum(pairs) as bigint) as pairs,
-        cast(max(pairs) as bigint) as pairs_most,
-        cast(sum(records) as bigint) as records,
-        cast(max(records) as bigint) as records_most,
-        count(distinct one_value) filter (where known = 1) as alone
+        count(*) as persons
     from by_person
     group by grp, col
+),
+by_value as (
+    select grp, col, count(*) as holders
+    from pairs
+    where value > 0
+    group by grp, col, value
 ),
 of_values as (
     select
         grp, col,
         count(*) as different,
-        cast(sum(holders) as bigint) as known_pairs,
-        cast(sum(records) as bigint) as known_records,
-        cast(max(holders) as bigint) as widest,
-        cast(max(records) as bigint) as widest_records
+        cast(max(holders) as bigint) as widest
         , cast(list_sum(max(holders, 1)) as bigint) as reach_1
     from by_value
     group by grp, col
 ),
 counted as (
     select
-        p.*,
-        coalesce(v.different, 0) as different,
-        coalesce(v.known_pairs, 0) as known_pairs,
-        coalesce(v.known_records, 0) as known_records,
-        coalesce(v.widest, 0) as widest,
-        coalesce(v.widest_records, 0) as widest_records
+        p.*
+        , coalesce(v.different, 0) as different
+        , coalesce(v.widest, 0) as widest
         , coalesce(v.reach_1, 0) as reach_1
     from of_persons p
     left join of_values v on v.grp = p.grp and v.col = p.col
@@ -696,338 +688,30 @@ from anon_scratch.main.offered_cuts
 where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds union all select grp from anon_scratch.main.halves_searched) group by 1 having count(*) = 2)
 qualify row_number() over (partition by class_id order by rank) = 1;
 
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
-create or replace table anon_scratch.main.halves as
-select
-    2 * t.offer + case when
-        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end
-        then 0 else 1 end as grp,
-    o.unit
+-- cuts not tried yet: What is left to try: the cuts of classes that have none yet{% if monotone %}, without those of which a half lies within a half that was refused{% endif %}.
+create or replace table anon_scratch.main.offered_cuts as
+with refused as (
+    select t.class_id, t.attribute, max(t.code) filter (where h.side = 0) as left_code, min(t.code) filter (where h.side = 1) as right_code
+    from anon_scratch.main.offered_cuts t
+    join (
+        select cast(floor(grp / 2) as bigint) as offer, grp % 2 as side
+        from anon_scratch.main.halves_verdicts
+        where not holds and grp not in (select grp from anon_scratch.main.halves_searched)
+    ) h on h.offer = t.offer
+    where not t.single
+    group by t.class_id, t.attribute
+)
+select t.*
 from anon_scratch.main.offered_cuts t
-join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 2 and t.rank <= 4
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
+left join refused r on r.class_id = t.class_id and r.attribute = t.attribute
+where t.batch > (select min(batch) from anon_scratch.main.offered_cuts)
+    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts)
+    and coalesce(t.code > r.left_code, true)
+    and coalesce(case when t.single then t.code <= r.right_code else t.code < r.right_code end, true);
 
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
-create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-,
-pairs as materialized (
-    select a.grp, h.col, h.person, h.value, h.n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.holdings h on h.unit = a.unit
-),
-by_person as (
-    select
-        grp, col, person,
-        count(*) as pairs,
-        sum(n) as records,
-        count(*) filter (where value > 0) as known,
-        min(value) filter (where value > 0) as one_value
-    from pairs
-    group by grp, col, person
-),
-by_value as (
-    select grp, col, count(*) as holders, sum(n) as records
-    from pairs
-    where value > 0
-    group by grp, col, value
-),
-of_persons as (
-    select
-        grp, col,
-        count(*) as persons,
-        count(*) filter (where known > 0) as known,
-        cast(sum(pairs) as bigint) as pairs,
-        cast(max(pairs) as bigint) as pairs_most,
-        cast(sum(records) as bigint) as records,
-        cast(max(records) as bigint) as records_most,
-        count(distinct one_value) filter (where known = 1) as alone
-    from by_person
-    group by grp, col
-),
-of_values as (
-    select
-        grp, col,
-        count(*) as different,
-        cast(sum(holders) as bigint) as known_pairs,
-        cast(sum(records) as bigint) as known_records,
-        cast(max(holders) as bigint) as widest,
-        cast(max(records) as bigint) as widest_records
-        , cast(list_sum(max(holders, 1)) as bigint) as reach_1
-    from by_value
-    group by grp, col
-),
-counted as (
-    select
-        p.*,
-        coalesce(v.different, 0) as different,
-        coalesce(v.known_pairs, 0) as known_pairs,
-        coalesce(v.known_records, 0) as known_records,
-        coalesce(v.widest, 0) as widest,
-        coalesce(v.widest_records, 0) as widest_records
-        , coalesce(v.reach_1, 0) as reach_1
-    from of_persons p
-    left join of_values v on v.grp = p.grp and v.col = p.col
-),
-judged as (
-    select grp, bool_and((known > 0 and (alone >= 2 or reach_1 < known))) as holds, bool_or((different < 2 or known < 2 or known - widest + 1 < 2)) as fails
-    from counted
-    group by grp
-)
-
-select
-    s.grp,
-    s.persons >= 2 and j.holds as holds,
-    s.persons < 2 or j.fails as fails
-from sizes s
-join judged j on j.grp = s.grp;
-
--- undecided groups: The persons' value sets of the groups that counts leave open, one list of sets per column.
-select a.grp, s.col, list(distinct s.codes) as sets
-from anon_scratch.main.halves_verdicts v
-join anon_scratch.main.halves a on a.grp = v.grp
-join anon_scratch.main.held_sets s on s.unit = a.unit
-where not v.holds and not v.fails
-group by a.grp, s.col;
--- then in Python, into halves_searched: Whether fewer than l values meet everybody in a group, searched exactly.
-
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
-select
-    class_id, attribute, code, single, units_left,
-    kept_left < 4 as left_closed,
-    n_all - kept_left < 4 as right_closed
-from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds union all select grp from anon_scratch.main.halves_searched) group by 1 having count(*) = 2)
-qualify row_number() over (partition by class_id order by rank) = 1;
-
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
-create or replace table anon_scratch.main.halves as
-select
-    2 * t.offer + case when
-        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end
-        then 0 else 1 end as grp,
-    o.unit
-from anon_scratch.main.offered_cuts t
-join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 5 and t.rank <= 16
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
-
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
-create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-,
-pairs as materialized (
-    select a.grp, h.col, h.person, h.value, h.n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.holdings h on h.unit = a.unit
-),
-by_person as (
-    select
-        grp, col, person,
-        count(*) as pairs,
-        sum(n) as records,
-        count(*) filter (where value > 0) as known,
-        min(value) filter (where value > 0) as one_value
-    from pairs
-    group by grp, col, person
-),
-by_value as (
-    select grp, col, count(*) as holders, sum(n) as records
-    from pairs
-    where value > 0
-    group by grp, col, value
-),
-of_persons as (
-    select
-        grp, col,
-        count(*) as persons,
-        count(*) filter (where known > 0) as known,
-        cast(sum(pairs) as bigint) as pairs,
-        cast(max(pairs) as bigint) as pairs_most,
-        cast(sum(records) as bigint) as records,
-        cast(max(records) as bigint) as records_most,
-        count(distinct one_value) filter (where known = 1) as alone
-    from by_person
-    group by grp, col
-),
-of_values as (
-    select
-        grp, col,
-        count(*) as different,
-        cast(sum(holders) as bigint) as known_pairs,
-        cast(sum(records) as bigint) as known_records,
-        cast(max(holders) as bigint) as widest,
-        cast(max(records) as bigint) as widest_records
-        , cast(list_sum(max(holders, 1)) as bigint) as reach_1
-    from by_value
-    group by grp, col
-),
-counted as (
-    select
-        p.*,
-        coalesce(v.different, 0) as different,
-        coalesce(v.known_pairs, 0) as known_pairs,
-        coalesce(v.known_records, 0) as known_records,
-        coalesce(v.widest, 0) as widest,
-        coalesce(v.widest_records, 0) as widest_records
-        , coalesce(v.reach_1, 0) as reach_1
-    from of_persons p
-    left join of_values v on v.grp = p.grp and v.col = p.col
-),
-judged as (
-    select grp, bool_and((known > 0 and (alone >= 2 or reach_1 < known))) as holds, bool_or((different < 2 or known < 2 or known - widest + 1 < 2)) as fails
-    from counted
-    group by grp
-)
-
-select
-    s.grp,
-    s.persons >= 2 and j.holds as holds,
-    s.persons < 2 or j.fails as fails
-from sizes s
-join judged j on j.grp = s.grp;
-
--- undecided groups: The persons' value sets of the groups that counts leave open, one list of sets per column.
-select a.grp, s.col, list(distinct s.codes) as sets
-from anon_scratch.main.halves_verdicts v
-join anon_scratch.main.halves a on a.grp = v.grp
-join anon_scratch.main.held_sets s on s.unit = a.unit
-where not v.holds and not v.fails
-group by a.grp, s.col;
--- then in Python, into halves_searched: Whether fewer than l values meet everybody in a group, searched exactly.
-
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
-select
-    class_id, attribute, code, single, units_left,
-    kept_left < 4 as left_closed,
-    n_all - kept_left < 4 as right_closed
-from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds union all select grp from anon_scratch.main.halves_searched) group by 1 having count(*) = 2)
-qualify row_number() over (partition by class_id order by rank) = 1;
-
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
-create or replace table anon_scratch.main.halves as
-select
-    2 * t.offer + case when
-        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end
-        then 0 else 1 end as grp,
-    o.unit
-from anon_scratch.main.offered_cuts t
-join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 17
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
-
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
-create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-,
-pairs as materialized (
-    select a.grp, h.col, h.person, h.value, h.n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.holdings h on h.unit = a.unit
-),
-by_person as (
-    select
-        grp, col, person,
-        count(*) as pairs,
-        sum(n) as records,
-        count(*) filter (where value > 0) as known,
-        min(value) filter (where value > 0) as one_value
-    from pairs
-    group by grp, col, person
-),
-by_value as (
-    select grp, col, count(*) as holders, sum(n) as records
-    from pairs
-    where value > 0
-    group by grp, col, value
-),
-of_persons as (
-    select
-        grp, col,
-        count(*) as persons,
-        count(*) filter (where known > 0) as known,
-        cast(sum(pairs) as bigint) as pairs,
-        cast(max(pairs) as bigint) as pairs_most,
-        cast(sum(records) as bigint) as records,
-        cast(max(records) as bigint) as records_most,
-        count(distinct one_value) filter (where known = 1) as alone
-    from by_person
-    group by grp, col
-),
-of_values as (
-    select
-        grp, col,
-        count(*) as different,
-        cast(sum(holders) as bigint) as known_pairs,
-        cast(sum(records) as bigint) as known_records,
-        cast(max(holders) as bigint) as widest,
-        cast(max(records) as bigint) as widest_records
-        , cast(list_sum(max(holders, 1)) as bigint) as reach_1
-    from by_value
-    group by grp, col
-),
-counted as (
-    select
-        p.*,
-        coalesce(v.different, 0) as different,
-        coalesce(v.known_pairs, 0) as known_pairs,
-        coalesce(v.known_records, 0) as known_records,
-        coalesce(v.widest, 0) as widest,
-        coalesce(v.widest_records, 0) as widest_records
-        , coalesce(v.reach_1, 0) as reach_1
-    from of_persons p
-    left join of_values v on v.grp = p.grp and v.col = p.col
-),
-judged as (
-    select grp, bool_and((known > 0 and (alone >= 2 or reach_1 < known))) as holds, bool_or((different < 2 or known < 2 or known - widest + 1 < 2)) as fails
-    from counted
-    group by grp
-)
-
-select
-    s.grp,
-    s.persons >= 2 and j.holds as holds,
-    s.persons < 2 or j.fails as fails
-from sizes s
-join judged j on j.grp = s.grp;
-
--- undecided groups: The persons' value sets of the groups that counts leave open, one list of sets per column.
-select a.grp, s.col, list(distinct s.codes) as sets
-from anon_scratch.main.halves_verdicts v
-join anon_scratch.main.halves a on a.grp = v.grp
-join anon_scratch.main.held_sets s on s.unit = a.unit
-where not v.holds and not v.fails
-group by a.grp, s.col;
--- then in Python, into halves_searched: Whether fewer than l values meet everybody in a group, searched exactly.
-
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
-select
-    class_id, attribute, code, single, units_left,
-    kept_left < 4 as left_closed,
-    n_all - kept_left < 4 as right_closed
-from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds union all select grp from anon_scratch.main.halves_searched) group by 1 having count(*) = 2)
-qualify row_number() over (partition by class_id order by rank) = 1;
+-- exit query of the loop: How many cuts are left to try.
+select count(*) from anon_scratch.main.offered_cuts;
+-- end of loop: try cuts
 
 -- close classes: Classes without an admissible cut are final.
 insert into anon_scratch.main.members
@@ -1098,7 +782,7 @@ select
     l.low,
     l.high,
     case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
-        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+        then '*' else case when regexp_matches(cast(l.label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 

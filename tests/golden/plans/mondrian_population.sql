@@ -136,17 +136,14 @@ group by all;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -166,17 +163,14 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -195,8 +189,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -219,10 +211,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -240,7 +231,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -261,24 +252,21 @@ order by code;
 create or replace table anon_scratch.main.domain_4 as
 with valued as (
     select value, n from anon_scratch.main.values_4
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -630,7 +618,7 @@ and coalesce(
 );
 
 -- loop: partition, at most 32 times, until the exit query counts 0
--- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order.
+-- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then three more of each, then twelve more, then all that are left.
 create or replace table anon_scratch.main.offered_cuts as
 with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
@@ -680,8 +668,8 @@ running as (
         cast(sum(p.n) over below as bigint) as n_left,
         cast(sum(p.units) over below as bigint) as units_left,
         row_number() over below as values_left,
-        lead(p.code) over below as next_code,
         lead(p.share) over below as next_share
+        , lead(p.code) over below as next_code
         , p.a1, p.z1
         , first_value(p.a1) over below as first_a1
         , lead(p.a1) over below as next_a1
@@ -713,47 +701,59 @@ running as (
         below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
         , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
 ),
-candidates as (
+scored as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
         n_left as kept_left,
-        cast(n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1, 2) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (4) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1, 2) then coalesce(last_share - next_share, 0) when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as decimal(18, 8)) as gain
+        n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1, 2) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (4) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1, 2) then coalesce(last_share - next_share, 0) when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as gain
     from running
     where n_left >= 1 and n_all - n_left >= 1 and code < last_code
     union all
     -- one value of a category against all others; the first and the last one are cuts above already
-    select class_id, attribute, code, true, level, n, n_all, units, n, cast(n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end as decimal(18, 8))
+    select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (3, 4)
         and code > first_code and code < last_code
         and n >= 1 and n_all - n >= 1
         and level < 18
 ),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored where cast(gain as decimal(18, 8)) > 0
+),
 allowed as (
     select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
         -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
-        case when level < 18 then gain else least(kept_left, n_all - kept_left) end as merit
+        case when level < 18 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
-    where gain > 0
 ),
+-- the best cut of every attribute
 best as (
-    select class_id, max(merit) as merit from allowed group by class_id
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-ranked as (
-    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+tied as (
+    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
     from allowed a
-    join best b on b.class_id = a.class_id and b.merit = a.merit
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+),
+contenders as (
+    select
+        *,
+        row_number() over (partition by class_id order by merit desc, attribute) as rank,
+        count(*) over (partition by class_id) as rivals
+    from tied
+    where choice = 1
 ),
 cuts as (
     select
-        class_id, attribute, code, single, units_left,
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
         -- a half that is too small to be cut again is final at once
-        kept_left < 2 as left_closed,
-        n_all - kept_left < 2 as right_closed
-    from ranked
-    where choice = 1
+        c.kept_left < 2 as left_closed,
+        c.n_all - c.kept_left < 2 as right_closed
+    from contenders c
+    where c.rank = 1
 )
 ,
 numbered as (
@@ -762,7 +762,11 @@ numbered as (
         row_number() over (partition by class_id order by merit desc, attribute, code, single) as rank
     from allowed
 )
-select row_number() over (order by class_id, rank) as offer, * from numbered;
+select
+    row_number() over (order by class_id, rank) as offer,
+    *,
+    case when rank = 1 then 1 when rank <= 4 then 2 when rank <= 16 then 3 else 4 end as batch
+from numbered;
 
 -- no cuts chosen yet: No class has a cut yet.
 create or replace table anon_scratch.main.chosen_cuts as
@@ -770,7 +774,8 @@ select class_id, attribute, code, single, units_left, false as left_closed, fals
 from anon_scratch.main.offered_cuts
 where false;
 
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
+-- loop: try cuts, at most 4 times, until the exit query counts 0
+-- halves of cuts: Both halves of the cuts that are tried next.
 create or replace table anon_scratch.main.halves as
 select
     2 * t.offer + case when
@@ -779,8 +784,7 @@ select
     o.unit
 from anon_scratch.main.offered_cuts t
 join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 1 and t.rank <= 1
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
+where t.batch = (select min(batch) from anon_scratch.main.offered_cuts);
 
 -- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
 create or replace table anon_scratch.main.halves_verdicts as
@@ -931,488 +935,30 @@ where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon
     and offer in (select offer from anon_scratch.main.population_compared where holds)
 qualify row_number() over (partition by class_id order by rank) = 1;
 
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
-create or replace table anon_scratch.main.halves as
-select
-    2 * t.offer + case when
-        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end
-        then 0 else 1 end as grp,
-    o.unit
-from anon_scratch.main.offered_cuts t
-join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 2 and t.rank <= 4
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
-
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
-create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-
-select
-    s.grp,
-    s.persons >= 1 as holds,
-    s.persons < 1 as fails
-from sizes s;
-
--- halves in the population: Which cuts leave halves that hold the models of the population.
-create or replace table anon_scratch.main.population_compared as
-with extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
-        , min(e.c3) filter (where e.c3 > 0) as lo3
-        , max(e.c3) filter (where e.c3 > 0) as hi3
-        , bool_or(e.c3 = 0) as nil3
-        , min(e.c4) filter (where e.c4 > 0) as lo4
-        , max(e.c4) filter (where e.c4 > 0) as hi4
-        , bool_or(e.c4 = 0) as nil4
-        , list(distinct e.c4) as set4
-        , count(distinct e.c4) filter (where e.c4 > 0) as size4
-    from anon_scratch.main.halves g
-    join anon_scratch.main.units e on e.unit = g.unit
-    group by g.grp
-),
-boxes as (
-    select
-        x.*
-        , coalesce(case
-            when lo3 = hi3 then 0
-            when lo3 = 1 and hi3 = 8 then 5
-            when low3.a1 = high3.a1 then 1
-            when low3.a2 = high3.a2 then 2
-            when low3.a3 = high3.a3 then 3
-            when low3.a4 = high3.a4 then 4
-            when low3.a5 = high3.a5 then 5
-            else 5
-        end, 0) as level3
-        , low3.a1 as node3_1
-        , low3.a2 as node3_2
-        , low3.a3 as node3_3
-        , low3.a4 as node3_4
-        , low3.a5 as node3_5
-    from extent x
-    left join anon_scratch.main.domain_3 low3 on low3.code = x.lo3
-    left join anon_scratch.main.domain_3 high3 on high3.code = x.hi3
-),
-sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-),
-pairs as materialized (
-    select b.grp, t.offer, p.tuple, p.members, true and (p.p3 <> -2 or b.level3 = 5) as sure
-    from boxes b
-    join anon_scratch.main.offered_cuts t on t.offer = cast(floor(b.grp / 2) as bigint)
-    join anon_scratch.main.population_within w on w.class_id = t.class_id
-    join anon_scratch.main.population_tuples p on p.tuple = w.tuple and true
-and coalesce(
-    case
-        when p.p1 = 0 then b.nil1
-        else p.p1 between 2 * b.lo1 and 2 * b.hi1
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p2 = 0 then b.nil2
-        else p.p2 between 2 * b.lo2 and 2 * b.hi2
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p3 = 0 then b.nil3
-        when b.lo3 is null then false
-        when b.level3 = 0 then p.p3 = b.lo3
-        when b.level3 = 5 or p.p3 = -2 then true
-        when b.level3 = 1 then p.p3_1 = b.node3_1
-        when b.level3 = 2 then p.p3_2 = b.node3_2
-        when b.level3 = 3 then p.p3_3 = b.node3_3
-        when b.level3 = 4 then p.p3_4 = b.node3_4
-        when b.level3 = 5 then p.p3_5 = b.node3_5
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p4 = 0 then b.nil4
-        when b.size4 > 1 and b.size4 = 2 then true
-        else list_contains(b.set4, p.p4)
-    end,
-    false
-)
-
-),
-matches as (
-    select
-        s.grp,
-        s.n,
-        cast(coalesce(sum(x.members) filter (where x.sure), 0) as bigint) as sure,
-        cast(coalesce(sum(x.members), 0) as bigint) as possible
-    from sizes s
-    left join pairs x on x.grp = s.grp
-    group by s.grp, s.n
-)
-,
-kept as (
-    select offer, count(distinct tuple) as tuples from pairs where sure group by offer
-),
-had as (
-    select t.offer, count(*) as tuples
+-- cuts not tried yet: What is left to try: the cuts of classes that have none yet{% if monotone %}, without those of which a half lies within a half that was refused{% endif %}.
+create or replace table anon_scratch.main.offered_cuts as
+with refused as (
+    select t.class_id, t.attribute, max(t.code) filter (where h.side = 0) as left_code, min(t.code) filter (where h.side = 1) as right_code
     from anon_scratch.main.offered_cuts t
-    join anon_scratch.main.population_within w on w.class_id = t.class_id
-    where t.offer in (select cast(floor(grp / 2) as bigint) from sizes)
-    group by t.offer
+    join (
+        select cast(floor(grp / 2) as bigint) as offer, grp % 2 as side
+        from anon_scratch.main.halves_verdicts
+        where not holds
+    ) h on h.offer = t.offer
+    where not t.single
+    group by t.class_id, t.attribute
 )
-
-select cast(floor(m.grp / 2) as bigint) as offer, bool_and((sure >= 3) and (cast(n as hugeint) * 1 <= cast(sure as hugeint) * 1) and (cast(possible as hugeint) * 1 <= cast(n as hugeint) * 10) and coalesce(k.tuples = h.tuples, false)) as holds
-from matches m
-left join kept k on k.offer = cast(floor(m.grp / 2) as bigint)
-left join had h on h.offer = cast(floor(m.grp / 2) as bigint)
-group by 1;
-
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
-select
-    class_id, attribute, code, single, units_left,
-    kept_left < 2 as left_closed,
-    n_all - kept_left < 2 as right_closed
-from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds) group by 1 having count(*) = 2)
-    and offer in (select offer from anon_scratch.main.population_compared where holds)
-qualify row_number() over (partition by class_id order by rank) = 1;
-
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
-create or replace table anon_scratch.main.halves as
-select
-    2 * t.offer + case when
-        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end
-        then 0 else 1 end as grp,
-    o.unit
+select t.*
 from anon_scratch.main.offered_cuts t
-join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 5 and t.rank <= 16
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
+left join refused r on r.class_id = t.class_id and r.attribute = t.attribute
+where t.batch > (select min(batch) from anon_scratch.main.offered_cuts)
+    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts)
+    and coalesce(t.code > r.left_code, true)
+    and coalesce(case when t.single then t.code <= r.right_code else t.code < r.right_code end, true);
 
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
-create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-
-select
-    s.grp,
-    s.persons >= 1 as holds,
-    s.persons < 1 as fails
-from sizes s;
-
--- halves in the population: Which cuts leave halves that hold the models of the population.
-create or replace table anon_scratch.main.population_compared as
-with extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
-        , min(e.c3) filter (where e.c3 > 0) as lo3
-        , max(e.c3) filter (where e.c3 > 0) as hi3
-        , bool_or(e.c3 = 0) as nil3
-        , min(e.c4) filter (where e.c4 > 0) as lo4
-        , max(e.c4) filter (where e.c4 > 0) as hi4
-        , bool_or(e.c4 = 0) as nil4
-        , list(distinct e.c4) as set4
-        , count(distinct e.c4) filter (where e.c4 > 0) as size4
-    from anon_scratch.main.halves g
-    join anon_scratch.main.units e on e.unit = g.unit
-    group by g.grp
-),
-boxes as (
-    select
-        x.*
-        , coalesce(case
-            when lo3 = hi3 then 0
-            when lo3 = 1 and hi3 = 8 then 5
-            when low3.a1 = high3.a1 then 1
-            when low3.a2 = high3.a2 then 2
-            when low3.a3 = high3.a3 then 3
-            when low3.a4 = high3.a4 then 4
-            when low3.a5 = high3.a5 then 5
-            else 5
-        end, 0) as level3
-        , low3.a1 as node3_1
-        , low3.a2 as node3_2
-        , low3.a3 as node3_3
-        , low3.a4 as node3_4
-        , low3.a5 as node3_5
-    from extent x
-    left join anon_scratch.main.domain_3 low3 on low3.code = x.lo3
-    left join anon_scratch.main.domain_3 high3 on high3.code = x.hi3
-),
-sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-),
-pairs as materialized (
-    select b.grp, t.offer, p.tuple, p.members, true and (p.p3 <> -2 or b.level3 = 5) as sure
-    from boxes b
-    join anon_scratch.main.offered_cuts t on t.offer = cast(floor(b.grp / 2) as bigint)
-    join anon_scratch.main.population_within w on w.class_id = t.class_id
-    join anon_scratch.main.population_tuples p on p.tuple = w.tuple and true
-and coalesce(
-    case
-        when p.p1 = 0 then b.nil1
-        else p.p1 between 2 * b.lo1 and 2 * b.hi1
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p2 = 0 then b.nil2
-        else p.p2 between 2 * b.lo2 and 2 * b.hi2
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p3 = 0 then b.nil3
-        when b.lo3 is null then false
-        when b.level3 = 0 then p.p3 = b.lo3
-        when b.level3 = 5 or p.p3 = -2 then true
-        when b.level3 = 1 then p.p3_1 = b.node3_1
-        when b.level3 = 2 then p.p3_2 = b.node3_2
-        when b.level3 = 3 then p.p3_3 = b.node3_3
-        when b.level3 = 4 then p.p3_4 = b.node3_4
-        when b.level3 = 5 then p.p3_5 = b.node3_5
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p4 = 0 then b.nil4
-        when b.size4 > 1 and b.size4 = 2 then true
-        else list_contains(b.set4, p.p4)
-    end,
-    false
-)
-
-),
-matches as (
-    select
-        s.grp,
-        s.n,
-        cast(coalesce(sum(x.members) filter (where x.sure), 0) as bigint) as sure,
-        cast(coalesce(sum(x.members), 0) as bigint) as possible
-    from sizes s
-    left join pairs x on x.grp = s.grp
-    group by s.grp, s.n
-)
-,
-kept as (
-    select offer, count(distinct tuple) as tuples from pairs where sure group by offer
-),
-had as (
-    select t.offer, count(*) as tuples
-    from anon_scratch.main.offered_cuts t
-    join anon_scratch.main.population_within w on w.class_id = t.class_id
-    where t.offer in (select cast(floor(grp / 2) as bigint) from sizes)
-    group by t.offer
-)
-
-select cast(floor(m.grp / 2) as bigint) as offer, bool_and((sure >= 3) and (cast(n as hugeint) * 1 <= cast(sure as hugeint) * 1) and (cast(possible as hugeint) * 1 <= cast(n as hugeint) * 10) and coalesce(k.tuples = h.tuples, false)) as holds
-from matches m
-left join kept k on k.offer = cast(floor(m.grp / 2) as bigint)
-left join had h on h.offer = cast(floor(m.grp / 2) as bigint)
-group by 1;
-
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
-select
-    class_id, attribute, code, single, units_left,
-    kept_left < 2 as left_closed,
-    n_all - kept_left < 2 as right_closed
-from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds) group by 1 having count(*) = 2)
-    and offer in (select offer from anon_scratch.main.population_compared where holds)
-qualify row_number() over (partition by class_id order by rank) = 1;
-
--- halves of cuts: Both halves of the next cuts of every class that has none yet.
-create or replace table anon_scratch.main.halves as
-select
-    2 * t.offer + case when
-        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end
-        then 0 else 1 end as grp,
-    o.unit
-from anon_scratch.main.offered_cuts t
-join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.rank >= 17
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts);
-
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
-create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-
-select
-    s.grp,
-    s.persons >= 1 as holds,
-    s.persons < 1 as fails
-from sizes s;
-
--- halves in the population: Which cuts leave halves that hold the models of the population.
-create or replace table anon_scratch.main.population_compared as
-with extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
-        , min(e.c3) filter (where e.c3 > 0) as lo3
-        , max(e.c3) filter (where e.c3 > 0) as hi3
-        , bool_or(e.c3 = 0) as nil3
-        , min(e.c4) filter (where e.c4 > 0) as lo4
-        , max(e.c4) filter (where e.c4 > 0) as hi4
-        , bool_or(e.c4 = 0) as nil4
-        , list(distinct e.c4) as set4
-        , count(distinct e.c4) filter (where e.c4 > 0) as size4
-    from anon_scratch.main.halves g
-    join anon_scratch.main.units e on e.unit = g.unit
-    group by g.grp
-),
-boxes as (
-    select
-        x.*
-        , coalesce(case
-            when lo3 = hi3 then 0
-            when lo3 = 1 and hi3 = 8 then 5
-            when low3.a1 = high3.a1 then 1
-            when low3.a2 = high3.a2 then 2
-            when low3.a3 = high3.a3 then 3
-            when low3.a4 = high3.a4 then 4
-            when low3.a5 = high3.a5 then 5
-            else 5
-        end, 0) as level3
-        , low3.a1 as node3_1
-        , low3.a2 as node3_2
-        , low3.a3 as node3_3
-        , low3.a4 as node3_4
-        , low3.a5 as node3_5
-    from extent x
-    left join anon_scratch.main.domain_3 low3 on low3.code = x.lo3
-    left join anon_scratch.main.domain_3 high3 on high3.code = x.hi3
-),
-sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-),
-pairs as materialized (
-    select b.grp, t.offer, p.tuple, p.members, true and (p.p3 <> -2 or b.level3 = 5) as sure
-    from boxes b
-    join anon_scratch.main.offered_cuts t on t.offer = cast(floor(b.grp / 2) as bigint)
-    join anon_scratch.main.population_within w on w.class_id = t.class_id
-    join anon_scratch.main.population_tuples p on p.tuple = w.tuple and true
-and coalesce(
-    case
-        when p.p1 = 0 then b.nil1
-        else p.p1 between 2 * b.lo1 and 2 * b.hi1
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p2 = 0 then b.nil2
-        else p.p2 between 2 * b.lo2 and 2 * b.hi2
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p3 = 0 then b.nil3
-        when b.lo3 is null then false
-        when b.level3 = 0 then p.p3 = b.lo3
-        when b.level3 = 5 or p.p3 = -2 then true
-        when b.level3 = 1 then p.p3_1 = b.node3_1
-        when b.level3 = 2 then p.p3_2 = b.node3_2
-        when b.level3 = 3 then p.p3_3 = b.node3_3
-        when b.level3 = 4 then p.p3_4 = b.node3_4
-        when b.level3 = 5 then p.p3_5 = b.node3_5
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p4 = 0 then b.nil4
-        when b.size4 > 1 and b.size4 = 2 then true
-        else list_contains(b.set4, p.p4)
-    end,
-    false
-)
-
-),
-matches as (
-    select
-        s.grp,
-        s.n,
-        cast(coalesce(sum(x.members) filter (where x.sure), 0) as bigint) as sure,
-        cast(coalesce(sum(x.members), 0) as bigint) as possible
-    from sizes s
-    left join pairs x on x.grp = s.grp
-    group by s.grp, s.n
-)
-,
-kept as (
-    select offer, count(distinct tuple) as tuples from pairs where sure group by offer
-),
-had as (
-    select t.offer, count(*) as tuples
-    from anon_scratch.main.offered_cuts t
-    join anon_scratch.main.population_within w on w.class_id = t.class_id
-    where t.offer in (select cast(floor(grp / 2) as bigint) from sizes)
-    group by t.offer
-)
-
-select cast(floor(m.grp / 2) as bigint) as offer, bool_and((sure >= 3) and (cast(n as hugeint) * 1 <= cast(sure as hugeint) * 1) and (cast(possible as hugeint) * 1 <= cast(n as hugeint) * 10) and coalesce(k.tuples = h.tuples, false)) as holds
-from matches m
-left join kept k on k.offer = cast(floor(m.grp / 2) as bigint)
-left join had h on h.offer = cast(floor(m.grp / 2) as bigint)
-group by 1;
-
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
-select
-    class_id, attribute, code, single, units_left,
-    kept_left < 2 as left_closed,
-    n_all - kept_left < 2 as right_closed
-from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds) group by 1 having count(*) = 2)
-    and offer in (select offer from anon_scratch.main.population_compared where holds)
-qualify row_number() over (partition by class_id order by rank) = 1;
+-- exit query of the loop: How many cuts are left to try.
+select count(*) from anon_scratch.main.offered_cuts;
+-- end of loop: try cuts
 
 -- close classes: Classes without an admissible cut are final.
 insert into anon_scratch.main.members
@@ -1580,7 +1126,7 @@ select
     l.low,
     l.high,
     case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
-        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+        then '*' else case when regexp_matches(cast(l.label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 

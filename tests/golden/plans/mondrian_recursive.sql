@@ -124,17 +124,14 @@ from cut;
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
     select value, n from anon_scratch.main.values_1
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q1 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -154,17 +151,14 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q2 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.value
-        ) end as code,
+row_number() over (
+order by v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
@@ -183,8 +177,6 @@ order by code;
 create or replace table anon_scratch.main.domain_3 as
 with valued as (
     select value, n from anon_scratch.main.values_3
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q3 is null having count(*) > 0
 ),
 ancestors as (
     select
@@ -207,10 +199,9 @@ coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by h.leaf, v.value
-        ) end as code,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
         count(*) over () as size
         , coalesce(h.a1, 0) as a1
         , coalesce(h.z1, 1) as z1
@@ -228,7 +219,7 @@ coded as (
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -249,24 +240,21 @@ order by code;
 create or replace table anon_scratch.main.domain_4 as
 with valued as (
     select value, n from anon_scratch.main.values_4
-    union all
-    select null, count(*) from anon_scratch.main.snapshot where q4 is null having count(*) > 0
 ),
 coded as (
     select
         v.value,
         v.n,
-        case when v.value is null then 0 else row_number() over (
-            partition by v.value is null
-            order by v.n desc, v.value
-        ) end as code,
+row_number() over (
+order by v.n desc, v.value
+        ) as code,
         count(*) over () as size
     from valued v
 )
 select
     cast(code as integer) as code,
     value,
-    case when cast(value as varchar) in ('', '*', 'NULL') or regexp_matches(cast(value as varchar), '[][,{}"]') or starts_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' ') or ends_with(cast(value as varchar), ' or NULL') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
     (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
@@ -311,7 +299,7 @@ from grouped;
 create or replace table anon_scratch.main.reference_1 as
 with counted as (
     select s1 as original, count(*) as q
-    from anon_scratch.main.coded
+    from anon_scratch.main.coded r
     group by 1
 ),
 ordered as (
@@ -375,8 +363,8 @@ from anon_scratch.main.domain_4;
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
 create or replace table anon_scratch.main.members as
-with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4) using key (unit) as (
-    select unit, 1, 0, false, n, c1, c2, c3, c4
+with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4, w1) using key (unit) as (
+    select unit, 1, 0, false, n, c1, c2, c3, c4, case when c4 between 0 and 2 then cast(1 as bigint) << (c4 + 0) else 0 end
     from anon_scratch.main.units
     union (
         with histogram as (
@@ -427,8 +415,8 @@ running as (
         cast(sum(p.n) over below as bigint) as n_left,
         cast(sum(p.units) over below as bigint) as units_left,
         row_number() over below as values_left,
-        lead(p.code) over below as next_code,
         lead(p.share) over below as next_share
+        , lead(p.code) over below as next_code
         , p.a1, p.z1
         , first_value(p.a1) over below as first_a1
         , lead(p.a1) over below as next_a1
@@ -460,63 +448,67 @@ running as (
         below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
         , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
 ),
-candidates as (
+scored as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
         n_left as kept_left,
-        cast(n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1, 2) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (4) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1, 2) then coalesce(last_share - next_share, 0) when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as decimal(18, 8)) as gain
+        n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1, 2) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (3) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (4) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1, 2) then coalesce(last_share - next_share, 0) when attribute in (3) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code
     union all
     -- one value of a category against all others; the first and the last one are cuts above already
-    select class_id, attribute, code, true, level, n, n_all, units, n, cast(n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end as decimal(18, 8))
+    select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1, 2) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (3) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (4) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (3, 4)
         and code > first_code and code < last_code
         and n >= 2 and n_all - n >= 2
         and level < 16
 ),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored where cast(gain as decimal(18, 8)) > 0
+),
+sensed_1 as (
+    select o.class_id, o.c1, o.c2, o.c3, o.c4, s.value, s.n
+    from partition o
+    join anon_scratch.main.cells_1 s on s.unit = o.unit
+    where not o.closed
+),
 occurrences_1 as (
-    select o.class_id, 1 as attribute, o.c1 as code, s.value, cast(sum(s.n) as bigint) as n
-    from partition o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c1, s.value
+    select class_id, 1 as attribute, c1 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c1, value
     union all
-    select o.class_id, 2 as attribute, o.c2 as code, s.value, cast(sum(s.n) as bigint) as n
-    from partition o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c2, s.value
+    select class_id, 2 as attribute, c2 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c2, value
     union all
-    select o.class_id, 3 as attribute, o.c3 as code, s.value, cast(sum(s.n) as bigint) as n
-    from partition o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c3, s.value
+    select class_id, 3 as attribute, c3 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c3, value
     union all
-    select o.class_id, 4 as attribute, o.c4 as code, s.value, cast(sum(s.n) as bigint) as n
-    from partition o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
-    group by o.class_id, o.c4, s.value
+    select class_id, 4 as attribute, c4 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c4, value
+),
+-- every value of a class with its count: the same along every attribute
+found_1 as (
+    select class_id, value, cast(sum(n) as bigint) as n_all
+    from occurrences_1
+    where attribute = 1
+    group by class_id, value
 ),
 line_1 as (
-    select class_id, attribute, value, code, n, 0 as candidate, false as single from occurrences_1
+    select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_1
     union all
-    select c.class_id, c.attribute, v.value, c.code, 0, 1, c.single
+    select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
     from candidates c
-    join (select distinct class_id, value from occurrences_1) v on v.class_id = c.class_id
+    join found_1 w on w.class_id = c.class_id
+    where not c.single
 ),
 left_1 as (
-    select
-        class_id, attribute, value, code, candidate, single,
-        case
-            when single then cast(sum(n) over (partition by class_id, attribute, value, code) as bigint)
-            else cast(sum(n) over below as bigint)
-        end as n_left,
-        cast(sum(n) over (partition by class_id, attribute, value) as bigint) as n_all
+    select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
     from line_1
     window below as (
         partition by class_id, attribute, value
@@ -524,10 +516,19 @@ left_1 as (
         rows between unbounded preceding and current row
     )
 ),
-side_1 as (
-    select class_id, attribute, code, single, 0 as side, value, n_left as n from left_1 where candidate = 1
+told_1 as (
+    select class_id, attribute, code, single, value, n_left, n_all from left_1 where candidate = 1
     union all
-    select class_id, attribute, code, single, 1, value, n_all - n_left from left_1 where candidate = 1
+    select c.class_id, c.attribute, c.code, true, w.value, coalesce(o.n, 0), w.n_all
+    from candidates c
+    join found_1 w on w.class_id = c.class_id
+    left join occurrences_1 o on o.class_id = c.class_id and o.attribute = c.attribute and o.code = c.code and o.value = w.value
+    where c.single
+),
+side_1 as (
+    select class_id, attribute, code, single, 0 as side, value, n_left as n from told_1
+    union all
+    select class_id, attribute, code, single, 1, value, n_all - n_left from told_1
 ),
 layer_1_0 as (
     select s.class_id, s.attribute, s.code, s.single, s.side, s.n, r.*
@@ -549,29 +550,98 @@ judged_1 as (
 
 allowed as (
     select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
         -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
-        case when level < 16 then gain else least(kept_left, n_all - kept_left) end as merit
+        case when level < 16 then cast(gain / sqrt(case when attribute in (1, 2) then least(kept_left, n_all - kept_left) when attribute in (3) then n_all when attribute in (4) then n_all end) as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
-    where gain > 0
-        and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
+where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
 ),
+-- the best cut of every attribute
 best as (
-    select class_id, max(merit) as merit from allowed group by class_id
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-ranked as (
-    select a.*, row_number() over (partition by a.class_id order by a.attribute, a.code, a.single) as choice
+tied as (
+    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
     from allowed a
-    join best b on b.class_id = a.class_id and b.merit = a.merit
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
 ),
+contenders as (
+    select
+        *,
+        row_number() over (partition by class_id order by merit desc, attribute) as rank,
+        count(*) over (partition by class_id) as rivals
+    from tied
+    where choice = 1
+),
+halves as (
+    select
+        class_id, cut, is_left, cast(sum(n) as bigint) as n
+        , min(case when c1 > 0 then c1 end) as low1, max(c1) as high1
+        , max(case when c1 = 0 then 1 else 0 end) as different1
+        , min(case when c2 > 0 then c2 end) as low2, max(c2) as high2
+        , max(case when c2 = 0 then 1 else 0 end) as different2
+        , min(c3) as low3, max(c3) as high3
+        , bit_or(w1) as w1
+    from (
+        select
+            o.*, t.attribute as cut,
+            case t.attribute
+                when 1 then case when t.single then o.c1 = t.code else o.c1 <= t.code end
+                when 2 then case when t.single then o.c2 = t.code else o.c2 <= t.code end
+                when 3 then case when t.single then o.c3 = t.code else o.c3 <= t.code end
+                when 4 then case when t.single then o.c4 = t.code else o.c4 <= t.code end
+            end as is_left
+        from partition o
+        join contenders t on t.class_id = o.class_id
+        where not o.closed
+            and t.rivals > 1 and t.rank <= 4 and t.level < 16
+    )
+    group by class_id, cut, is_left
+),
+extents as (
+    select class_id, cut, n, 1 as attribute, low1 as low, high1 as high, different1 as different
+    from halves
+    where low1 < high1 or different1 > 0
+    union all
+    select class_id, cut, n, 2 as attribute, low2 as low, high2 as high, different2 as different
+    from halves
+    where low2 < high2 or different2 > 0
+    union all
+    select class_id, cut, n, 3 as attribute, low3 as low, high3 as high, 0 as different
+    from halves
+    where low3 < high3
+    union all
+    -- a set takes no more than the size of the domain from its place in it
+    select class_id, cut, n, 4 as attribute, 1 as low, 1 as high, bit_count(w1 & 7) as different
+    from halves
+    where bit_count(w1 & 7) > 1
+),
+losses as (
+    -- rounded once per term and once more in sum, so that equal sums tie
+    select e.class_id, e.cut, cast(e.n * case when e.attribute in (1, 2) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (3) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 when l.a5 = h.a5 then h.z5 else 1 end when e.attribute in (4) then different / cast(l.size as double) end as decimal(38, 12)) as lost
+    from extents e
+    join anon_scratch.main.positions l on l.attribute = e.attribute and l.code = e.low
+    join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.high
+    union all
+    select distinct class_id, cut, 0 from halves
+),
+weighed as (
+    select
+        class_id, cut as attribute,
+        row_number() over (partition by class_id order by cast(sum(lost) as decimal(38, 6)), cut) as place
+    from losses
+    group by class_id, cut
+),
+
 cuts as (
     select
-        class_id, attribute, code, single, units_left,
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
         -- a half that is too small to be cut again is final at once
-        kept_left < 4 as left_closed,
-        n_all - kept_left < 4 as right_closed
-    from ranked
-    where choice = 1
+        c.kept_left < 4 as left_closed,
+        c.n_all - c.kept_left < 4 as right_closed
+    from contenders c
+    left join weighed w on w.class_id = c.class_id and w.attribute = c.attribute
+    where coalesce(w.place, c.rank) = 1
 )
 
         select
@@ -579,7 +649,7 @@ cuts as (
     case when is_left then class_id else class_id + units_left end as class_id,
     level + 1 as level,
     case when is_left then left_closed else right_closed end as closed,
-    n, c1, c2, c3, c4
+    n, c1, c2, c3, c4, w1
 from (
     select
         o.*, t.units_left, t.left_closed, t.right_closed,
@@ -635,7 +705,7 @@ select
     l.low,
     l.high,
     case when l.level = 5 or (l.low = 1 and l.high = (select max(code) from anon_scratch.main.domain_3))
-        then '*' else case when cast(l.label as varchar) in ('', '*', 'NULL') or regexp_matches(cast(l.label as varchar), '[][,{}"]') or starts_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' ') or ends_with(cast(l.label as varchar), ' or NULL') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
+        then '*' else case when regexp_matches(cast(l.label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(l.label as varchar), '"', '""') || '"' else cast(l.label as varchar) end end as cell,
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 

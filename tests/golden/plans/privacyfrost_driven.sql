@@ -217,7 +217,7 @@ with recursive search(kind, round, node, phase, place, b1, d1, b2, d2, m0, score
     select 0, 0, 0, 'top-down', 0, d1, d1, d2, d2, m0, score, weight, false, true, true, true, null, true
     from anon_scratch.main.search_start
     where chosen
-    union (
+    union all (
         with state as (
             select * from search where kind = 0 and phase <> 'end'
         ),

@@ -250,7 +250,7 @@ with recursive search(kind, round, node, phase, place, b1, d1, b2, d2, m0, score
     select 0, 0, 0, 'top-down', 0, d1, d1, d2, d2, m0, score, weight, false, true, true, true, null, true
     from anon_scratch.main.search_start
     where chosen
-    union (
+    union all (
         with state as (
             select * from search where kind = 0 and phase <> 'end'
         ),
@@ -465,7 +465,7 @@ create or replace table anon_scratch.main.divided_classes as
 with recursive division(unit, class_id, step, n, w0) using key (unit) as (
     select unit, class_id, 0, n, w0
     from anon_scratch.main.divided_classes
-    union (
+    union all (
         with classes as (
     select
         class_id
@@ -563,7 +563,7 @@ parted as (
     join named d on d.class_id = p.class_id and d.child = p.child
 )
 
-        select * from parted  -- with the next step, so that every row is a new one
+        select * from parted
     )
 )
 select unit, class_id, n, w0

@@ -1,0 +1,154 @@
+"""What a cluster carries beside its box, so that its guarantees are judged from its own row.
+
+Per sensitive column `j`, as far as some rule reads it: `values_j` the values of every person, with
+repetition (a person's own list has no repetition), `records_of_j` the same once per record,
+`known_j` the persons with a value, `pairs_j` and `most_pairs_j` the different (person, value) pairs
+and the most of one person; and `most_records`, the most records of one person.
+
+For EIR l-diversity a growing cluster carries `proof_j`: fewer than l values that meet everybody in
+it, so that it does not hold yet. NULL where there is no such proof, hence where it holds; `[0]`
+where the proof broke and only a search can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from anonymizer.algorithms.persons.rules import PersonRules
+from anonymizer.compile import Sql, lit
+from anonymizer.privacy.ir import IrL, PersonShare, ValueShare
+from anonymizer.privacy.screens import screen
+
+UNKNOWN = "[0]"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One carried column: of a person, from their pairs; and of a union."""
+
+    name: str
+    of_person: str
+    """Aggregate over the person's rows of holdings (col, value, n)."""
+    of_union: str
+    """Over `x` and `y`, the sides of a union."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The carried columns under some rules, and the conditions over them."""
+
+    rules: PersonRules
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What clusters and persons carry, closed clusters too."""
+        rules = self.rules.without_hitting_sets().rules
+        made: list[Column] = []
+        persons = any(isinstance(rule, PersonShare) for rule in rules)
+        values = any(isinstance(rule, IrL | ValueShare) for rule in rules)
+        records = any(type(rule) is ValueShare for rule in rules)
+        if persons:
+            made.append(_most("most_records", "coalesce(sum(n) filter (where col = {0}), 0)"))
+        for j in self._numbers:
+            if persons:
+                made.append(_total(f"pairs_{j}", f"count(*) filter (where col = {j})"))
+                made.append(_most(f"most_pairs_{j}", f"count(*) filter (where col = {j})"))
+            if values:
+                known = f"filter (where col = {j} and value > 0)"
+                made.append(_list(f"values_{j}", _held(j)))
+                made.append(_total(f"known_{j}", f"cast(count(*) {known} > 0 as bigint)"))
+            if records:
+                repeated = f"flatten(list(list_resize([value], n, value) order by value) {known})"
+                made.append(_list(f"records_of_{j}", f"coalesce({repeated}, [])"))
+        first = self._numbers[0] if self._numbers else ""
+        return tuple(Column(c.name, c.of_person.format(first), c.of_union) for c in made)
+
+    @property
+    def own(self) -> list[tuple[Sql, Sql]]:
+        """Aggregate and name of what a person carries: of its union, and the values it holds."""
+        columns = {c.name: c.of_person for c in self.columns}
+        if self.rules.hitting:
+            columns |= {f"values_{j}": _held(j) for j in self._numbers}
+        return [(Sql(text), Sql(name)) for name, text in columns.items()]
+
+    @property
+    def names(self) -> list[Sql]:
+        return [Sql(column.name) for column in self.columns]
+
+    @property
+    def union(self) -> list[tuple[Sql, Sql]]:
+        return [(Sql(column.of_union), Sql(column.name)) for column in self.columns]
+
+    @property
+    def proofs(self) -> list[tuple[Sql, Sql, Sql]]:
+        """Of every column under EIR l-diversity: its number, its proof, the values of a person."""
+        if not self.rules.hitting:
+            return []
+        return [(lit(int(j)), Sql(f"proof_{j}"), Sql(f"values_{j}")) for j in self._numbers]
+
+    @property
+    def waits(self) -> Sql | None:
+        """Condition over a cluster: it goes on when a search has told whether it holds."""
+        broken = [f"coalesce({proof} = {UNKNOWN}, false)" for _, proof, _ in self.proofs]
+        return Sql(f"({' or '.join(broken)})") if broken else None
+
+    @property
+    def holds(self) -> Sql:
+        """Condition over a cluster that grew: it holds every guarantee. Nobody is one alone."""
+        terms = [f"{proof} is null" for _, proof, _ in self.proofs]
+        return Sql(f"({' and '.join([*terms, *self._counted()])})")
+
+    @property
+    def holds_united(self) -> Sql:
+        """Condition over a cluster that grew by persons, who cannot break EIR l-diversity."""
+        return Sql(f"({' and '.join(self._counted())})")
+
+    def _counted(self) -> list[str]:
+        """What counts alone decide, the cheap ones first."""
+        rules = self.rules.without_hitting_sets().rules
+        terms = [f"size >= {max(2, self.rules.least)}"]
+        for j in self._numbers:
+            terms += [f"({_named(screen(rule).holds.text, j)})" for rule in rules]
+        if len(terms) == 1:
+            return terms
+        return [f"case when {terms[0]} then {' and '.join(terms[1:])} else false end"]
+
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        return tuple(str(column.index) for column in self.rules.columns)
+
+
+def _held(j: str) -> str:
+    return f"coalesce(list(value order by value) filter (where col = {j} and value > 0), [])"
+
+
+def _most(name: str, of_person: str) -> Column:
+    return Column(name, f"cast({of_person} as bigint)", f"greatest(x.{name}, y.{name})")
+
+
+def _total(name: str, of_person: str) -> Column:
+    return Column(name, f"cast({of_person} as bigint)", f"(x.{name} + y.{name})")
+
+
+def _list(name: str, of_person: str) -> Column:
+    return Column(name, f"cast({of_person} as integer[])", f"list_concat(x.{name}, y.{name})")
+
+
+def _named(condition: str, j: str) -> str:
+    """The condition of a screen, over the carried columns of one sensitive column."""
+    frequency = "coalesce(list_max(map_values(list_histogram({}))), 0)"
+    meaning = {
+        "persons": "size",
+        "known": f"known_{j}",
+        "pairs": f"pairs_{j}",
+        "pairs_most": f"most_pairs_{j}",
+        "records": "records",
+        "records_most": "most_records",
+        "different": f"len(list_distinct(values_{j}))",
+        "known_pairs": f"len(values_{j})",
+        "known_records": f"len(records_of_{j})",
+        "widest": frequency.format(f"values_{j}"),
+        "widest_records": frequency.format(f"records_of_{j}"),
+    }
+    return re.sub(r"\b[a-z_]+\b", lambda found: meaning.get(found[0], found[0]), condition)

@@ -1,0 +1,52 @@
+"""Persons with several rows: a person is one record of the grouping, with one value per column.
+
+A group is then of persons: every value is held by at most 1/l of them. All rows of a person show
+the same group, while the tables of values hold one row per person. An observer who knows who is in
+a group, and how many rows everybody has, finds each value as likely for one of them as for another;
+with a row of values per row of the view, whoever has more rows would hold a value more likely. For
+the same reason a person has to have one value per sensitive column: the values of several rows,
+taken apart and shuffled, would be likelier for those who have many.
+"""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.prepare import CODED
+from anonymizer.algorithms.roles import Roles
+from anonymizer.compile import work
+from anonymizer.errors import Problem, SourceError
+from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.profile import Sensitive
+
+RECORDS = work("msb_records")
+"""One row of every person, in the columns of CODED."""
+
+
+def record_stages(roles: Roles) -> tuple[Stage, ...]:
+    """Stages that write RECORDS; a person with different values in one column stops the run."""
+    return (
+        *(_one_value(column) for column in roles.sensitive),
+        Step("one record per person", "msb/records.sql.j2", {"coded": CODED, "records": RECORDS}),
+    )
+
+
+def group_rows_step() -> Step:
+    """The step that leaves in CODED the rows of grouped persons, under the number of the group."""
+    return Step("rows of persons", "msb/person_rows.sql.j2", {"coded": CODED, "records": RECORDS})
+
+
+def _one_value(column: Sensitive) -> Guard:
+    def explain(row: Row) -> Problem:
+        return Problem(
+            f"columns.{column.column}",
+            f"differs between the rows of {row[0]} persons, and msb takes a person as one record"
+            " with one value",
+            hint="gather a person's values into one in source.query, for instance by"
+            " string_agg(distinct ...), or keep them all with eir_l and mondrian or danonyir",
+        )
+
+    query = Step(
+        f"one value of {column.column} per person",
+        "msb/guard_persons.sql.j2",
+        {"coded": CODED, "column": column.s},
+    )
+    return Guard(query, explain, SourceError)

@@ -1,0 +1,89 @@
+"""Rewrites that more than one engine needs."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anonymizer.errors import TemplateError
+
+
+def tuple_membership(node: exp.Expr) -> exp.Expr:
+    """`(a, b) in (select (a, b) from t)`: elsewhere the query gives columns, not one tuple."""
+    if not isinstance(node, exp.In) or not isinstance(node.this, exp.Tuple):
+        return node
+    query = node.args.get("query")
+    select = query.this if isinstance(query, exp.Subquery) else query
+    if isinstance(select, exp.Select) and len(select.expressions) == 1:
+        only = select.expressions[0]
+        if isinstance(only, exp.Tuple):
+            select.set("expressions", [part.copy() for part in only.expressions])
+    return node
+
+
+def named_subqueries(node: exp.Expr) -> exp.Expr:
+    """A query in FROM needs a name in many engines; ours are numbered from the root down."""
+    if not isinstance(node, exp.Subquery) or node.alias:
+        return node
+    if isinstance(node.parent, exp.From | exp.Join):
+        depth = sum(1 for _ in _ancestors(node))
+        place = "f" if isinstance(node.parent, exp.From) else f"j{node.parent.index}_"
+        node.set("alias", exp.TableAlias(this=exp.to_identifier(f"anon_{place}{depth}")))
+    return node
+
+
+def _ancestors(node: exp.Expr) -> list[exp.Expr]:
+    found = []
+    while node.parent is not None:
+        node = node.parent
+        found.append(node)
+    return found
+
+
+def group_by_all(node: exp.Expr) -> exp.Expr:
+    """`group by all`: the places of all columns that hold no aggregate."""
+    if not isinstance(node, exp.Group) or not node.args.get("all"):
+        return node
+    select = node.parent
+    assert isinstance(select, exp.Select)
+    spell_out(select)
+    places = [
+        exp.Literal.number(place)
+        for place, column in enumerate(select.expressions, start=1)
+        if not column.find(exp.AggFunc)
+    ]
+    return exp.Group(expressions=places)
+
+
+def plain_qualify(node: exp.Expr) -> exp.Expr:
+    """QUALIFY over `*` would publish the column that its filter needs."""
+    if isinstance(node, exp.Select) and node.args.get("qualify") and node.is_star:
+        spell_out(node)
+    return node
+
+
+def spell_out(select: exp.Select) -> None:
+    """Put the columns of a query of the same statement where `*` stands for them."""
+    if not select.is_star:
+        return
+    origin = select.args["from_"].this
+    cte = _query_named(select, origin.name) if isinstance(origin, exp.Table) else None
+    if cte is None or select.args.get("joins") or cte.is_star:
+        raise TemplateError("* of a table cannot be spelled out")
+    columns: list[exp.Expr] = []
+    for column in select.expressions:
+        if isinstance(column, exp.Star):
+            columns += [exp.column(name) for name in cte.named_selects]
+        else:
+            columns.append(column)
+    select.set("expressions", columns)
+
+
+def _query_named(within: exp.Expr, name: str) -> exp.Query | None:
+    above = within.find_ancestor(exp.CTE, exp.With, exp.Query)
+    while above is not None:
+        listed = above if isinstance(above, exp.With) else above.args.get("with_")
+        for cte in listed.expressions if isinstance(listed, exp.With) else ():
+            if cte.alias == name and isinstance(cte.this, exp.Query):
+                return cte.this
+        above = above.parent
+    return None

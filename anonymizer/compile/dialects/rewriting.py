@@ -1,0 +1,45 @@
+"""Rewriting a tree from its leaves up: a node is looked at when its parts are what they will be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from sqlglot import exp, parse_one
+
+Rewrite: TypeAlias = "Callable[[exp.Expr], exp.Expr]"
+"""From a node to the node itself, or to what takes its place."""
+
+
+def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:
+    """Apply all rewrites to every node, children before parents.
+
+    (`exp.Expr.transform` goes from the root down and does not look into what it replaced.)
+    """
+    for node in reversed(list(tree.walk(bfs=False))):
+        made = node
+        for rewrite in rewrites:
+            made = rewrite(made)
+        if made is node:
+            continue
+        if node is tree:
+            tree = made
+        else:
+            node.replace(made)
+    return tree
+
+
+def filled(text: str, dialect: str, **parts: exp.Expr) -> exp.Expr:
+    """An expression of the target's SQL with every column named like a part replaced by it."""
+    tree = parse_one(text, read=dialect)
+    for column in list(tree.find_all(exp.Column)):
+        part = None if column.table else parts.get(column.name)
+        if part is None:
+            continue
+        copied = part.copy()
+        if not isinstance(copied, exp.Column | exp.Literal | exp.Func | exp.Cast | exp.Subquery):
+            copied = exp.paren(copied, copy=False)
+        if column is tree:
+            return copied
+        column.replace(copied)
+    return tree

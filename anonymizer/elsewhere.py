@@ -1,0 +1,78 @@
+"""Plan, run and verify on another engine than the embedded one: the same stages elsewhere."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any
+
+from anonymizer.algorithms.remarks import remarks
+from anonymizer.engines.backend import backend
+from anonymizer.engines.base import EngineName, Limits
+from anonymizer.engines.capabilities import refuse
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.execute import Executor, Listener
+from anonymizer.job import Job
+from anonymizer.pipeline import prepare
+from anonymizer.plan import Plan
+from anonymizer.policy import Policy
+from anonymizer.population import members_at_hand
+from anonymizer.release.judge import judge
+from anonymizer.release.names import Names
+from anonymizer.release.release import Release
+from anonymizer.seed import Seed
+from anonymizer.verify import Verification, requirements_of
+
+
+def plan_on(policy: Policy, database: Any, engine: EngineName) -> Plan:
+    """What a run would execute there, in order; work tables are made and dropped."""
+    refuse(policy, engine)
+    there = backend(engine)
+    with there.session(policy, database, secrets.token_hex(8), Limits()) as session:
+        session.engine.binds = {"secret": Seed.fresh().secret}
+        prepared = prepare(policy, session, Executor(session.engine))
+        title = f"{policy.algorithm.name} over {prepared.rows} rows"
+        return Plan(title, (*prepared.read, *prepared.compiled.plan(title).stages))
+
+
+def run_on(
+    policy: Policy,
+    database: Any,
+    engine: EngineName,
+    *,
+    seed: Seed,
+    limits: Limits | None,
+    listener: Listener | None,
+) -> Release:
+    """Anonymize, verify, and only then publish, all of it on `engine`."""
+    refuse(policy, engine)
+    began = time.perf_counter()
+    run_id = secrets.token_hex(8)
+    there = backend(engine)
+    with there.session(policy, database, run_id, limits or Limits()) as session:
+        session.engine.binds = {"secret": seed.secret}
+        executor = Executor(session.engine, listener)
+        target = there.target(policy, session, Names.of(policy, run_id))
+        target.check(session.engine)
+        prepared = prepare(policy, session, executor)
+        told = tuple(remarks(policy, executor.notes))
+        executor.run(prepared.compiled.stages)
+        job = Job(
+            policy, session, executor, prepared, target.names, seed, began, keeper=None, told=told
+        )
+        return job.onto(target)
+
+
+def verify_on(policy: Policy | None, database: Any, engine: EngineName) -> Verification:
+    """Judge a release again, on the engine that holds it, from the release alone."""
+    with backend(engine).published(policy, database) as found:
+        total: Verification | None = None
+        for view in found.views(policy):
+            manifest = found.manifest(view)
+            required = requirements_of(policy) if policy is not None else manifest.requirements
+            population = members_at_hand(policy, found.engine, manifest.layout)
+            judged = judge(found.engine, view, manifest.layout, required, population)
+            total = judged if total is None else total + judged
+    if total is None:
+        raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+    return total

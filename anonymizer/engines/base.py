@@ -1,0 +1,84 @@
+"""What every engine offers: statements in, few rows out, and every error one of ours."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from anonymizer.compile import Statement, Table
+
+EngineName: TypeAlias = Literal["duckdb", "postgres", "spark"]
+Rows: TypeAlias = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use. None leaves the engine's own default."""
+
+    threads: int | None = None
+    memory: str | None = None
+    temp_size: str | None = None
+
+
+class Engine(ABC):
+    """A connection to the place where statements run.
+
+    Statements are written in DuckDB's SQL, whatever the engine: one that speaks another dialect
+    translates them (`anonymizer.compile.dialects`). Every failure is raised as one of our errors,
+    without the engine's own words, which may quote values.
+    """
+
+    name: ClassVar[EngineName]
+
+    owned: bool
+    """Whether the connection is ours: limited, and closed at the end."""
+    binds: Mapping[str, Any]
+    """Values of the bound parameters: the run's secret."""
+    catalog: str | None
+    """Catalog of the source; None where there is no source database."""
+    schema: str | None
+    """Default schema of a user's connection."""
+
+    @abstractmethod
+    def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
+        """Run one rendered statement and fetch all of its (few) rows."""
+
+    @abstractmethod
+    def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        """Run a text in DuckDB's SQL and fetch all of its (few) rows."""
+
+    def asking(self, where: str) -> Callable[[str], Rows]:
+        """`raw` as a function of the text. An engine that takes many statements at a time gives
+        the function an attribute `at_once`: from texts to the rows of each.
+        """
+        return lambda text: self.raw(text, where)
+
+    @property
+    @abstractmethod
+    def column_names(self) -> list[str]:
+        """The columns of the rows fetched last."""
+
+    @abstractmethod
+    def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        """Name and type of every column of a relation given as SQL, types in DuckDB's words."""
+
+    @abstractmethod
+    def tables(self, where: str) -> list[Table]:
+        """Every table and view that a policy can name as a source."""
+
+    @abstractmethod
+    def load(
+        self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
+    ) -> None:
+        """Append a few rows of computed state to a work table."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Cancel the statement that runs, from another thread."""
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The engine's own version."""

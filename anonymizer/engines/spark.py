@@ -1,0 +1,219 @@
+"""Spark, with a DuckDB beside it: rows are worked on by Spark, compact state by DuckDB.
+
+A statement that reads rows is translated and runs on Spark. All others read compact state (values
+of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process: there
+a level of a partitioning takes a hundredth of what Spark needs to plan it, it spills to disk what
+memory does not hold, and it is the very statement that makes the classes of the embedded engine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonymizer.compile import SCRATCH, Statement, Table
+from anonymizer.compile.dialects.spark import DIALECT, PREFIX
+from anonymizer.engines import spark_failures
+from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.spark_numbers import Numbering, by_draw, numbering
+from anonymizer.engines.spark_tables import SparkTables, rows_of
+from anonymizer.engines.spark_types import duckdb_type
+from anonymizer.errors import TemplateError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
+"""Work tables that have a row per row (or person) of the source: they never leave Spark."""
+
+_USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
+_WRITES = re.compile(
+    rf"\A\s*(?P<how>create or replace table|create or replace view|create table|insert into)\s+"
+    rf"{SCRATCH}\.main\.(?P<name>[a-z_0-9]+)\s*(?P<rest>.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_AS = re.compile(r"\Aas\s", re.IGNORECASE)
+_ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
+_DESCRIBE = "describe "
+
+
+AT_ONCE = 4
+"""Statements of a verification that are with Spark at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Runs queries of one place, one or several at a time."""
+
+    engine: SparkEngine
+    where: str
+
+    def __call__(self, text: str) -> Rows:
+        return self.engine.raw(text, self.where)
+
+    def at_once(self, texts: Sequence[str]) -> list[Rows]:
+        """The rows of every text, in order; what belongs to DuckDB runs alone, and first."""
+        found = {i: self(text) for i, text in enumerate(texts) if not self.engine.bring(text)}
+        rest = [i for i in range(len(texts)) if i not in found]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found.update(zip(rest, pool.map(self, [texts[i] for i in rest]), strict=True))
+        return [found[i] for i in range(len(texts))]
+
+
+@dataclass(slots=True)
+class SparkEngine(Engine):
+    """Executes every statement where its tables are."""
+
+    name: ClassVar[EngineName] = "spark"
+
+    spark: SparkSession
+    duckdb: DuckDBEngine
+    work_tables: SparkTables
+    owned: bool
+    all_on_spark: bool = False
+    """Judge a release that stands in Spark's catalog: nothing is compact state."""
+    binds: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str | None = None
+    schema: str | None = None
+    on_spark: int = 0
+    """Statements that ran on Spark so far."""
+    undo: list[Callable[[], None]] = field(default_factory=list)
+    """What removes what was built and not published; runs when the session ends."""
+    _columns: list[str] = field(default_factory=list)
+
+    def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
+        """Run one statement, and fetch its (few) rows where it is a query."""
+        return self._run(statement.text, where, {name: self.binds[name] for name in binds})
+
+    def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        return self._run(text, where, dict(values or {}))
+
+    def _run(self, text: str, where: str, values: Mapping[str, Any]) -> Rows:
+        found = _WRITES.match(text)
+        how = found["how"].lower() if found else ""
+        target = found["name"] if found else None
+        query = found["rest"] if found else text
+        used = set(_USED.findall(query))
+        # what is appended to stays where it is
+        touched = used | {target} if target is not None and how == "insert into" else used
+        if self.all_on_spark or touched & ROWS:
+            for name in touched:
+                self.work_tables.to_spark(name)
+            try:
+                return self._on_spark(how, target, query, values)
+            except TemplateError:
+                raise
+            except Exception as error:
+                raise spark_failures.translate(error, where) from error
+        for name in touched:
+            self.work_tables.to_duckdb(name)
+        rows = self.duckdb.raw(text, where, values)
+        self._columns = self.duckdb.column_names
+        if target is not None:
+            self.work_tables.made_in_duckdb(target)
+        return rows
+
+    def _on_spark(
+        self, how: str, target: str | None, query: str, values: Mapping[str, Any]
+    ) -> Rows:
+        if how.startswith("create"):
+            query = _AS.sub("", query)
+            if target != "staged":  # what is not published needs no order, and a sort is a shuffle
+                query = _ORDER.sub("", query)
+        numbers = numbering(query) if target is not None else None
+        if numbers is not None:
+            query = numbers.query
+        describes = query.lower().startswith(_DESCRIBE)
+        (translated,) = DIALECT.translate(query[len(_DESCRIBE) :] if describes else query)
+        self.on_spark += 1
+        frame = self._frame(translated, values)
+        if describes:
+            return [(c.name, duckdb_type(c.dataType.simpleString())) for c in frame.schema]
+        self._columns = list(frame.columns)
+        if target is None:
+            return rows_of(frame)
+        self._keep(how, target, frame)
+        if numbers is not None:
+            self._number(target, numbers)
+        return []
+
+    def _number(self, target: str, numbers: Numbering) -> None:
+        if target in ROWS:
+            frame = self.spark.sql(by_draw(self.work_tables.view(target), numbers.name))
+            self.work_tables.keep(target, frame)
+        else:
+            number = f"row_number() over (order by {numbers.order}) as {numbers.name}, "
+            self.work_tables.to_duckdb(target, number)
+            self.work_tables.made_in_duckdb(target)
+
+    def _frame(self, translated: str, values: Mapping[str, Any]) -> DataFrame:
+        text = translated.replace(PREFIX, self.work_tables.prefix)
+        return self.spark.sql(text, args=dict(values)) if values else self.spark.sql(text)
+
+    def _keep(self, how: str, target: str, frame: DataFrame) -> None:
+        if how == "create or replace view":
+            self.work_tables.source(target, frame)
+            return
+        if target == "snapshot":
+            from pyspark.sql.functions import monotonically_increasing_id
+
+            # written at once, so that a row keeps the number it was given
+            frame = frame.withColumn("rowid", monotonically_increasing_id())
+        self.work_tables.keep(target, frame, append=how == "insert into")
+
+    def asking(self, where: str) -> Asking:
+        """Spark plans one statement while it works on another: many are asked at a time."""
+        return Asking(self, where)
+
+    def bring(self, text: str) -> bool:
+        """Whether a text runs on Spark; the tables that it reads are brought there."""
+        used = set(_USED.findall(text))
+        if not (self.all_on_spark or used & ROWS):
+            return False
+        for name in used:
+            self.work_tables.to_spark(name)
+        return True
+
+    @property
+    def column_names(self) -> list[str]:
+        return self._columns
+
+    def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        rows = self.raw(f"{_DESCRIBE}select * from {relation}", where)
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+    def tables(self, where: str) -> list[Table]:
+        """Every table and view of the session's current database."""
+        try:
+            found = self.spark.sql("show tables").collect()
+        except Exception as error:
+            raise spark_failures.translate(error, where) from error
+        return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
+
+    def load(
+        self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
+    ) -> None:
+        names = _USED.findall(target)
+        for name in names:
+            self.work_tables.to_duckdb(name)
+        self.duckdb.load(target, columns, rows, where)
+        for name in names:
+            self.work_tables.made_in_duckdb(name)
+
+    def interrupt(self) -> None:
+        self.duckdb.interrupt()
+        self.spark.sparkContext.cancelAllJobs()
+
+    @property
+    def version(self) -> str:
+        return str(self.spark.version)
+
+    def place_at(self, name: str, place: Path | str, undo: Callable[[], None]) -> None:
+        """The folder, or table of the catalog, in which a work table is made: the release's own."""
+        self.work_tables.destinations[name] = place
+        self.undo.append(undo)

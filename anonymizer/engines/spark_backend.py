@@ -1,0 +1,251 @@
+"""A run on Spark: the session, the source, the DuckDB beside it, and where to publish."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer import hierarchy, runfolder
+from anonymizer.algorithms.prepare import Relation
+from anonymizer.compile import ident, lit, work
+from anonymizer.compile.dialects.spark import DIALECT
+from anonymizer.engines import spark_failures
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb import own_connection
+from anonymizer.engines.spark import SparkEngine
+from anonymizer.engines.spark_connect import is_session, own_session, usual_settings
+from anonymizer.engines.spark_published import (
+    PublishedFolder,
+    PublishedInCatalog,
+    published_folder,
+)
+from anonymizer.engines.spark_tables import SparkTables
+from anonymizer.engines.spark_target import CatalogTarget, ParquetTarget, names_in
+from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
+from anonymizer.policy import Policy
+from anonymizer.profile import TableProfile
+from anonymizer.release.names import Names
+from anonymizer.session import READERS, Session, input_files, refuse_repeated
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SOURCE = work("source")
+SHARE_OF_DUCKDB = 0.4
+"""Of the memory of a run; the rest is the JVM's and the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkBackend:
+    """See `anonymizer.engines.backend.Backend`."""
+
+    @contextmanager
+    def session(
+        self, policy: Policy, database: Any, run_id: str, limits: Limits
+    ) -> Iterator[Session]:
+        """Spark with the source as a work table, and a DuckDB for compact state beside it.
+
+        `database` is an open Spark session, which is used itself, or None for one of ours.
+        """
+        _refuse_missing(policy)
+        _refuse_conditions(policy)
+        with spark_engine(policy, database, run_id, limits) as engine:
+            engine.work_tables.source(SOURCE.name, _source(policy, engine))
+            columns = engine.describe(ident(SOURCE).text, "source")
+            refuse_repeated(columns)
+            profile = TableProfile(tuple(columns))
+            yield Session(engine, Relation(ident(SOURCE), SOURCE), profile, None)
+
+    def target(
+        self, policy: Policy, session: Session, names: Names
+    ) -> ParquetTarget | CatalogTarget:
+        engine = session.engine
+        assert isinstance(engine, SparkEngine)
+        if policy.publish.database is not None:
+            return ParquetTarget(names, policy.resolve(policy.publish.database).resolve())
+        return CatalogTarget(_in_catalog(names, engine.spark), engine.spark)
+
+    @contextmanager
+    def published(
+        self, policy: Policy | None, database: Any
+    ) -> Iterator[PublishedFolder | PublishedInCatalog]:
+        if is_session(database):
+            with spark_engine(policy, database, secrets.token_hex(8), Limits()) as engine:
+                engine.all_on_spark = True
+                yield PublishedInCatalog(engine)
+            return
+        with published_folder(policy, database) as found:
+            yield found
+
+
+@contextmanager
+def spark_engine(
+    policy: Policy | None, database: Any, run_id: str, limits: Limits
+) -> Iterator[SparkEngine]:
+    """Spark and the DuckDB beside it, with a private folder through which tables move."""
+    if database is not None and not is_session(database):
+        raise EngineError(
+            Problem(
+                "--database",
+                "is not used with Spark: a source is a file, or a table of Spark's catalog",
+                allowed="an open Spark session in Python",
+            )
+        )
+    readable = input_files(policy) if policy is not None else ()
+    with ExitStack() as stack:
+        spark = database if database is not None else stack.enter_context(own_session(limits))
+        folder = runfolder.create(run_id)
+        stack.callback(folder.remove)
+        stack.enter_context(usual_settings(spark))
+        duckdb = stack.enter_context(
+            own_connection(
+                None,
+                spill=folder.path,
+                readable=readable,
+                writable=(folder.path,),
+                limits=_of_duckdb(limits),
+            )
+        )
+        tables = SparkTables(spark, duckdb, folder.path, f"anonymizer_{run_id}_")
+        stack.callback(tables.drop)
+        engine = SparkEngine(spark, duckdb, tables, owned=database is None)
+        try:
+            yield engine
+        finally:
+            for undo in engine.undo:
+                undo()
+
+
+def _of_duckdb(limits: Limits) -> Limits:
+    if limits.memory is not None:
+        amount = re.match(r"\s*([\d.]+)\s*([kKmMgGtT][iI]?[bB])\s*\Z", limits.memory)
+        if amount is None:
+            raise EngineError(
+                Problem("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
+            )
+        memory = f"{float(amount[1]) * SHARE_OF_DUCKDB:.2f}{amount[2]}"
+    else:
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = f"{int(pages * SHARE_OF_DUCKDB / 2**20)}MiB"
+    return Limits(limits.threads, memory, limits.temp_size)
+
+
+def _refuse_missing(policy: Policy) -> None:
+    """Raises SourceError for a file that is not there."""
+    source = policy.source
+    if source.file is not None and not policy.resolve(source.file).exists():
+        problem = Problem("source.file", f"there is no file or folder {Path(source.file).name}")
+        raise SourceError(problem)
+    hierarchies = [
+        Problem(f"columns.{name}.hierarchy.file", f"there is no file {file.name}")
+        for name, column in policy.columns.items()
+        if column.hierarchy is not None
+        for file in hierarchy.inputs(column.hierarchy, policy.base)
+        if not file.is_file()
+    ]
+    if hierarchies:
+        raise SourceError(hierarchies)
+
+
+def _refuse_conditions(policy: Policy) -> None:
+    """Raises PolicyError for conditions that would mean something else on Spark."""
+    import sqlglot
+    from sqlglot import exp
+
+    problems: list[Problem] = []
+    for name in policy.semi_sensitive:
+        path, text = f"columns.{name}.sensitive_when", policy.columns[name].sensitive_when or ""
+        if text in policy.columns:
+            continue
+        try:
+            DIALECT.translate(f"select ({text}) as flag from source")
+            whole = sqlglot.parse_one(text, read="duckdb").find_all(exp.Cast)
+        except (TemplateError, sqlglot.errors.SqlglotError):
+            problems.append(Problem(path, "uses what is not known to mean the same on Spark"))
+            continue
+        if any(cast.to.this in exp.DataType.INTEGER_TYPES for cast in whole):
+            problems.append(
+                Problem(
+                    path,
+                    "casts to a whole number, which DuckDB rounds and Spark cuts off",
+                    hint="use round() or floor()",
+                )
+            )
+    if problems:
+        raise PolicyError(problems)
+
+
+def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
+    source, spark = policy.source, engine.spark
+    try:
+        match source.kind:
+            case "file":
+                path = policy.resolve(source.file or "").resolve()
+                if source.format != "parquet":
+                    path = _as_parquet(path, source.format or "", engine)
+                return spark.read.parquet(str(path))
+            case "table":
+                return _table(source.parts, spark)
+            case _:
+                return spark.sql(_one_query(source.query or ""))
+    except (SourceError, PolicyError, EngineError):
+        raise
+    except Exception as error:
+        path_of = {"file": "source.file", "table": "source.table"}.get(source.kind, "source.query")
+        raise SourceError(spark_failures.translate(error, path_of).problems) from error
+
+
+def _as_parquet(path: Path, kind: str, engine: SparkEngine) -> Path:
+    """Text files are read by DuckDB, so that their columns have the same types on every engine."""
+    made = engine.work_tables.folder / "source.parquet"
+    reader = f"{READERS[kind]}({lit(str(path))})"
+    engine.duckdb.raw(f"copy (from {reader}) to {lit(str(made))} (format parquet)", "source.file")
+    return made
+
+
+def _table(parts: tuple[str, ...] | list[str], spark: SparkSession) -> DataFrame:
+    name = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    if spark.catalog.tableExists(name):
+        return spark.table(name)
+    known = names_in(spark, spark.catalog.currentDatabase())
+    near = get_close_matches(parts[-1], known, n=1)
+    raise SourceError(
+        Problem(
+            "source.table",
+            "is not a table of Spark's catalog",
+            hint=f"did you mean {near[0]}?"
+            if near
+            else "name it as catalog.database.table, or give Parquet files as source.file",
+        )
+    )
+
+
+def _one_query(text: str) -> str:
+    """A user's query in Spark's SQL: one statement that reads."""
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        trees = sqlglot.parse(text, read="spark")
+    except sqlglot.errors.SqlglotError:
+        trees = []
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise PolicyError(Problem("source.query", "is not one SELECT statement of Spark's SQL"))
+    return text.strip().rstrip(";")
+
+
+def _in_catalog(names: Names, spark: SparkSession) -> Names:
+    """`main`, the schema that a policy has by default, is the session's current database."""
+    if names.schema == "main" and not spark.catalog.databaseExists("main"):
+        return replace(names, schema=spark.catalog.currentDatabase())
+    return names
+
+
+BACKEND = SparkBackend()

@@ -1,0 +1,153 @@
+"""Where the work tables of a run are: on Spark, in the DuckDB beside it, or in both.
+
+Tables travel as Parquet files in the run's private folder, which driver and executors share. What
+travels is compact state: the distinct values of columns with their counts, tuples of small codes
+with counts and draws, classes and their cells. Tables with a row per row of the source stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.compile import Sql, ident, lit, work
+from anonymizer.engines.duckdb import DuckDBEngine
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DRAW = "draw"
+"""A column of 128-bit integers: on Spark a text of 32 hexadecimal digits."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where one work table is."""
+
+    files: list[Path] = field(default_factory=list)
+    """Its Parquet files or folders, as far as Spark has it."""
+    on_spark: bool = False
+    in_duckdb: bool = False
+
+
+@dataclass(slots=True)
+class SparkTables:
+    """The work tables of one run by name, and the files through which they move."""
+
+    spark: SparkSession
+    duckdb: DuckDBEngine
+    folder: Path
+    prefix: str
+    """Of the temporary views, so that a user's own views are not in the way."""
+    places: dict[str, Place] = field(default_factory=dict)
+    destinations: dict[str, Path | str] = field(default_factory=dict)
+    """Work tables that are written somewhere else, a folder or a table of the catalog: what will be
+    published."""
+    _written: int = 0
+
+    def view(self, name: str) -> str:
+        """Name of the temporary view of a work table."""
+        return self.prefix + name
+
+    def source(self, name: str, frame: DataFrame) -> None:
+        """Make a frame known as a work table; it is read where it is."""
+        frame.createOrReplaceTempView(self.view(name))
+        self.places[name] = Place(on_spark=True)
+
+    def keep(self, name: str, frame: DataFrame, *, append: bool = False) -> None:
+        """Compute a frame and keep it as a work table, with its lineage cut."""
+        path = self.destinations.pop(name, None) or self._file(name)
+        if isinstance(path, str):
+            frame.write.format("parquet").saveAsTable(path)
+            self.source(name, self.spark.table(path))
+            return
+        frame.write.parquet(str(path))
+        place = self.places.get(name) if append else None
+        if place is None:
+            place = Place()
+        place.files.append(path)
+        self._show(name, place)
+        self.places[name] = Place(place.files, on_spark=True)
+
+    def _show(self, name: str, place: Place) -> None:
+        files = [str(path) for path in place.files]
+        self.spark.read.parquet(*files).createOrReplaceTempView(self.view(name))
+
+    def _file(self, name: str) -> Path:
+        self._written += 1
+        return self.folder / f"{self._written:05d}-{name}"
+
+    def made_in_duckdb(self, name: str) -> None:
+        """A statement has written a work table in DuckDB."""
+        self.places[name] = Place(in_duckdb=True)
+
+    def to_duckdb(self, name: str, more: str = "") -> None:
+        """Make a work table of Spark one of DuckDB as well, with `more` columns before its own."""
+        place = self.places.get(name)
+        if place is None or place.in_duckdb:
+            return
+        target = ident(work(name))
+        columns = self.spark.table(self.view(name)).schema
+        if not place.files:
+            # a frame that was never written: a small table of the user's
+            self.keep(name, self.spark.table(self.view(name)))
+            place = self.places[name]
+        drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
+        replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
+        self.duckdb.raw(
+            f"create or replace table {target} as"
+            f" select {more}*{replaced} from {_parquet(place.files)}",
+            name,
+        )
+        place.in_duckdb = True
+
+    def to_spark(self, name: str) -> None:
+        """Make a work table of DuckDB one of Spark as well."""
+        place = self.places.get(name)
+        if place is None or place.on_spark:
+            return
+        path = self._file(name).with_suffix(".parquet")
+        columns = self.duckdb.describe(ident(work(name)).text, name)
+        listed = ", ".join(_portable(column, kind) for column, kind in columns)
+        self.duckdb.raw(
+            f"copy (select {listed} from {ident(work(name))}) to {lit(str(path))} (format parquet)",
+            name,
+        )
+        place.files = [path]
+        place.on_spark = True
+        self._show(name, place)
+
+    def drop(self) -> None:
+        """Remove every temporary view; the files go with the folder of the run."""
+        for name, place in self.places.items():
+            if place.on_spark:
+                self.spark.catalog.dropTempView(self.view(name))
+        self.places.clear()
+
+
+def _portable(column: str, kind: str) -> str:
+    """A column as Parquet holds it for both: 128-bit integers are digits or decimals."""
+    name = ident(column)
+    if kind == "UHUGEINT":
+        return f"lpad(hex({name}), 32, '0') as {name}"
+    if kind == "HUGEINT":
+        return f"cast({name} as decimal(38, 0)) as {name}"
+    if kind in ("UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT"):
+        wide = "decimal(20, 0)" if kind == "UBIGINT" else "bigint"
+        return f"cast({name} as {wide}) as {name}"
+    return name.text
+
+
+def _patterns(files: list[Path]) -> Sql:
+    listed = [f if f.suffix == ".parquet" else f / "*.parquet" for f in files]
+    return Sql("[" + ", ".join(lit(str(path)).text for path in listed) + "]")
+
+
+def _parquet(files: list[Path]) -> Sql:
+    return Sql(f"read_parquet({_patterns(files)})")
+
+
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """The few rows of a frame, as tuples."""
+    return [tuple(row) for row in frame.collect()]

@@ -1,0 +1,229 @@
+"""A policy on Postgres makes the release that it makes on DuckDB: row by row, number by number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.release.export import export
+from tests.backends.tables import (
+    PEOPLE,
+    embedded,
+    load,
+    on_duckdb,
+    on_postgres,
+    people,
+    policy,
+    rows_of,
+    same_release,
+)
+
+pytestmark = pytest.mark.postgres
+
+ROWS = people()
+QUASI: dict[str, Any] = {"age": "quasi", "zip": "quasi", "town": "quasi"}
+ALL = dict.fromkeys(("age", "born", "seen", "town", "wage", "weight", "member"), "quasi")
+ILL = {"role": "sensitive"}
+L2 = {"role": "sensitive", "protect": {"l_diversity": 2}}
+SEMI = {"role": "quasi", "sensitive_when": "hidden", "protect": {"l_diversity": 2}}
+PERSON = {"person": "person", "merge_person_rows": True}
+LEVELS = {
+    "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
+    "zip": {"role": "quasi", "hierarchy": {"builder": "prefix"}},
+}
+
+
+def with_hierarchy(column: str, **builder: Any) -> dict[str, Any]:
+    return {column: {"role": "quasi", "hierarchy": builder}, "member": "quasi", "ill": ILL}
+
+
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "median": ({**QUASI, "ill": ILL}, {"algorithm": {"name": "mondrian", "split": "median"}}),
+    "relaxed": (
+        {**QUASI, "ill": ILL},
+        {"algorithm": {"name": "mondrian", "split": "median", "strict": False}},
+    ),
+    "all types": ({**ALL, "ill": ILL, "zip": "keep"}, {}),
+    "typed": ({**ALL, "ill": ILL}, {"publish": {"cells": "typed"}}),
+    "l": ({**QUASI, "ill": L2}, {}),
+    "t": ({**QUASI, "ill": {"role": "sensitive", "protect": {"t_closeness": 0.4}}}, {}),
+    "persons": (
+        {"age": "quasi", "ill": ILL},
+        {**PERSON, "privacy": {"ir_kl": {"k": 3, "l": 2}}},
+    ),
+    "lgb": (
+        {"age": SEMI, "zip": "quasi", "ill": L2},
+        {"algorithm": {"name": "lgb"}, "suppression_limit": 0.3},
+    ),
+    "lgb typed": (
+        {"age": SEMI, "zip": "quasi", "ill": L2},
+        {
+            "algorithm": {"name": "lgb"},
+            "suppression_limit": 0.3,
+            "publish": {"cells": "typed"},
+        },
+    ),
+    "lgb ncp": (
+        {"age": "quasi", "zip": "quasi", "ill": L2},
+        {"algorithm": {"name": "lgb", "generalization": "ncp"}},
+    ),
+    "lgb tight": (
+        {"age": "quasi", "wage": L2},
+        {"algorithm": {"name": "lgb", "ranges": "tight"}},
+    ),
+    "full domain": (
+        {**LEVELS, "ill": L2},
+        {"algorithm": {"name": "full_domain"}, "suppression_limit": 0.05},
+    ),
+    "suffix": (with_hierarchy("zip", builder="suffix"), {"suppression_limit": 0.1}),
+    "date": (with_hierarchy("born", builder="date"), {}),
+    "frequency": (with_hierarchy("town", builder="frequency"), {}),
+    "conventional": (with_hierarchy("weight", builder="conventional"), {}),
+}
+SLOW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "entropy": ({**QUASI, "ill": {"role": "sensitive", "protect": {"entropy_l": 2}}}, {}),
+    "ordered t": (
+        {
+            **QUASI,
+            "wage": {
+                "role": "sensitive",
+                "protect": {"t_closeness": {"t": 0.3, "distance": "ordered"}},
+            },
+        },
+        {},
+    ),
+    "alpha": ({**QUASI, "ill": {"role": "sensitive", "protect": {"alpha": 0.6}}}, {}),
+    "beta": ({**QUASI, "ill": {"role": "sensitive", "protect": {"beta_likeness": 2}}}, {}),
+    "delta": ({**QUASI, "ill": {"role": "sensitive", "protect": {"delta_disclosure": 3}}}, {}),
+    "alpha k": ({**QUASI, "ill": ILL}, {"privacy": {"alpha_k": {"alpha": 0.6, "k": 4}}}),
+    "ir alpha beta": (
+        {"age": "quasi", "ill": ILL},
+        {**PERSON, "privacy": {"ir_alpha_beta": {"alpha": 0.5, "beta": 0.7}}},
+    ),
+    "eir alpha beta": (
+        {"age": "quasi", "ill": ILL},
+        {**PERSON, "privacy": {"eir_alpha_beta": {"alpha": 0.5, "beta": 0.7}}},
+    ),
+    "lgb loss": (
+        {"age": "quasi", "zip": "quasi", "ill": L2},
+        {"algorithm": {"name": "lgb", "generalization": "loss"}},
+    ),
+    "full domain dcp": (
+        {**LEVELS, "ill": {"role": "sensitive", "protect": {"t_closeness": 0.5}}},
+        {"algorithm": {"name": "full_domain", "optimum": "dcp"}, "suppression_limit": 0.05},
+    ),
+    "suppressed": (
+        {"age": {"role": "quasi", "nulls": "suppress"}, "zip": "quasi", "ill": ILL},
+        {"suppression_limit": 0.2},
+    ),
+    **{
+        f"{builder} {column}": (with_hierarchy(column, builder=builder), {})
+        for builder, column in (
+            ("cardinality", "age"),
+            ("conventional", "age"),
+            ("on_the_fly", "age"),
+            ("prefix", "zip"),
+            ("cardinality", "born"),
+            ("cardinality", "wage"),
+            ("conventional", "born"),
+        )
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def people_here(postgres: str) -> str:
+    load(postgres, PEOPLE, ROWS, "people")
+    return postgres
+
+
+def compare(address: str, columns: dict[str, Any], rest: dict[str, Any]) -> None:
+    given = policy(columns, **rest)
+    with embedded(PEOPLE, ROWS, "people") as connection:
+        expected = on_duckdb(given, connection)
+        made = on_postgres(given, address)
+        assert made.verification.passed
+        same_release(made, address, expected)
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_the_release_is_that_of_duckdb(people_here: str, case: str) -> None:
+    compare(people_here, *CASES[case])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", list(SLOW))
+def test_the_release_is_that_of_duckdb_under_every_rule(people_here: str, case: str) -> None:
+    compare(people_here, *SLOW[case])
+
+
+ADULT = {
+    **dict.fromkeys(("age", "sex", "race", "marital_status", "education", "workclass"), "quasi"),
+    "occupation": {"role": "sensitive", "protect": {"l_diversity": 3}},
+}
+
+
+@pytest.mark.parametrize("algorithm", [{"name": "mondrian"}, {"name": "lgb"}])
+def test_adult(postgres: str, data_folder: Path, algorithm: dict[str, Any]) -> None:
+    path = str(data_folder / "adult_train.parquet")
+    with duckdb.connect() as connection:
+        connection.execute("create table adult as select * from read_parquet(?)", [path])
+        relation = connection.table("adult")
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        rows = relation.fetchall()
+        types = {name: kind.replace("TINYINT", "SMALLINT") for name, kind in types.items()}
+        load(postgres, types, rows, "adult")
+        given = policy(ADULT, types, "adult", algorithm=algorithm, privacy={"k_anonymity": 10})
+        same_release(on_postgres(given, postgres), postgres, on_duckdb(given, connection))
+
+
+def test_the_release_verifies_again_from_itself(people_here: str) -> None:
+    given = policy({**QUASI, "ill": L2})
+    made = on_postgres(given, people_here)
+    again = anonymizer.verify(given, people_here)
+    assert again.passed
+    names = {check.name for check in again.checks}
+    assert {"k_anonymity", "distinct_l"} <= names <= {c.name for c in made.verification.checks}
+    by_manifest = anonymizer.verify(None, people_here)
+    assert by_manifest.passed
+
+
+@pytest.mark.parametrize("cells", ["text", "typed"])
+def test_duckdb_judges_the_release_as_well(people_here: str, tmp_path: Path, cells: str) -> None:
+    columns = {**QUASI, "wage": "quasi", "seen": "quasi", "ill": L2, "weight": "keep"}
+    given = policy(columns, publish={"cells": cells}, engine="postgres")
+    made = on_postgres(given, people_here)
+    file = tmp_path / "release.duckdb"
+    done = export(given, file, people_here)
+    assert done.files[0].rows == len(ROWS)
+    judged = anonymizer.verify(None, file, engine="duckdb")
+    assert judged.passed
+    assert [c.achieved for c in judged.checks] == [
+        c.achieved for c in made.verification.checks[: len(judged.checks)]
+    ]
+    with duckdb.connect(str(file), read_only=True) as connection:
+        carried = connection.execute("from main.people_anonymous").fetchall()
+    assert [list(row) for row in carried] == rows_of(made, people_here)
+    export(given, tmp_path / "release.parquet", people_here)
+    parquet = duckdb.read_parquet(str(tmp_path / "release.parquet")).fetchall()
+    assert len(parquet) == len(ROWS)
+
+
+def test_a_query_is_a_source(people_here: str) -> None:
+    given = Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"query": "select age, zip, upper(ill) as ill from people where age > 0"},
+            "columns": {"age": {"role": "quasi"}, "zip": {"role": "quasi"}, "ill": ILL},
+            "privacy": {"k_anonymity": 3},
+            "publish": {"name": "asked"},
+        }
+    )
+    made = on_postgres(given, people_here)
+    with embedded(PEOPLE, ROWS, "people") as connection:
+        same_release(made, people_here, on_duckdb(given, connection))

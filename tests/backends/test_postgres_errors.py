@@ -1,0 +1,151 @@
+"""Bad input on Postgres: one clear message, exit code 2, no value and no word of the server's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.backends.tables import PEOPLE, load, people, policy, query
+from tests.cli.conftest import Call, call
+
+__all__ = ["call"]
+
+pytestmark = pytest.mark.postgres
+
+COLUMNS: dict[str, Any] = {"age": "quasi", "zip": "quasi", "ill": "sensitive"}
+
+
+@pytest.fixture(scope="module")
+def address(postgres: str) -> str:
+    load(postgres, PEOPLE, people(40), "people")
+    return postgres
+
+
+def anonymize(
+    call: Call, folder: Path, address: str, **given: Any
+) -> tuple[int, list[dict[str, str]]]:
+    file = folder / "policy.json"
+    whole = {**policy(COLUMNS, engine="postgres").to_dict(), **given}
+    file.write_text(json.dumps(whole))
+    done = call("run", str(file), "--database", address, "--format", "json", "--quiet")
+    return done.code, done.json.get("errors", [])
+
+
+BAD: dict[str, tuple[Callable[[str], str], dict[str, Any], str, str]] = {
+    "no server": (
+        lambda a: "postgresql://postgres@127.0.0.1:1/x",
+        {},
+        "--database",
+        "the server cannot be reached",
+    ),
+    "no database": (
+        lambda a: a.rsplit("/", 1)[0] + "/nowhere",
+        {},
+        "--database",
+        "there is no such database",
+    ),
+    "not an address": (lambda a: "people.duckdb", {}, "--database", "not the address"),
+    "no table": (lambda a: a, {"source": {"table": "nothing"}}, "source.table", "is not a table"),
+    "another catalog": (
+        lambda a: a,
+        {"source": {"table": "elsewhere.public.people"}},
+        "source.table",
+        "another database",
+    ),
+    "no role": (
+        lambda a: a,
+        {"publish": {"grant_select": "nobody"}},
+        "publish.grant_select",
+        "is not a role of this server",
+    ),
+    "file": (lambda a: a, {"source": {"file": "x.parquet"}}, "source.file", "reads its own tables"),
+    "algorithm": (
+        lambda a: a,
+        {"algorithm": {"name": "privacyfrost"}},
+        "algorithm.name",
+        "not available with the engine postgres",
+    ),
+    "publish elsewhere": (
+        lambda a: a,
+        {"publish": {"database": "release.duckdb"}},
+        "publish.database",
+        "not available with the engine postgres",
+    ),
+    "two statements": (
+        lambda a: a,
+        {"source": {"query": "select 1 as age; drop table people"}, "publish": {"name": "x"}},
+        "source.query",
+        "is not one SELECT",
+    ),
+    "long name": (
+        lambda a: a,
+        {"publish": {"name": "n" * 60}},
+        "publish.name",
+        "Postgres cuts names off",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_one_clear_message(call: Call, tmp_path: Path, address: str, case: str) -> None:
+    place, given, path, says = BAD[case]
+    code, errors = anonymize(call, tmp_path, place(address), **given)
+    assert code == 2
+    assert [error["path"] for error in errors][:1] == [path]
+    assert says in errors[0]["message"]
+
+
+def test_a_type_without_order_is_refused(call: Call, tmp_path: Path, address: str) -> None:
+    query(address, "drop table if exists odd")
+    query(address, "create table odd as select point(1, 2) as place, 'x'::text as ill")
+    code, errors = anonymize(
+        call,
+        tmp_path,
+        address,
+        source={"table": "odd"},
+        columns={"place": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+    )
+    assert code == 2
+    assert errors[0]["path"] == "columns.place"
+    assert "cannot be anonymized" in errors[0]["message"]
+
+
+def test_the_servers_words_are_not_passed_on(call: Call, tmp_path: Path, address: str) -> None:
+    query(address, "drop table if exists marked")
+    query(address, "create table marked as select 'secret7731'::text as age, 'x'::text as ill")
+    code, errors = anonymize(
+        call,
+        tmp_path,
+        address,
+        source={"table": "marked"},
+        columns={
+            "age": {
+                "role": "quasi",
+                "sensitive_when": "cast(age as integer) > 3",
+                "protect": {"l_diversity": 2},
+            },
+            "ill": {"role": "drop"},
+        },
+        algorithm={"name": "lgb"},
+    )
+    assert code == 2
+    assert "secret7731" not in json.dumps(errors)
+    assert "does not fit" in errors[0]["message"]
+
+
+def test_a_command_line_run_and_its_verification(call: Call, tmp_path: Path, address: str) -> None:
+    file = tmp_path / "policy.json"
+    file.write_text(json.dumps(policy(COLUMNS, engine="postgres").to_dict()))
+    options = ["--database", address, "--format", "json", "--quiet"]
+    done = call("run", str(file), *options, "--test-seed", "7")
+    assert done.code == 0, done.err
+    assert done.json["view"] == "main.people_anonymous"
+    for arguments in (["verify", str(file)], ["verify"], ["plan", str(file)]):
+        again = call(*arguments, *options)
+        assert again.code == 0, again.err
+    cleaned = call("clean", *options[:2], "--format", "json")
+    assert cleaned.json == {"removed": [], "kept": []}

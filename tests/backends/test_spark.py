@@ -1,0 +1,129 @@
+"""Runs on Spark give the release that DuckDB gives: rows, order, checks and measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.engines.duckdb import Limits
+from anonymizer.release.release import Release
+from tests.backends.tables import PEOPLE, close, people
+from tests.runs import fill
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = ("age", "sex", "race", "marital_status", "education", "occupation")
+
+
+def adult(folder: Path, source: Path, rows: int = 400) -> Path:
+    """A sample of Adult with a key."""
+    path = folder / "adult.parquet"
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute(
+            f"copy (select row_number() over () as id, * from (from '{source}' limit {rows}))"
+            f" to '{path}' (format parquet)"
+        )
+    return path
+
+
+def people_file(folder: Path) -> Path:
+    """NULLs, text of many kinds, dates, times, decimals, and a key."""
+    path = folder / "people.parquet"
+    with duckdb.connect(config={"threads": 1}) as connection:
+        fill(connection, PEOPLE, people(150))
+        connection.execute(
+            f"copy (select row_number() over () as id, * from people) to '{path}' (format parquet)"
+        )
+    return path
+
+
+def policy(path: Path, target: Path, columns: Mapping[str, Any], **rest: Any) -> Policy:
+    """A policy over a file in which columns that are not named are dropped."""
+    with duckdb.connect() as connection:
+        described = connection.execute(f"describe from '{path}'").fetchall()
+    given: dict[str, Any] = {row[0]: {"role": "drop"} for row in described}
+    for name, column in columns.items():
+        given[name] = {"role": column} if isinstance(column, str) else dict(column)
+    publish = {"name": "released", "database": str(target), **rest.pop("publish", {})}
+    whole = {"version": 1, "source": {"file": str(path)}, "key": "id", "columns": given}
+    return Policy.model_validate(
+        {"privacy": {"k_anonymity": 4}, **whole, "publish": publish, **rest}
+    )
+
+
+def both(
+    spark: Any, folder: Path, path: Path, columns: Mapping[str, Any], **rest: Any
+) -> tuple[Release, Release]:
+    """The release of Spark and that of DuckDB, compared row by row."""
+    given = policy(path, folder / "released", columns, **rest)
+    one = anonymizer.run(given, spark, seed=7)
+    embedded = policy(path, folder / "released.duckdb", columns, **rest)
+    other = anonymizer.run(embedded, seed=7, engine="duckdb", limits=Limits(threads=1))
+    with duckdb.connect() as connection:
+        files = folder / "released" / "released.parquet" / "*.parquet"
+        found = connection.execute(f"from '{files}'").fetchall()
+    assert found == other.relation().fetchall()
+    for mine, theirs in zip(one.verification.checks, other.verification.checks, strict=True):
+        assert (mine.name, mine.column) == (theirs.name, theirs.column)
+        assert mine.passed, mine.name
+        assert close(mine.achieved, theirs.achieved), mine.name
+    for name, value in other.measures.items():
+        if not name.startswith("seconds"):
+            assert close(one.measures[name], value), name
+    return one, other
+
+
+def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    columns = dict.fromkeys(COLUMNS, "quasi") | {"income": "sensitive"}
+    path = adult(tmp_path, adult_parquet)
+    release, _ = both(spark, tmp_path, path, columns)
+    # the release is judged again from its files alone, where Spark is not
+    again = anonymizer.verify(release_policy(path, tmp_path, columns))
+    assert again.passed
+    assert len(again.checks) < len(release.verification.checks)
+    assert len(release.df()) == release.measures["rows"] == 400
+    assert not list((tmp_path / "released").glob("*.tmp"))
+    assert spark.sql("show tables").collect() == []
+
+
+def release_policy(path: Path, folder: Path, columns: Mapping[str, Any]) -> Policy:
+    return policy(path, folder / "released", columns, engine="spark")
+
+
+def test_mondrian_of_every_type_with_typed_cells(spark: Any, tmp_path: Path) -> None:
+    quasi = ("age", "born", "seen", "town", "wage", "member")
+    ill = {"role": "sensitive", "protect": {"l_diversity": 2, "t_closeness": 0.6}}
+    columns = dict.fromkeys(quasi, "quasi") | {"ill": ill, "weight": "keep"}
+    algorithm = {"name": "mondrian", "split": "median"}
+    columns["weight"] = {"role": "keep", "acknowledge_unique": True}
+    publish = {"cells": "typed"}
+    both(spark, tmp_path, people_file(tmp_path), columns, algorithm=algorithm, publish=publish)
+
+
+def test_lgb_with_buckets(spark: Any, tmp_path: Path) -> None:
+    hidden = {"sensitive_when": "hidden", "protect": {"l_diversity": 2}}
+    columns = {
+        "age": {"role": "quasi", **hidden},
+        "town": "quasi",
+        "born": "quasi",
+        "ill": {"role": "sensitive", "protect": {"l_diversity": 3}},
+    }
+    algorithm = {"name": "lgb", "generalization": "mdp"}
+    both(spark, tmp_path, people_file(tmp_path), columns, algorithm=algorithm)
+
+
+def test_full_domain(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
+        "education": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+    }
+    path = adult(tmp_path, adult_parquet, 300)
+    rest: dict[str, Any] = {"algorithm": {"name": "full_domain"}, "suppression_limit": 0.1}
+    both(spark, tmp_path, path, columns, **rest)
