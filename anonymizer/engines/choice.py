@@ -10,6 +10,13 @@ from anonymizer.errors import PolicyError, Problem
 if TYPE_CHECKING:
     from anonymizer.policy import Policy
 
+LIBRARIES: dict[str, EngineName] = {
+    "psycopg": "postgres",
+    "pyspark": "spark",
+    "duckdb": "duckdb",
+    "_duckdb": "duckdb",
+}
+"""The engine to which the connections of a library lead."""
 ADDRESSES = ("postgresql://", "postgres://")
 
 
@@ -17,14 +24,8 @@ def told_by(database: Any) -> EngineName | None:
     """The engine that a database belongs to; None where it leaves that open."""
     if isinstance(database, str) and database.startswith(ADDRESSES):
         return "postgres"
-    module = type(database).__module__
-    if module.startswith("psycopg."):
-        return "postgres"
-    if module.startswith("pyspark."):
-        return "spark"
-    if module.startswith(("duckdb", "_duckdb")):
-        return "duckdb"
-    return None
+    package = type(database).__module__.split(".", 1)[0]
+    return LIBRARIES.get(package)
 
 
 def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None) -> EngineName:

@@ -158,6 +158,7 @@ class SparkEngine(Engine):
     def _keep(self, how: str, target: str, frame: DataFrame) -> None:
         if how == "create or replace view":
             self.work_tables.source(target, frame)
+            self._side_by_side(target)
             return
         if target == "snapshot":
             from pyspark.sql.functions import monotonically_increasing_id
@@ -165,6 +166,12 @@ class SparkEngine(Engine):
             # written at once, so that a row keeps the number it was given
             frame = frame.withColumn("rowid", monotonically_increasing_id())
         self.work_tables.keep(target, frame, append=how == "insert into")
+        self._side_by_side(target)
+
+    def _side_by_side(self, target: str) -> None:
+        """Published rows and originals are joined once for every column that is checked."""
+        if target in ("link", "originals"):
+            self.work_tables.side_by_side(target, "row_ref")
 
     def asking(self, where: str) -> Asking:
         """Spark plans one statement while it works on another: many are asked at a time."""

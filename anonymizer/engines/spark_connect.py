@@ -28,10 +28,14 @@ MEANING = {
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.storeAssignmentPolicy": "ANSI",
+    # files of codes are a tenth of the rows they hold: judged by their size, a million rows would
+    # be sent to every executor. What is small is known, and says so itself.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": "10MB",
     # the secret of a run is 64 hexadecimal digits: plans and event logs do not show it
     "spark.sql.redaction.string.regex": "[0-9a-f]{64}",
 }
-"""Settings on which the meaning of statements hangs, with what a run relies on."""
+"""Settings on which the meaning of statements and their cost hang, with what a run relies on."""
 
 LOCAL = {
     "spark.ui.enabled": "false",
@@ -86,9 +90,7 @@ def _builder() -> type[SparkSession]:
 def _started(limits: Limits) -> SparkSession:
     _need_java()
     silent = Path(__file__).with_name("spark_log4j2.properties").as_uri()
-    # on one machine compiling everything to the last costs more than a run gains by it
-    java = f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={silent}"
-    settings = {**LOCAL, "spark.driver.extraJavaOptions": java}
+    settings = {**LOCAL, "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={silent}"}
     if limits.memory is not None:
         settings["spark.driver.memory"] = _memory(limits.memory)
     builder = _builder().builder.appName("anonymizer")

@@ -17,6 +17,9 @@ from anonymizer.engines.duckdb import DuckDBEngine
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+BROADCAST_UP_TO = 200_000
+"""Rows up to which a table of compact state is sent to every executor whole."""
+
 DRAW = "draw"
 """A column of 128-bit integers: on Spark a text of 32 hexadecimal digits."""
 
@@ -44,6 +47,8 @@ class SparkTables:
     destinations: dict[str, Path | str] = field(default_factory=dict)
     """Work tables that are written somewhere else, a folder or a table of the catalog: what will be
     published."""
+    kept: list[DataFrame] = field(default_factory=list)
+    """Frames held in memory, or on the executors' disks."""
     _written: int = 0
 
     def view(self, name: str) -> str:
@@ -70,9 +75,19 @@ class SparkTables:
         self._show(name, place)
         self.places[name] = Place(place.files, on_spark=True)
 
-    def _show(self, name: str, place: Place) -> None:
-        files = [str(path) for path in place.files]
-        self.spark.read.parquet(*files).createOrReplaceTempView(self.view(name))
+    def _show(self, name: str, place: Place, *, small: bool = False) -> None:
+        frame = self.spark.read.parquet(*map(str, place.files))
+        if small:
+            frame = frame.hint("broadcast")
+        frame.createOrReplaceTempView(self.view(name))
+
+    def side_by_side(self, name: str, key: str) -> None:
+        """Hold a table divided and sorted by a column: joins by it move no rows any more."""
+        parts = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
+        frame = self.spark.table(self.view(name)).repartition(parts, key)
+        frame = frame.sortWithinPartitions(key).persist()
+        frame.createOrReplaceTempView(self.view(name))
+        self.kept.append(frame)
 
     def _file(self, name: str) -> Path:
         self._written += 1
@@ -108,15 +123,17 @@ class SparkTables:
         if place is None or place.on_spark:
             return
         path = self._file(name).with_suffix(".parquet")
-        columns = self.duckdb.describe(ident(work(name)).text, name)
+        target = ident(work(name))
+        columns = self.duckdb.describe(target.text, name)
         listed = ", ".join(_portable(column, kind) for column, kind in columns)
         self.duckdb.raw(
-            f"copy (select {listed} from {ident(work(name))}) to {lit(str(path))} (format parquet)",
+            f"copy (select {listed} from {target}) to {lit(str(path))} (format parquet)",
             name,
         )
         place.files = [path]
         place.on_spark = True
-        self._show(name, place)
+        rows = int(self.duckdb.raw(f"select count(*) from {target}", name)[0][0])
+        self._show(name, place, small=rows <= BROADCAST_UP_TO)
 
     def drop(self) -> None:
         """Remove every temporary view; the files go with the folder of the run."""
@@ -124,6 +141,9 @@ class SparkTables:
             if place.on_spark:
                 self.spark.catalog.dropTempView(self.view(name))
         self.places.clear()
+        for frame in self.kept:
+            frame.unpersist()
+        self.kept.clear()
 
 
 def _portable(column: str, kind: str) -> str:

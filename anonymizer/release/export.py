@@ -99,7 +99,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
 
 def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export:
     """Export from Postgres, by way of a DuckDB database."""
-    _check_target(target, target.with_name(""), (*FORMATS, DATABASE))
+    _check_target(target, target.parent, (*FORMATS, DATABASE))
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         beside = Path(folder) / "release.duckdb"
         carry(policy, database, beside)

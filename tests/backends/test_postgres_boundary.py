@@ -42,7 +42,7 @@ def test_the_role_reads_the_view_and_nothing_beneath(address: str, reader: str) 
     import psycopg
 
     made = on_postgres(granted(reader), address)
-    assert made.warnings == ()
+    assert not any("can read the source" in warning for warning in made.warnings)
     assert query(address, "select count(*) from main.people_anonymous", reader) == [(len(ROWS),)]
     beneath = query(
         address, "select tablename from pg_tables where schemaname in ('main', '_anonymizer')"

@@ -65,8 +65,8 @@ BAD: dict[str, tuple[Callable[[str], str], dict[str, Any], str, str]] = {
     "file": (lambda a: a, {"source": {"file": "x.parquet"}}, "source.file", "reads its own tables"),
     "algorithm": (
         lambda a: a,
-        {"algorithm": {"name": "privacyfrost"}},
-        "algorithm.name",
+        {"algorithm": {"name": "mondrian", "loop": "recursive"}},
+        "algorithm.loop",
         "not available with the engine postgres",
     ),
     "publish elsewhere": (

@@ -54,6 +54,16 @@ def group_by_all(node: exp.Expr) -> exp.Expr:
     return exp.Group(expressions=places)
 
 
+def read_once(node: exp.Expr) -> exp.Expr:
+    """A CTE of different values is computed before it is used.
+
+    Else a condition on what is made of each value is moved below, and judged for every row.
+    """
+    if isinstance(node, exp.CTE) and node.this.args.get("distinct") is not None:
+        node.set("materialized", True)
+    return node
+
+
 def plain_qualify(node: exp.Expr) -> exp.Expr:
     """QUALIFY over `*` would publish the column that its filter needs."""
     if isinstance(node, exp.Select) and node.args.get("qualify") and node.is_star:

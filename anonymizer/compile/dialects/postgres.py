@@ -11,6 +11,7 @@ from anonymizer.compile.dialects.common import (
     group_by_all,
     named_subqueries,
     plain_qualify,
+    read_once,
     tuple_membership,
 )
 from anonymizer.compile.dialects.postgres_known import FUNCTIONS, NODES
@@ -77,13 +78,15 @@ def draws(node: exp.Expr) -> exp.Expr:
 
 
 def _reversed(text: exp.Expr) -> exp.Expr:
-    """The digest of a text, last byte first, in upper case."""
-    pairs = "".join(f"{chr(97 + i)}{chr(65 + i)}" for i in range(DIGITS // 2))
-    backwards = "".join(pairs[i : i + 2] for i in range(DIGITS - 2, -1, -2))
+    """The digest of a text, last byte first, in upper case.
+
+    Taken apart as bytes, which costs a third of moving its digits; `offset 0` keeps the planner
+    from computing the digest once for each of them.
+    """
+    bytes_ = " || ".join(f"substr(x.b, {place}, 1)" for place in range(DIGITS // 2, 0, -1))
     return _filled(
-        "upper(translate(pattern, places, md5(t)))",
-        pattern=exp.Literal.string(backwards),
-        places=exp.Literal.string(pairs),
+        f"(select upper(encode({bytes_}, 'hex'))"
+        " from (select decode(md5(t), 'hex') as b offset 0) as x)",
         t=text,
     )
 
@@ -180,6 +183,7 @@ REWRITES: tuple[Rewrite, ...] = (
     rows_of_tables,
     plain_qualify,
     group_by_all,
+    read_once,
     tuple_membership,
     null_safe_joins,
     closest_rows,

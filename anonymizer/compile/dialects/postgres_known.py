@@ -7,14 +7,15 @@ NODES = frozenset(
     """
     Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayToString Avg Between BitwiseAnd
     BitwiseLeftShift BitwiseOrAgg BitwiseRightShift Boolean Bracket CTE Case Cast Ceil Coalesce
-    Collate Column ColumnDef Concat Count Create DPipe DataType DataTypeParam DenseRank Distinct
-    Div EQ Exists Explode ExplodingGenerateSeries Extract Filter FirstValue Floor From GT GTE
-    Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval Is Join LT LTE Lag
-    LastValue Lateral Lead Least Left Length Limit Literal Ln Log LogicalOr MD5 Max Min Mod Mul
-    NEQ Neg Not Null NullSafeNEQ Nullif Or Order Ordered Pad Paren Pow Properties RegexpLike
-    RegexpReplace Repeat Replace Right Round RowNumber Schema Select SplitPart Sqrt Star
-    StartsWith Sub Subquery Substring Sum Table TableAlias TimestampTrunc Translate Trim Trunc
-    Tuple Union UnloggedProperty Unnest Upper Values Var Where Window WindowSpec With
+    Collate Column ColumnDef Concat Count Create DPipe DataType DataTypeParam Decode DenseRank
+    Distinct Div EQ Encode Exists Exp Explode ExplodingGenerateSeries Extract Filter FirstValue
+    Floor From GT GTE Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval
+    Is Join LT LTE Lag LastValue Lateral Lead Least Left Length Limit Literal Ln Log LogicalAnd
+    LogicalOr MD5 Max Min Mod Mul NEQ Neg Not Null NullSafeNEQ Nullif Offset Or Order Ordered
+    Pad Paren Pow Properties RegexpLike RegexpReplace Repeat Replace Right Round RowNumber
+    Schema Select SplitPart Sqrt Star StartsWith Sub Subquery Substring Sum Table TableAlias
+    TimestampTrunc Translate Trim Trunc Tuple Union UnloggedProperty Unnest Upper Values Var
+    Where Window WindowSpec With
     """.split()  # noqa: SIM905 - a list of words reads better
 )
 """Kinds of nodes, as sqlglot calls them."""

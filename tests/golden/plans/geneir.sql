@@ -524,8 +524,9 @@ written as (
         end as cell,
         lo,
         hi
-        , case when whole then 1 else coalesce((least(cast(hi as double), last_place) - greatest(cast(lo as double), first_place)) / nullif(last_place - first_place, 0), 0) end as ncp
-        , case when whole then 1 else coalesce((least(cast(hi as double), last_place) - greatest(cast(lo as double), first_place)) / nullif(last_place - first_place, 0), 0) end as glm
+        , case when whole then 1
+            else coalesce((least(cast(hi as double), last_place) - greatest(cast(lo as double), first_place)) / nullif(last_place - first_place, 0), 0)
+        end as ncp
         , case when level = 4 then 1 else coalesce(width / nullif(whole_width, 0), 0) end as distortion
     from placed
 ),
