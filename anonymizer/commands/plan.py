@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @policy_argument
-@database_option(
-    "Database of the source: a file or postgresql://...; not needed for file sources."
-)
+@database_option("Database of the source: a file or postgresql://...; not needed for file sources.")
 @engine_option
 @preset_option
 @output_options
