@@ -37,7 +37,7 @@ from anonymizer.release.release import Release
 from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.seed import Seed
 from anonymizer.session import Database, Session, open_session
-from anonymizer.verify import Verification, requirements_of
+from anonymizer.verify import Verification, requirements_of, with_paths_of
 
 if TYPE_CHECKING:
     pass
@@ -253,7 +253,7 @@ def verify(
         for view, required in views:
             manifest = read_manifest(opened, view)
             population = members_at_hand(policy, opened, manifest.layout)
-            requirements = required or manifest.requirements
+            requirements = with_paths_of(required or manifest.requirements, manifest.requirements)
             found = judge(opened, view, manifest.layout, requirements, population)
             total = found if total is None else total + found
     assert total is not None

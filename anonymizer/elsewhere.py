@@ -21,7 +21,7 @@ from anonymizer.release.judge import judge
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
 from anonymizer.seed import Seed
-from anonymizer.verify import Verification, requirements_of
+from anonymizer.verify import Verification, requirements_of, with_paths_of
 
 
 def plan_on(policy: Policy, database: Any, engine: EngineName) -> Plan:
@@ -70,6 +70,7 @@ def verify_on(policy: Policy | None, database: Any, engine: EngineName) -> Verif
         for view in found.views(policy):
             manifest = found.manifest(view)
             required = requirements_of(policy) if policy is not None else manifest.requirements
+            required = with_paths_of(required, manifest.requirements)
             population = members_at_hand(policy, found.engine, manifest.layout)
             judged = judge(found.engine, view, manifest.layout, required, population)
             total = judged if total is None else total + judged

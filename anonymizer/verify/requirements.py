@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -37,6 +37,23 @@ def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requiremen
     equally many. Any label (or number) that tells nodes of one level apart will do.
     """
     return replace(requirement, parameters={**requirement.parameters, "paths": dict(paths)})
+
+
+def with_paths_of(
+    required: Iterable[Requirement], published: Iterable[Requirement]
+) -> tuple[Requirement, ...]:
+    """Requirements with the paths that the manifest of a release holds for the same distances."""
+    paths = {
+        (item.name, item.column): item.parameters["paths"]
+        for item in published
+        if "paths" in item.parameters
+    }
+    return tuple(
+        with_paths(item, paths[item.name, item.column])
+        if (item.name, item.column) in paths and item.parameters.get("distance") == "hierarchical"
+        else item
+        for item in required
+    )
 
 
 def _of_table(policy: Policy) -> Iterator[Requirement]:

@@ -360,6 +360,25 @@ def test_a_release_is_judged_again_from_its_file_alone(tmp_path: Path, database:
     assert {check.name for check in failed.failed} == {"k_anonymity", "k_anonymity_tuples"}
 
 
+def test_a_hierarchical_distance_is_judged_again_without_the_hierarchy(
+    tmp_path: Path, database: Path
+) -> None:
+    """The manifest holds the paths of the published values; the recipient has no other source."""
+    tree = tmp_path / "illness.csv"
+    tree.write_text("flu;lungs;*\ncold;lungs;*\nacne;skin;*\n")
+    illness = {
+        "role": "sensitive",
+        "hierarchy": {"builder": "taxonomy", "file": tree.name},
+        "protect": {"t_closeness": {"t": 0.4, "distance": "hierarchical"}},
+    }
+    given = policy(tmp_path, {**COLUMNS, "illness": illness})
+    run(given, database)
+    tree.unlink()
+    again = anonymizer.verify(given)
+    assert again.passed
+    assert "t_closeness" in {check.name for check in again.checks}
+
+
 def test_a_release_that_was_changed_afterwards_fails(tmp_path: Path, database: Path) -> None:
     given = policy(tmp_path, COLUMNS, k=3)
     release = run(given, database)

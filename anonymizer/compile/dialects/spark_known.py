@@ -14,7 +14,8 @@ NODES = frozenset(
     TsOrDsToDate Tuple Union UnixMicros Upper Values Where Window WindowSpec With WithinGroup
     Year""".split()  # noqa: SIM905 - a list of words reads better
 )
-"""Kinds of nodes of sqlglot's tree, all of them run on Spark by the tests."""
+"""Kinds of nodes of sqlglot's tree. Bit operations stand in printed scripts only, which no test
+runs on Spark."""
 
 FUNCTIONS = frozenset({"arrays_overlap", "octet_length", "xxhash64"})
 """Functions that sqlglot passes on by name."""
