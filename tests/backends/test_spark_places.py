@@ -117,11 +117,16 @@ def test_missing_files_are_told_before_spark_starts(tmp_path: Path) -> None:
     assert text == "source.file: there is no file or folder none.parquet"
 
 
-def test_without_spark_or_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.spark
+def test_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = policy({"file": str(rows(tmp_path))}, publish={"database": str(tmp_path / "out")})
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "engine: Spark needs Java, and none is found" in refused(given)
+
+
+def test_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = policy({"file": str(rows(tmp_path))}, publish={"database": str(tmp_path / "out")})
     real = builtins.__import__
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:
