@@ -72,6 +72,10 @@ def engine(spark: Any) -> Iterator[SparkEngine]:
     with spark_engine(None, spark, secrets.token_hex(8), Limits(threads=1)) as opened:
         opened.all_on_spark = True
         yield opened
+    # the session is shared with tests that look at what is in it
+    for row in spark.sql("show tables").collect():
+        if row["isTemporary"]:
+            spark.catalog.dropTempView(row["tableName"])
 
 
 @pytest.fixture
