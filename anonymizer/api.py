@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anonymizer import runfolder
 from anonymizer.algorithms.remarks import remarks
@@ -29,18 +28,13 @@ from anonymizer.release.file_target import FileTarget, building_of
 from anonymizer.release.inplace_target import InPlaceTarget
 from anonymizer.release.judge import judge
 from anonymizer.release.layout import Requirement
-from anonymizer.release.manifest import (
-    read_manifest,
-)
+from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
 from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.seed import Seed
 from anonymizer.session import Database, Session, open_session
 from anonymizer.verify import Verification, requirements_of, with_paths_of
-
-if TYPE_CHECKING:
-    pass
 
 
 @contextmanager
