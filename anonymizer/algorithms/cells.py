@@ -10,6 +10,7 @@ from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.labels import value_label
 from anonymizer.algorithms.mondrian.loss import shape
 from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.mondrian.words import WORD_BITS
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, Table, work
 from anonymizer.plan import Step
@@ -46,6 +47,18 @@ class Cell:
     @property
     def domain(self) -> Table:
         return self.attribute.domain
+
+    @property
+    def as_bits(self) -> bool:
+        """Whether its sets fit one integer, a bit per code.
+
+        Classes share sets: the text of each is then made once, not once per class.
+        """
+        return self.shape == "set" and self.attribute.distinct <= WORD_BITS - 1
+
+    @property
+    def bits(self) -> Sql:
+        return self._named("bits")
 
     @property
     def sets(self) -> Table:

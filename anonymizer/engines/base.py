@@ -55,6 +55,10 @@ class Engine(ABC):
         """
         return lambda text: self.raw(text, where)
 
+    def expect(self, rows: int) -> None:
+        """Told how many rows the source has, an engine may choose its means."""
+        del rows
+
     @property
     @abstractmethod
     def column_names(self) -> list[str]:

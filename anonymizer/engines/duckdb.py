@@ -20,6 +20,11 @@ SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
 MOST_LISTED = 20_000
 """Rows that are loaded as lists, which saves the time that it takes to import pandas."""
+FEW_ROWS = 50_000
+"""Rows up to which one thread is used: two wake each other for steps that take less than that.
+
+A scan of less than a row group (122,880 rows) is the work of one thread anyway.
+"""
 
 __all__ = ["SOURCE", "DuckDBEngine", "Limits", "Rows", "borrowed_connection", "own_connection"]
 
@@ -41,6 +46,8 @@ class DuckDBEngine(Engine):
     """Catalog of the source; None where there is no source database."""
     schema: str | None = None
     """Default schema of a user's connection."""
+    free_threads: bool = False
+    """Whether the number of threads is left to us."""
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
         """Run one statement and fetch all of its (few) rows."""
@@ -55,6 +62,10 @@ class DuckDBEngine(Engine):
             return cursor.fetchall()
         except duckdb.Error as error:
             raise translate(error, where) from error
+
+    def expect(self, rows: int) -> None:
+        if self.free_threads and rows <= FEW_ROWS:
+            self.connection.execute("set threads = 1")
 
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL."""
@@ -188,8 +199,14 @@ def own_connection(
         connection.execute(f"set allowed_paths = [{', '.join(lit(f).text for f in files)}]")
         with scratch(connection):
             connection.execute("set enable_external_access = false")
+            connection.execute("set allowed_configs = ['threads']")
             connection.execute("set lock_configuration = true")
-            yield DuckDBEngine(connection, True, catalog=SOURCE if database else None)
+            yield DuckDBEngine(
+                connection,
+                True,
+                catalog=SOURCE if database else None,
+                free_threads=limits.threads is None,
+            )
 
 
 def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:

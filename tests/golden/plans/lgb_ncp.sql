@@ -915,6 +915,7 @@ select
     , min(u.c4) filter (where u.c4 > 0) as lo4
     , max(u.c4) filter (where u.c4 > 0) as hi4
     , bool_or(u.c4 = 0) as null4
+    , bit_or(case when u.c4 > 0 then cast(1 as bigint) << u.c4 else 0 end) as bits4
 from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
@@ -943,22 +944,20 @@ select
     l.leaves / cast(l.all_leaves as double) as share
 from shared l;
 
--- sets of sex: The set of values of one categorical attribute in every class that has more than one.
+-- sets of sex: The sets of values of one categorical attribute that classes with more than one publish: told apart by their bits where a domain is small, else by class.
 create or replace table anon_scratch.main.sets_4 as
 with pairs as (
-    select distinct m.class_id, u.c4 as code
-    from anon_scratch.main.members m
-    join anon_scratch.main.units u on u.unit = m.unit
-    join anon_scratch.main.boxes b on b.class_id = m.class_id
-    where b.lo4 < b.hi4 and u.c4 > 0
+    select f.bits, d.code
+    from (select distinct bits4 as bits from anon_scratch.main.boxes where lo4 < hi4) f
+    join anon_scratch.main.domain_4 d on d.code > 0 and (f.bits >> d.code) & 1 = 1
 )
 select
-    p.class_id,
+    p.bits,
     count(*) as size,
     list(d.value order by d.value) as cell
 from pairs p
 join anon_scratch.main.domain_4 d on d.code = p.code
-group by p.class_id;
+group by p.bits;
 
 -- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
 create or replace table anon_scratch.main.cells as
@@ -988,7 +987,7 @@ left join anon_scratch.main.domain_2 high2 on high2.code = b.hi2
 left join anon_scratch.main.domain_3 low3 on low3.code = b.lo3
 left join anon_scratch.main.labels_3 chosen3 on chosen3.low = b.lo3 and chosen3.high = b.hi3
 left join anon_scratch.main.domain_4 low4 on low4.code = b.lo4
-left join anon_scratch.main.sets_4 chosen4 on chosen4.class_id = b.class_id;
+left join anon_scratch.main.sets_4 chosen4 on chosen4.bits = b.bits4;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as
