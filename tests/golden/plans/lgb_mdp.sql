@@ -8,7 +8,7 @@ select
     cast("sex" as varchar) collate "binary" as q4,
     cast("ill" as varchar) collate "binary" as s1,
     cast("ward" as varchar) collate "binary" as k1,
-    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity,
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar))) as identity,
     case when "visit" is not null then hash("visit") end as h0,
     case when "patient" is not null then hash("patient") end as h1
 from "anon_source"."main"."people";
@@ -721,13 +721,12 @@ spans as (
     group by class_id, attribute
     having count(*) > 1 and sum(n) >= 4
 ),
--- one window over all classes, less what stands before a class, costs a quarter of a partition for each
 totals as (
     select
-        s.*,
-        cast(sum(n_all) over below as bigint) - n_all as n_before,
-        cast(sum(units_all) over below as bigint) - units_all as units_before,
-        cast(sum(values_all) over below as bigint) - values_all as values_before
+        s.*
+        , cast(sum(n_all) over below as bigint) - n_all as n_before
+        , cast(sum(units_all) over below as bigint) - units_all as units_before
+        , cast(sum(values_all) over below as bigint) - values_all as values_before
         , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
         , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
         , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3

@@ -8,7 +8,7 @@ select
     cast("sex" as varchar) collate "binary" as q4,
     cast("ill" as varchar) collate "binary" as s1,
     cast("ward" as varchar) collate "binary" as k1,
-    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity,
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar))) as identity,
     case when "visit" is not null then hash("visit") end as h0,
     case when "patient" is not null then hash("patient") end as h1
 from "anon_source"."main"."people";

@@ -8,7 +8,7 @@ select
     cast("ill" as varchar) collate "binary" as s1,
     cast("ward" as varchar) collate "binary" as k1,
     "patient" as person,
-    md5(concat(coalesce(strlen(cast("visit" as varchar)), -1), ':', cast("visit" as varchar), coalesce(strlen(cast("patient" as varchar)), -1), ':', cast("patient" as varchar), coalesce(strlen(cast("hide" as varchar)), -1), ':', cast("hide" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar), coalesce(strlen(cast("cost" as varchar)), -1), ':', cast("cost" as varchar), coalesce(strlen(cast("ward" as varchar)), -1), ':', cast("ward" as varchar))) as identity
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar))) as identity
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -467,7 +467,6 @@ spans as (
     select
         class_id, attribute,
         cast(sum(n) as bigint) as n_all,
-        cast(sum(units) as bigint) as units_all,
         count(*) as values_all,
         min(code) as first_code,
         max(code) as last_code,
@@ -477,13 +476,9 @@ spans as (
     group by class_id, attribute
     having count(*) > 1 and sum(n) >= 4
 ),
--- one window over all classes, less what stands before a class, costs a quarter of a partition for each
 totals as (
     select
-        s.*,
-        cast(sum(n_all) over below as bigint) - n_all as n_before,
-        cast(sum(units_all) over below as bigint) - units_all as units_before,
-        cast(sum(values_all) over below as bigint) - values_all as values_before
+        s.*
         , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
         , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
         , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
@@ -492,15 +487,14 @@ totals as (
     from spans s
     join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
     join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
-    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
 ),
 running as (
     select
         p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
         t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
-        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
-        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
-        row_number() over below - t.values_before as values_left,
+        cast(sum(p.n) over below as bigint) as n_left,
+        cast(sum(p.units) over below as bigint) as units_left,
+        row_number() over below as values_left,
         case when p.code < t.last_code then lead(p.share) over below end as next_share
         , lead(p.code) over below as next_code
         , p.a1, p.z1
@@ -520,7 +514,7 @@ running as (
         , case when p.code < t.last_code then lead(p.a5) over below end as next_a5
     from placed p
     join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
+    window below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
 ),
 scored as (
     select

@@ -376,13 +376,12 @@ spans as (
     group by class_id, attribute
     having count(*) > 1 and sum(n) >= 4
 ),
--- one window over all classes, less what stands before a class, costs a quarter of a partition for each
 totals as (
     select
-        s.*,
-        cast(sum(n_all) over below as bigint) - n_all as n_before,
-        cast(sum(units_all) over below as bigint) - units_all as units_before,
-        cast(sum(values_all) over below as bigint) - values_all as values_before
+        s.*
+        , cast(sum(n_all) over below as bigint) - n_all as n_before
+        , cast(sum(units_all) over below as bigint) - units_all as units_before
+        , cast(sum(values_all) over below as bigint) - values_all as values_before
         , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
         , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
         , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
