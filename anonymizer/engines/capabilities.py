@@ -64,6 +64,11 @@ def option(name: str, wanted: object) -> Callable[[Policy], Iterator[str]]:
     return uses
 
 
+def _refined(policy: Policy) -> Iterator[str]:
+    if getattr(policy.algorithm, "refine", 0):
+        yield "algorithm.refine"
+
+
 def model(name: str) -> Callable[[Policy], Iterator[str]]:
     """Policies that ask for this privacy model."""
 
@@ -167,6 +172,11 @@ FEATURES: tuple[Feature, ...] = (
             "no recursive statement there keeps one row per key",
             "loop: auto, which gives the same classes",
         ),
+    ),
+    Feature(
+        "&nbsp;&nbsp;`refine`",
+        _refined,
+        _lacking(ELSEWHERE, "its rounds take seconds each there", "leave refine out"),
     ),
     Feature("algorithm `lgb`, with buckets", algorithm("lgb")),
     Feature("algorithm `full_domain`", algorithm("full_domain")),

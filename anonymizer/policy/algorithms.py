@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from anonymizer.policy.frozen import TAG, Options, fail
 from anonymizer.policy.suggest import closest
@@ -22,6 +22,9 @@ class Mondrian(Options):
     """With `loss`: so many cuts of a class, the best of each attribute, are compared by what they
     save over all attributes; 1: by what they save in the attribute that is cut, which is also the
     way under rules that compare a class with the whole table, and under rules on persons."""
+    refine: Annotated[int, Field(ge=0, le=20)] = 0
+    """Rounds of a last pass that moves rows to neighbouring classes while that loses less; only
+    where k_anonymity is all that is asked of classes."""
     strict: bool = True
     """True: equal values stay together (the paper's strict partitioning); false: rows equal to
     the median may go to either side."""

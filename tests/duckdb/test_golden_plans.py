@@ -98,6 +98,7 @@ POLICIES: dict[str, dict[str, Any]] = {
             "delta_presence": {"min": 0.1, "max": 1, "population": "people"},
         },
     },
+    "mondrian_refine": {"columns": columns(), "algorithm": {**MONDRIAN, "refine": 1}},
     "mondrian_relaxed": {
         "columns": columns(age={"role": "quasi", "nulls": "forbid"}),
         "algorithm": {**MONDRIAN, "split": "median", "strict": False},

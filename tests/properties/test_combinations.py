@@ -77,6 +77,7 @@ ALGORITHMS: list[Options] = [
     {"name": "mondrian", "split": "median"},
     {"name": "mondrian", "split": "median", "strict": False},
     {"name": "mondrian", "loop": "driven"},
+    {"name": "mondrian", "refine": 2},
     {"name": "lgb"},
     {"name": "lgb", "generalization": "ncp"},
     {"name": "lgb", "generalization": "loss", "ranges": "tight"},

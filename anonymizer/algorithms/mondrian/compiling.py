@@ -6,6 +6,7 @@ from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
+from anonymizer.algorithms.mondrian.refine import refine_steps
 from anonymizer.algorithms.persons.feasible import feasibility
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.persons.units import extent_steps
@@ -92,6 +93,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *partition_stages(
             roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
         ),
+        *refine_steps(roles.quasi, k, options.refine),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
     )
     layout, columns = published(policy, roles, {})

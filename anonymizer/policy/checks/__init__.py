@@ -35,6 +35,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (algorithms.quasi_needed, ("columns", "algorithm")),
     (algorithms.hierarchies_needed, ("algorithm",)),
     (algorithms.levels_nest, ("algorithm",)),
+    (algorithms.refine, ("algorithm", "privacy", "preset", "columns")),
     (algorithms.lgb, ("algorithm", "privacy", "preset")),
     (algorithms.privacyfrost_columns, ("algorithm",)),
     (algorithms.persons_clustered, ("algorithm", "privacy")),

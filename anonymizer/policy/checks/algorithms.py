@@ -58,6 +58,17 @@ def levels_nest(policy: Policy) -> Iterator[Problem]:
             yield Problem(column_path(name, "hierarchy", "mode"), said, "chain", hint)
 
 
+def refine(policy: Policy) -> Iterator[Problem]:
+    """A unit that moves changes what its classes hold, which only k-anonymity does not mind."""
+    if not getattr(policy.algorithm, "refine", 0):
+        return
+    asked = [f"privacy.{name}" for name in policy.privacy.guarantees if name != "k_anonymity"]
+    asked += [column_path(name, "protect") for name in policy.protected]
+    for path in asked:
+        said = f"moves rows between classes under k_anonymity alone, and {path} asks for more"
+        yield Problem("algorithm.refine", said, "0", "leave refine out")
+
+
 def lgb(policy: Policy) -> Iterator[Problem]:
     """What lgb needs beside its columns."""
     algorithm = policy.algorithm
