@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.labels import typed, value_text
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
 from anonymizer.plan import Guard, Row, Stage, Step
@@ -99,7 +99,9 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     others = [_text(name, profile) for name, _ in profile.columns if name not in quasi]
     if not others:
         return None
-    texts = ", ".join(f"coalesce(strlen({text}), -1), ':', {text}" for text in others)
+    # (a length that is a text is made once per different value of a column, not once per row)
+    length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
+    texts = ", ".join(length.format(text) for text in others)
     return Sql(f"md5(concat({texts}))")
 
 
@@ -138,14 +140,14 @@ def values_at_once(roles: Roles) -> tuple[Step, ...]:
 
 
 def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
-    """Queries for the rows of the snapshot, and for those in which a quasi-identifier is NULL."""
+    """Queries for the rows of the snapshot, and for those in which a quasi-identifier is known."""
     if at_once and roles.quasi:
         counted = f"select coalesce(sum(n), 0) from {ident(DISTINCT)}"
         first = roles.quasi[0].index
-        nulls = [f"{counted} where g{a.index} = 0 and {a.q} is null" for a in roles.quasi]
-        return [f"{counted} where g{first} = 0", *nulls]
+        known = [f"{counted} where g{a.index} = 0 and {a.q} is not null" for a in roles.quasi]
+        return [f"{counted} where g{first} = 0", *known]
     counted = f"select count(*) from {ident(SNAPSHOT)}"
-    return [counted, *(f"{counted} where {a.q} is null" for a in roles.quasi)]
+    return [counted, *(f"select coalesce(sum(n), 0) from {ident(a.values)}" for a in roles.quasi)]
 
 
 def domain_steps(roles: Roles) -> tuple[Step, ...]:
@@ -195,6 +197,7 @@ def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
     carried = [s.s for s in roles.sensitive] + [k.k for k in roles.kept]
     if policy.person is not None:
         carried.append(Sql("person"))
+    copy_text = Sql(f"concat(hex(draw), {lit(':copy ')}, copy)")
     return Step(
         "encode rows",
         "prepare/coded.sql.j2",
@@ -211,7 +214,8 @@ def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
             "suppressed": suppressed(policy, roles),
             "numbered": numbered,
             "copies": policy.key is None,
-            "copy_draw": Sql(f"md5_number(concat(hex(draw), {lit(':copy ')}, copy))"),
+            "copy_text": copy_text,
+            "copy_draw": sql("md5_number({text})", text=copy_text),
         },
         binds=("secret",),
     )

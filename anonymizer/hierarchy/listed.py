@@ -9,8 +9,13 @@ from anonymizer.hierarchy.text import from_text
 from anonymizer.plan import Row, Stage
 
 
-def covered(place: Place, listed: Table, *, option: str) -> tuple[Stage, ...]:
-    """Stop unless every value of the source is listed, and no value is listed in two spellings."""
+def covered(
+    place: Place, listed: Table, *, option: str, spellings: bool = True
+) -> tuple[Stage, ...]:
+    """Stop unless every value of the source is listed, and no value is listed in two spellings.
+
+    Without `spellings` the caller knows that no two of the listed texts are the same value.
+    """
     path = f"{place.path}.{option}"
     typed = from_text(Sql("value"), place.sql_type)
 
@@ -28,9 +33,8 @@ def covered(place: Place, listed: Table, *, option: str) -> tuple[Stage, ...]:
             hint="keep one of them, such as 1 or 01",
         )
 
-    return (
-        place.guard("guard_listed_twice", {"listed": listed, "typed": typed}, twice),
-        place.guard(
-            "guard_lacking", {"values": place.values, "listed": listed, "typed": typed}, lacking
-        ),
+    once = place.guard("guard_listed_twice", {"listed": listed, "typed": typed}, twice)
+    known = place.guard(
+        "guard_lacking", {"values": place.values, "listed": listed, "typed": typed}, lacking
     )
+    return (once, known) if spellings else (known,)

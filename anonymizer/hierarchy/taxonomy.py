@@ -42,7 +42,8 @@ def taxonomy(
         reading = _table(place, str(spec.table), resolve, listed)
     return (
         reading,
-        *covered(place, listed, option=option),
+        # as texts its values differ: the check of the tree has made sure of that
+        *covered(place, listed, option=option, spellings=place.sql_type != "VARCHAR"),
         place.step(
             "listed",
             values=place.values,

@@ -100,6 +100,14 @@ class Searched:
         )
         return Sql(f"case {whens} end" if whens else "cast(null as integer)")
 
+    def parting_mask(self, word: int) -> Sql:
+        """The same expression for the bits of that level, those in one word of a tuple."""
+        whens = " ".join(
+            f"when m{field.word} & {field.mask} <> 0 then {field.mask if field.word == word else 0}"
+            for field in reversed(self.fields)
+        )
+        return Sql(f"case {whens} else 0 end" if whens else "0")
+
 
 def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, ...]:
     """Raises PolicyError with every priority, level and hierarchy that the search cannot use."""

@@ -22,6 +22,11 @@ OPEN = work("open_classes")
 
 RECURSIVE_UP_TO = 1_000_000
 """Rows up to which classes are divided in one recursive statement; the classes are the same."""
+IN_TURN_FROM = 50_000
+"""Rows from which the columns of a class are judged in turn, the one that gains most first.
+
+Rules that compare distributions are dear enough for any table. The classes are the same.
+"""
 
 
 def class_stages(
@@ -42,19 +47,9 @@ def class_stages(
     """
     keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
     rules = judged_by(policy, roles, keys)
-    fields = [
-        (
-            a.climbed.position,
-            field.level,
-            a.rank,
-            a.weight,
-            *(field.mask if word.number == field.word else 0 for word in packed.words),
-        )
-        for a in columns
-        for field in a.fields
-    ]
     context: dict[str, Any] = {
         "attributes": list(columns),
+        "by_rank": sorted(columns, key=lambda a: a.rank),
         "words": packed.words,
         "tuples": TUPLES,
         "depths": DEPTHS,
@@ -63,18 +58,19 @@ def class_stages(
         "members": MEMBERS,
         "class_levels": CLASS_LEVELS,
         "k": k,
-        "fields": fields,
         "child": Sql(" + ".join(f"(o.{word.w} & m.{word.m})" for word in packed.words)),
         "protections": rules,
         "keys": keys,
         "references": [rule.reference for rule in rules],
         "cells": [rule.cells for rule in rules],
+        "in_turn": bool(rules) and (rows >= IN_TURN_FROM or any(rule.dear for rule in rules)),
         "partial": partial,
     }
     dividing: tuple[Stage, ...] = ()
-    if partial and fields:
+    levels = sum(len(a.fields) for a in columns)
+    if partial and levels:
         recursive = rows <= RECURSIVE_UP_TO
-        dividing = _recursive(context) if recursive else _driven(context, len(fields) + 1)
+        dividing = _recursive(context) if recursive else _driven(context, levels + 1)
     return (
         Step("classes", "privacyfrost/classes.sql.j2", context),
         *dividing,

@@ -10,6 +10,7 @@ from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, join, lit, work
 from anonymizer.policy import Policy
 from anonymizer.privacy import merge_layers
+from anonymizer.privacy.rule import size_layer
 from anonymizer.profile import Sensitive
 
 
@@ -19,17 +20,23 @@ class Judged:
 
     column: Sensitive
     dense: bool
+    sized: bool
+    """Whether its rules look at the size of the group, which comes before the layers."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
+
+    @property
+    def dear(self) -> bool:
+        """Whether it compares distributions, and does not only count values."""
+        return self.dense or self.sized or bool(self.layers)
 
     @property
     def number(self) -> Sql:
         return lit(self.column.index)
 
-    @property
-    def held(self) -> Sql:
+    def held(self, stage: int) -> Sql:
         """What its rules, and those of the columns before it, leave of the candidates."""
-        return Sql(f"held_{self.column.index}")
+        return Sql(f"held_{stage}_{self.column.index}")
 
     @property
     def cells(self) -> Table:
@@ -51,12 +58,18 @@ def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[Judged
     for column in roles.sensitive:
         rules = column_rules(policy, column)
         if rules:
-            layers = merge_layers(rules, join(keys))
+            layers = [dict(layer) for layer in merge_layers(rules, join(keys))]
+            # groups are many and small: totals joined to them take a third of a window's time
+            (size,) = size_layer(join(keys)).items()
+            sized = any(size in layer.items() for layer in layers)
+            for layer in layers:
+                layer.pop(size[0], None)
             made.append(
                 Judged(
                     column=column,
                     dense=any(rule.dense for rule in rules),
-                    layers=tuple(tuple(layer.items()) for layer in layers),
+                    sized=sized,
+                    layers=tuple(tuple(layer.items()) for layer in layers if layer),
                     holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
                 )
             )

@@ -6,17 +6,6 @@ from (
 ) as line;
 -- then in Python, into listed_1: Check the taxonomy's rows and number its leaves and nodes.
 
--- hierarchy_1.guard_listed_twice: Leaves that are the same value of the column, written in two ways: how many values. (stops the run if it returns rows)
-select count(*) as twice
-from (
-    select value as typed
-    from anon_scratch.main.listed_1
-    where value is not null
-    group by 1
-    having count(distinct leaf) > 1
-) as repeated
-having count(*) > 0;
-
 -- hierarchy_1.guard_lacking: Values of the source that the hierarchy lacks: how many, of how many, in how many rows. (stops the run if it returns rows)
 select
     count(*) filter (where l.leaf is null) as lacking,

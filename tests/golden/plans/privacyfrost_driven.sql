@@ -145,34 +145,35 @@ tested_1 as materialized (
     join least l on l.node = t.node
     where l.smallest >= 2
 ),
-counted_1 as (
+counted_1_1 as (
     select t.node, b.w0 & t.m0 as g0, b.value, cast(sum(b.n) as bigint) as n
     from anon_scratch.main.base_cells_1 b
     cross join tested_1 t
     group by t.node, b.w0 & t.m0, b.value
 ),
-layer_1_0 as (
-    select g.node, g.g0, coalesce(c.n, 0) as n, r.*
-    from (select distinct node, g0 from counted_1) g
+totals_1_1 as (
+    select node, g0, cast(sum(n) as bigint) as group_size
+    from counted_1_1
+    group by node, g0
+),
+layer_1_1_0 as (
+    select g.node, g.g0, coalesce(c.n, 0) as n, g.group_size, r.*
+    from totals_1_1 g
     cross join anon_scratch.main.reference_1 r
-    left join counted_1 c on c.node = g.node and c.g0 = g.g0 and c.value = r.value
+    left join counted_1_1 c on c.node = g.node and c.g0 = g.g0 and c.value = r.value
 ),
-layer_1_1 as (
-    select *, cast(sum(n) over (partition by node, g0) as bigint) as "group_size"
-    from layer_1_0
-),
-layer_1_2 as (
+layer_1_1_1 as (
     select *, cast(sum(n * q_size - q * group_size) over (partition by node, g0 order by value rows unbounded preceding) as bigint) as "running_surplus"
-    from layer_1_1
+    from layer_1_1_0
 ),
-judged_1 as (
+judged_1_1 as (
     select node, g0, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 2 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 1) as holds
-    from layer_1_2
+    from layer_1_1_1
     group by node, g0
 ),
 broken_1 as materialized (
     select distinct node
-    from judged_1
+    from judged_1_1
     where not holds
 ),
 verdicts as (
@@ -261,19 +262,24 @@ with recursive search(kind, round, node, phase, place, b1, d1, b2, d2, m0, score
             from recurring.search
             where kind = 1
         ),
+        implied as (
+            select
+                t.node,
+                bool_or(b.failed and b.m0 & t.m0 = b.m0) as fails,
+                bool_or(b.held and b.m0 & t.m0 = t.m0) as held
+            from tables t
+            cross join before b
+            group by t.node
+        ),
         known as (
             select
                 t.*,
                 t.score > s.score or (t.score = s.score and t.weight > s.weight) as better,
-                t.single < 2 or exists (
-                    select 1 from before b
-                    where b.failed and b.m0 & t.m0 = b.m0
-                ) as fails,
-                exists (
-                    select 1 from before b
-                    where b.held and b.m0 & t.m0 = t.m0
-                ) as held
+                t.single < 2 or i.fails as fails,
+                i.held
             from tables t
+            -- there are tables before: those of the pre-computation
+            join implied i on i.node = t.node
             cross join state s
         ),
         tested as (
@@ -298,34 +304,35 @@ tested_1 as materialized (
     join least l on l.node = t.node
     where l.smallest >= 2
 ),
-counted_1 as (
+counted_1_1 as (
     select t.node, b.w0 & t.m0 as g0, b.value, cast(sum(b.n) as bigint) as n
     from anon_scratch.main.base_cells_1 b
     cross join tested_1 t
     group by t.node, b.w0 & t.m0, b.value
 ),
-layer_1_0 as (
-    select g.node, g.g0, coalesce(c.n, 0) as n, r.*
-    from (select distinct node, g0 from counted_1) g
+totals_1_1 as (
+    select node, g0, cast(sum(n) as bigint) as group_size
+    from counted_1_1
+    group by node, g0
+),
+layer_1_1_0 as (
+    select g.node, g.g0, coalesce(c.n, 0) as n, g.group_size, r.*
+    from totals_1_1 g
     cross join anon_scratch.main.reference_1 r
-    left join counted_1 c on c.node = g.node and c.g0 = g.g0 and c.value = r.value
+    left join counted_1_1 c on c.node = g.node and c.g0 = g.g0 and c.value = r.value
 ),
-layer_1_1 as (
-    select *, cast(sum(n) over (partition by node, g0) as bigint) as "group_size"
-    from layer_1_0
-),
-layer_1_2 as (
+layer_1_1_1 as (
     select *, cast(sum(n * q_size - q * group_size) over (partition by node, g0 order by value rows unbounded preceding) as bigint) as "running_surplus"
-    from layer_1_1
+    from layer_1_1_0
 ),
-judged_1 as (
+judged_1_1 as (
     select node, g0, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 2 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 1) as holds
-    from layer_1_2
+    from layer_1_1_1
     group by node, g0
 ),
 broken_1 as materialized (
     select distinct node
-    from judged_1
+    from judged_1_1
     where not holds
 ),
 verdicts as (
@@ -455,25 +462,15 @@ parting as (
     select
         class_id,
         unnest([0, 1]) as attribute,
-        unnest([case when m0 & 12 <> 0 then 2 when m0 & 2 <> 0 then 1 when m0 & 1 <> 0 then 0 end, case when m0 & 128 <> 0 then 2 when m0 & 64 <> 0 then 1 when m0 & 48 <> 0 then 0 end]) as level
+        unnest([2.5, 1]) as priority
+        , unnest([case when m0 & 128 <> 0 then 128 when m0 & 64 <> 0 then 64 when m0 & 48 <> 0 then 48 else 0 end, case when m0 & 12 <> 0 then 12 when m0 & 2 <> 0 then 2 when m0 & 1 <> 0 then 1 else 0 end]) as m0
     from classes
 ),
-fields(attribute, level, rank, priority, m0) as (
-    values
-    (0, 0, 1, 1, 1),
-    (0, 1, 1, 1, 2),
-    (0, 2, 1, 1, 12),
-    (1, 0, 0, 2.5, 48),
-    (1, 1, 0, 2.5, 64),
-    (1, 2, 0, 2.5, 128)
-),
 moves as (
-    select p.class_id, p.attribute, f.rank, f.priority, cast(f.m0 as bigint) as m0
-    from parting p
-    join fields f on f.attribute = p.attribute and f.level = p.level
+    select * from parting where m0 <> 0
 ),
 children as (
-    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n, min(o.unit) as part
     from anon_scratch.main.open_classes o
     join moves m on m.class_id = o.class_id
     group by 1, 2, 3
@@ -489,64 +486,116 @@ sized as (
     from moves m
     join parts s on s.class_id = m.class_id and s.attribute = m.attribute
 ),
-counted_1 as (
+best_1 as (
+    select class_id, max({'gain': gain, 'place': -attribute}) as best from "sized" group by class_id
+),
+chosen_1 as (
+    select a.*
+    from "sized" a
+    join best_1 b on b.class_id = a.class_id and -b.best.place = a.attribute
+),
+
+counted_1_1 as (
     select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n
     from anon_scratch.main.open_classes o
-    join "sized" m on m.class_id = o.class_id
+    join "chosen_1" m on m.class_id = o.class_id
     join anon_scratch.main.cells_1 c on c.unit = o.unit
     group by 1, 2, 3, 4
 ),
-layer_1_0 as (
-    select g.class_id, g.attribute, g.child, coalesce(c.n, 0) as n, r.*
-    from (select distinct class_id, attribute, child from counted_1) g
-    cross join anon_scratch.main.reference_1 r
-    left join counted_1 c on c.class_id = g.class_id and c.attribute = g.attribute and c.child = g.child and c.value = r.value
-),
-layer_1_1 as (
-    select *, cast(sum(n) over (partition by class_id, attribute, child) as bigint) as "group_size"
-    from layer_1_0
-),
-layer_1_2 as (
-    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, child order by value rows unbounded preceding) as bigint) as "running_surplus"
-    from layer_1_1
-),
-judged_1 as (
-    select class_id, attribute, child, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 2 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 1) as holds
-    from layer_1_2
+totals_1_1 as (
+    select class_id, attribute, child, cast(sum(n) as bigint) as group_size
+    from counted_1_1
     group by class_id, attribute, child
 ),
-held_1 as (
+layer_1_1_0 as (
+    select g.class_id, g.attribute, g.child, coalesce(c.n, 0) as n, g.group_size, r.*
+    from totals_1_1 g
+    cross join anon_scratch.main.reference_1 r
+    left join counted_1_1 c on c.class_id = g.class_id and c.attribute = g.attribute and c.child = g.child and c.value = r.value
+),
+layer_1_1_1 as (
+    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, child order by value rows unbounded preceding) as bigint) as "running_surplus"
+    from layer_1_1_0
+),
+judged_1_1 as (
+    select class_id, attribute, child, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 2 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 1) as holds
+    from layer_1_1_1
+    group by class_id, attribute, child
+),
+held_1_1 as (
     select m.*
-    from "sized" m
-    join (
-        select class_id, attribute
-        from judged_1
-        group by class_id, attribute
-        having bool_and(holds)
-    ) h on h.class_id = m.class_id and h.attribute = m.attribute
+    from "chosen_1" m
+    anti join judged_1_1 j
+        on not j.holds and j.class_id = m.class_id and j.attribute = m.attribute
 ),
-best as (
-    select class_id, max(gain) as gain from held_1 group by class_id
+
+refused as (
+    select c.class_id, c.attribute
+    from chosen_1 c
+    anti join held_1_1 h on h.class_id = c.class_id
 ),
-first as (
-    select a.class_id, min(a.rank) as rank
-    from held_1 a
-    join best b on b.class_id = a.class_id and b.gain = a.gain
-    group by a.class_id
+others as (
+    select s.*
+    from sized s
+    join refused r on r.class_id = s.class_id and r.attribute <> s.attribute
 ),
-placed as (
-    select o.*, (o.w0 & m.m0) as child
+counted_2_1 as (
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n
     from anon_scratch.main.open_classes o
-    join held_1 m on m.class_id = o.class_id
-    join first f on f.class_id = m.class_id and f.rank = m.rank
+    join "others" m on m.class_id = o.class_id
+    join anon_scratch.main.cells_1 c on c.unit = o.unit
+    group by 1, 2, 3, 4
 ),
-named as (
-    select class_id, child, min(unit) as part from placed group by class_id, child
+totals_2_1 as (
+    select class_id, attribute, child, cast(sum(n) as bigint) as group_size
+    from counted_2_1
+    group by class_id, attribute, child
+),
+layer_2_1_0 as (
+    select g.class_id, g.attribute, g.child, coalesce(c.n, 0) as n, g.group_size, r.*
+    from totals_2_1 g
+    cross join anon_scratch.main.reference_1 r
+    left join counted_2_1 c on c.class_id = g.class_id and c.attribute = g.attribute and c.child = g.child and c.value = r.value
+),
+layer_2_1_1 as (
+    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, child order by value rows unbounded preceding) as bigint) as "running_surplus"
+    from layer_2_1_0
+),
+judged_2_1 as (
+    select class_id, attribute, child, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 2 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 1) as holds
+    from layer_2_1_1
+    group by class_id, attribute, child
+),
+held_2_1 as (
+    select m.*
+    from "others" m
+    anti join judged_2_1 j
+        on not j.holds and j.class_id = m.class_id and j.attribute = m.attribute
+),
+
+best_2 as (
+    select class_id, max({'gain': gain, 'place': -attribute}) as best from held_2_1 group by class_id
+),
+chosen_2 as (
+    select a.*
+    from held_2_1 a
+    join best_2 b on b.class_id = a.class_id and -b.best.place = a.attribute
+),
+
+chosen as (
+    select * from held_1_1
+    union all
+    select * from chosen_2
+),
+taken as (
+    select m.class_id, m.m0, c.child, c.part
+    from chosen m
+    join children c on c.class_id = m.class_id and c.attribute = m.attribute
 ),
 parted as (
-    select p.unit, d.part as class_id, p.step + 1 as step, p.n, p.w0
-    from placed p
-    join named d on d.class_id = p.class_id and d.child = p.child
+    select o.unit, m.part as class_id, o.step + 1 as step, o.n, o.w0
+    from anon_scratch.main.open_classes o
+    join taken m on m.class_id = o.class_id and m.child = (o.w0 & m.m0)
 )
 
 select * from parted;

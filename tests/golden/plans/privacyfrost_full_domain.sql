@@ -145,25 +145,25 @@ tested_1 as materialized (
     join least l on l.node = t.node
     where l.smallest >= 2
 ),
-counted_1 as (
+counted_1_1 as (
     select t.node, b.w0 & t.m0 as g0, b.value, cast(sum(b.n) as bigint) as n
     from anon_scratch.main.base_cells_1 b
     cross join tested_1 t
     group by t.node, b.w0 & t.m0, b.value
 ),
-layer_1_0 as (
+layer_1_1_0 as (
     select c.node, c.g0, c.n, r.*
-    from counted_1 c
+    from counted_1_1 c
     join anon_scratch.main.reference_1 r on r.value = c.value
 ),
-judged_1 as (
+judged_1_1 as (
     select node, g0, (count(*) filter (where value > 0 and n > 0) >= 2) as holds
-    from layer_1_0
+    from layer_1_1_0
     group by node, g0
 ),
 broken_1 as materialized (
     select distinct node
-    from judged_1
+    from judged_1_1
     where not holds
 ),
 verdicts as (
@@ -252,19 +252,24 @@ with recursive search(kind, round, node, phase, place, b1, d1, b2, d2, m0, score
             from recurring.search
             where kind = 1
         ),
+        implied as (
+            select
+                t.node,
+                bool_or(b.failed and b.m0 & t.m0 = b.m0) as fails,
+                bool_or(b.held and b.m0 & t.m0 = t.m0) as held
+            from tables t
+            cross join before b
+            group by t.node
+        ),
         known as (
             select
                 t.*,
                 t.score > s.score or (t.score = s.score and t.weight > s.weight) as better,
-                t.single < 2 or exists (
-                    select 1 from before b
-                    where b.failed and b.m0 & t.m0 = b.m0
-                ) as fails,
-                exists (
-                    select 1 from before b
-                    where b.held and b.m0 & t.m0 = t.m0
-                ) as held
+                t.single < 2 or i.fails as fails,
+                i.held
             from tables t
+            -- there are tables before: those of the pre-computation
+            join implied i on i.node = t.node
             cross join state s
         ),
         tested as (
@@ -289,25 +294,25 @@ tested_1 as materialized (
     join least l on l.node = t.node
     where l.smallest >= 2
 ),
-counted_1 as (
+counted_1_1 as (
     select t.node, b.w0 & t.m0 as g0, b.value, cast(sum(b.n) as bigint) as n
     from anon_scratch.main.base_cells_1 b
     cross join tested_1 t
     group by t.node, b.w0 & t.m0, b.value
 ),
-layer_1_0 as (
+layer_1_1_0 as (
     select c.node, c.g0, c.n, r.*
-    from counted_1 c
+    from counted_1_1 c
     join anon_scratch.main.reference_1 r on r.value = c.value
 ),
-judged_1 as (
+judged_1_1 as (
     select node, g0, (count(*) filter (where value > 0 and n > 0) >= 2) as holds
-    from layer_1_0
+    from layer_1_1_0
     group by node, g0
 ),
 broken_1 as materialized (
     select distinct node
-    from judged_1
+    from judged_1_1
     where not holds
 ),
 verdicts as (

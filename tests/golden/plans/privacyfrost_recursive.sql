@@ -187,25 +187,25 @@ tested_1 as materialized (
     join least l on l.node = t.node
     where l.smallest >= 2
 ),
-counted_1 as (
+counted_1_1 as (
     select t.node, b.w0 & t.m0 as g0, b.value, cast(sum(b.n) as bigint) as n
     from anon_scratch.main.base_cells_1 b
     cross join tested_1 t
     group by t.node, b.w0 & t.m0, b.value
 ),
-layer_1_0 as (
+layer_1_1_0 as (
     select c.node, c.g0, c.n, r.*
-    from counted_1 c
+    from counted_1_1 c
     join anon_scratch.main.reference_1 r on r.value = c.value
 ),
-judged_1 as (
+judged_1_1 as (
     select node, g0, (count(*) filter (where value > 0 and n > 0) >= 2) as holds
-    from layer_1_0
+    from layer_1_1_0
     group by node, g0
 ),
 broken_1 as materialized (
     select distinct node
-    from judged_1
+    from judged_1_1
     where not holds
 ),
 verdicts as (
@@ -294,19 +294,24 @@ with recursive search(kind, round, node, phase, place, b1, d1, b2, d2, m0, score
             from recurring.search
             where kind = 1
         ),
+        implied as (
+            select
+                t.node,
+                bool_or(b.failed and b.m0 & t.m0 = b.m0) as fails,
+                bool_or(b.held and b.m0 & t.m0 = t.m0) as held
+            from tables t
+            cross join before b
+            group by t.node
+        ),
         known as (
             select
                 t.*,
                 t.score > s.score or (t.score = s.score and t.weight > s.weight) as better,
-                t.single < 2 or exists (
-                    select 1 from before b
-                    where b.failed and b.m0 & t.m0 = b.m0
-                ) as fails,
-                exists (
-                    select 1 from before b
-                    where b.held and b.m0 & t.m0 = t.m0
-                ) as held
+                t.single < 2 or i.fails as fails,
+                i.held
             from tables t
+            -- there are tables before: those of the pre-computation
+            join implied i on i.node = t.node
             cross join state s
         ),
         tested as (
@@ -331,25 +336,25 @@ tested_1 as materialized (
     join least l on l.node = t.node
     where l.smallest >= 2
 ),
-counted_1 as (
+counted_1_1 as (
     select t.node, b.w0 & t.m0 as g0, b.value, cast(sum(b.n) as bigint) as n
     from anon_scratch.main.base_cells_1 b
     cross join tested_1 t
     group by t.node, b.w0 & t.m0, b.value
 ),
-layer_1_0 as (
+layer_1_1_0 as (
     select c.node, c.g0, c.n, r.*
-    from counted_1 c
+    from counted_1_1 c
     join anon_scratch.main.reference_1 r on r.value = c.value
 ),
-judged_1 as (
+judged_1_1 as (
     select node, g0, (count(*) filter (where value > 0 and n > 0) >= 2) as holds
-    from layer_1_0
+    from layer_1_1_0
     group by node, g0
 ),
 broken_1 as materialized (
     select distinct node
-    from judged_1
+    from judged_1_1
     where not holds
 ),
 verdicts as (
@@ -478,25 +483,15 @@ parting as (
     select
         class_id,
         unnest([0, 1]) as attribute,
-        unnest([case when m0 & 12 <> 0 then 2 when m0 & 2 <> 0 then 1 when m0 & 1 <> 0 then 0 end, case when m0 & 128 <> 0 then 2 when m0 & 64 <> 0 then 1 when m0 & 48 <> 0 then 0 end]) as level
+        unnest([2.5, 1]) as priority
+        , unnest([case when m0 & 128 <> 0 then 128 when m0 & 64 <> 0 then 64 when m0 & 48 <> 0 then 48 else 0 end, case when m0 & 12 <> 0 then 12 when m0 & 2 <> 0 then 2 when m0 & 1 <> 0 then 1 else 0 end]) as m0
     from classes
 ),
-fields(attribute, level, rank, priority, m0) as (
-    values
-    (0, 0, 1, 1, 1),
-    (0, 1, 1, 1, 2),
-    (0, 2, 1, 1, 12),
-    (1, 0, 0, 2.5, 48),
-    (1, 1, 0, 2.5, 64),
-    (1, 2, 0, 2.5, 128)
-),
 moves as (
-    select p.class_id, p.attribute, f.rank, f.priority, cast(f.m0 as bigint) as m0
-    from parting p
-    join fields f on f.attribute = p.attribute and f.level = p.level
+    select * from parting where m0 <> 0
 ),
 children as (
-    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n, min(o.unit) as part
     from division o
     join moves m on m.class_id = o.class_id
     group by 1, 2, 3
@@ -512,55 +507,48 @@ sized as (
     from moves m
     join parts s on s.class_id = m.class_id and s.attribute = m.attribute
 ),
-counted_1 as (
+counted_1_1 as (
     select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n
     from division o
     join "sized" m on m.class_id = o.class_id
     join anon_scratch.main.cells_1 c on c.unit = o.unit
     group by 1, 2, 3, 4
 ),
-layer_1_0 as (
+layer_1_1_0 as (
     select c.class_id, c.attribute, c.child, c.n, r.*
-    from counted_1 c
+    from counted_1_1 c
     join anon_scratch.main.reference_1 r on r.value = c.value
 ),
-judged_1 as (
+judged_1_1 as (
     select class_id, attribute, child, (count(*) filter (where value > 0 and n > 0) >= 2) as holds
-    from layer_1_0
+    from layer_1_1_0
     group by class_id, attribute, child
 ),
-held_1 as (
+held_1_1 as (
     select m.*
     from "sized" m
-    join (
-        select class_id, attribute
-        from judged_1
-        group by class_id, attribute
-        having bool_and(holds)
-    ) h on h.class_id = m.class_id and h.attribute = m.attribute
+    anti join judged_1_1 j
+        on not j.holds and j.class_id = m.class_id and j.attribute = m.attribute
 ),
-best as (
-    select class_id, max(gain) as gain from held_1 group by class_id
+
+best_1 as (
+    select class_id, max({'gain': gain, 'place': -attribute}) as best from held_1_1 group by class_id
 ),
-first as (
-    select a.class_id, min(a.rank) as rank
-    from held_1 a
-    join best b on b.class_id = a.class_id and b.gain = a.gain
-    group by a.class_id
+chosen_1 as (
+    select a.*
+    from held_1_1 a
+    join best_1 b on b.class_id = a.class_id and -b.best.place = a.attribute
 ),
-placed as (
-    select o.*, (o.w0 & m.m0) as child
-    from division o
-    join held_1 m on m.class_id = o.class_id
-    join first f on f.class_id = m.class_id and f.rank = m.rank
-),
-named as (
-    select class_id, child, min(unit) as part from placed group by class_id, child
+
+taken as (
+    select m.class_id, m.m0, c.child, c.part
+    from chosen_1 m
+    join children c on c.class_id = m.class_id and c.attribute = m.attribute
 ),
 parted as (
-    select p.unit, d.part as class_id, p.step + 1 as step, p.n, p.w0
-    from placed p
-    join named d on d.class_id = p.class_id and d.child = p.child
+    select o.unit, m.part as class_id, o.step + 1 as step, o.n, o.w0
+    from division o
+    join taken m on m.class_id = o.class_id and m.child = (o.w0 & m.m0)
 )
 
         select * from parted
