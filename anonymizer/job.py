@@ -23,6 +23,7 @@ from anonymizer.release.honesty import PRESENCE, presence_disclosed
 from anonymizer.release.inplace_target import WARNING, InPlaceTarget
 from anonymizer.release.judge import fingerprint, judge, refuse_beyond, refuse_unless_passed
 from anonymizer.release.layout import Layout, Requirement
+from anonymizer.release.link import LINK, linked_writes
 from anonymizer.release.manifest import (
     Manifest,
     make_manifest,
@@ -34,8 +35,8 @@ from anonymizer.release.names import Names
 from anonymizer.release.release import Release
 from anonymizer.release.replace_target import ReplaceTarget
 from anonymizer.release.source_checks import (
-    LINK,
     ORIGINALS,
+    TUPLES,
     against_source,
     counterfeits,
     members_read,
@@ -99,7 +100,9 @@ class Job:
             create_schema(engine, catalog, names.schema)
             objects.create_record(engine, catalog)
             self.executor.run(
-                self.compiled.writes(names.rows(catalog), lambda t: names.separate(t, catalog))
+                linked_writes(
+                    self.compiled, names.rows(catalog), lambda t: names.separate(t, catalog)
+                )
             )
             create_view(engine, names, catalog)
             objects.record(engine, catalog, names.recorded())
@@ -192,7 +195,10 @@ class Job:
     def _staged(self) -> tuple[dict[str, Table], Manifest, Verification, dict[str, Any]]:
         """Write the rows to scratch and judge them there."""
         tables = {s.table: staged_values(i) for i, s in enumerate(self.compiled.separated)}
-        self.executor.run(self.compiled.writes(STAGED, tables.__getitem__))
+        if self.engine.name == "duckdb":
+            self.executor.run(linked_writes(self.compiled, STAGED, tables.__getitem__))
+        else:
+            self.executor.run(self.compiled.writes(STAGED, tables.__getitem__))
         layout = self.compiled.layout
         staged = {column: tables[name].name for column, name in layout.tables.items()}
         verification, measures = self._judged(STAGED, replace(layout, tables=staged))
@@ -206,7 +212,9 @@ class Job:
         refuse_beyond(found, self.policy.suppression_limit)
         source = against_source(self.policy, self.engine, self.prepared, view, layout)
         population = members_read(self.policy, self.prepared.roles)
-        verification = judge(self.engine, view, layout, self.requirements, population) + source
+        tuples = TUPLES if self.engine.name == "duckdb" else None
+        verification = judge(self.engine, view, layout, self.requirements, population, tuples)
+        verification += source
         refuse_unless_passed(verification)
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found

@@ -70,7 +70,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
         prepare_history(policy, session.embedded)
     engine = session.engine
     trees = {s.column for s in first.sensitive if policy.columns[s.column].hierarchy is not None}
-    all_rows, *null_rows = row_counts(first, at_once=at_once)
+    all_rows, *known_rows = row_counts(first, at_once=at_once)
     counts = [all_rows]
     for a in first.quasi:
         counts.append(f"select count(*) from {ident(a.values)}")
@@ -79,19 +79,20 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     for s in first.sensitive:
         tree = s.column in trees
         counts.append(f"select max(level) from {ident(s.hierarchy)}" if tree else "select 0")
-    counts += null_rows
+    counts += known_rows
     figures = engine.raw(
         "select " + ", ".join(f"({query})" for query in counts), "counts of the source"
     )[0]
     rows, quasi = int(figures[0]), len(first.quasi)
     if rows == 0:
         raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
+    engine.expect(rows)
     profile = dataclasses.replace(
         session.profile,
         rows=rows,
         distinct=tuple(int(n) for n in figures[1 : 2 * quasi + 1 : 2]),
         heights=tuple(int(n or 0) for n in figures[2 : 2 * quasi + 1 : 2]),
-        nulls=tuple(int(n) for n in figures[len(figures) - quasi :]),
+        nulls=tuple(rows - int(n) for n in figures[len(figures) - quasi :]),
         sensitive_heights=tuple(int(n or 0) for n in figures[2 * quasi + 1 : -quasi or None]),
         shapes=_shapes(policy, first, engine),
     )

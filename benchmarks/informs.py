@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,6 +119,8 @@ class Done:
     executor: Executor
     seconds: float
     """CPU time of reading and anonymizing."""
+    wall: float
+    """The same by the clock."""
     view: Table = STAGED
 
     def raw(self, query: str) -> list[tuple[Any, ...]]:
@@ -127,16 +130,16 @@ class Done:
 @contextmanager
 def anonymized(given: Policy, seed: int, threads: int | None = None) -> Iterator[Done]:
     """Run a policy in scratch; the released rows stand in STAGED, the source beside them."""
-    began = cpu()
+    began, clock = cpu(), time.perf_counter()
     with open_session(given, None, limits=Limits(threads=threads)) as session:
         session.engine.binds = {"secret": Seed.test(seed).secret}
         executor = Executor(session.engine)
         prepared = prepare(given, session, executor)
         executor.run(prepared.compiled.stages)
         executor.run([prepared.compiled.assembly.step(STAGED)])
-        spent = cpu() - began
+        spent, wall = cpu() - began, time.perf_counter() - clock
         stage_link(session.engine, prepared.compiled, prepared.roles)
-        yield Done(prepared, executor, spent)
+        yield Done(prepared, executor, spent, wall)
 
 
 def cpu() -> float:

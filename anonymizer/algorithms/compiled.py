@@ -31,8 +31,10 @@ BY_DRAW = Sql("r.draw")
 class RowWriter(Protocol):
     """Makes the statement that writes the view's rows."""
 
-    def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
-        """The step that writes the rows to `target`; with `extra` columns, in no order, a link."""
+    def step(
+        self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
+    ) -> Step:
+        """The step that writes the rows to `target`, with `extra` columns where it is a link."""
 
 
 class Separated(Protocol):
@@ -57,8 +59,10 @@ class Assembly:
     order: Sql = BY_DRAW
     persons: Table | None = None
 
-    def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
-        """The step that writes the rows to `target`; with `extra` columns, in no order, a link."""
+    def step(
+        self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
+    ) -> Step:
+        """The step that writes the rows to `target`, with `extra` columns where it is a link."""
         columns = [(expression, ident(name)) for name, expression in (*self.columns, *extra)]
         return Step(
             "write the release",
@@ -74,7 +78,7 @@ class Assembly:
                 "buckets_used": self.buckets,
                 "columns": columns,
                 "keys": self.keys,
-                "order": None if extra else self.order,
+                "order": self.order if ordered else None,
             },
         )
 

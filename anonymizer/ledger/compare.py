@@ -23,12 +23,8 @@ class Place:
 
     facet: Facet
     at: int
-    position: int
-    """Where the release keeps the group among a member's buckets, from 1."""
-
-    @property
-    def group(self) -> Sql:
-        return Sql(f"buckets[{self.position}]")
+    group: Sql
+    """Where the release keeps the group of a member."""
 
     @property
     def g(self) -> Sql:
@@ -138,6 +134,7 @@ class Comparison:
             "old_signatures": SIGNATURES,
             "several": several,
             "releases": releases,
+            "marked": any(release.marks for release in releases),
         }
         self._ask("seen", context)
         if self.intersect and self.k > 1:
@@ -164,11 +161,11 @@ class Comparison:
         return [entry for entry in earlier if entry.release in numbers]
 
     def _new(self) -> Compared:
-        return Compared(0, 0, tuple(Place(f, 0, f.index) for f in self.facets))
+        return Compared(0, 0, tuple(Place(f, 0, f.place) for f in self.facets))
 
     def _old(self, at: int, entry: Entry) -> Compared:
         places = tuple(
-            Place(f, at, entry.facets.index(f.column) + 1)
+            Place(f, at, Sql(f"buckets[{entry.facets.index(f.column) + 1}]"))
             for f in self.facets
             if f.column in entry.facets
         )

@@ -31,21 +31,24 @@ class Facet:
     that says so."""
 
     @property
-    def value(self) -> Sql:
-        """A number for the value, the same in every release."""
-        return Sql(
-            f"case when {self.original} is not null then"
-            f" cast(md5_number_lower(cast({self.original} as varchar)) >> 1 as bigint) end"
-        )
-
-    @property
     def numbered(self) -> Sql:
-        """The same number from the value's `text`."""
+        """A number for the value from its `text`, the same in every release."""
         return Sql("cast(md5_number_lower(text) >> 1 as bigint)")
 
     @property
     def truth(self) -> Sql:
+        """The row's own value among the members, as its number."""
         return Sql(f"t{self.index}")
+
+    @property
+    def place(self) -> Sql:
+        """The row's group among the members."""
+        return Sql(f"b{self.index}")
+
+    @property
+    def alias(self) -> Sql:
+        """The numbers of the column's values, joined to the rows."""
+        return Sql(f"v{self.index}")
 
 
 def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:

@@ -28,6 +28,7 @@ from anonymizer.ledger.tables import (
     NEW_DICTIONARY,
     NEW_MEMBERS,
     NEW_SIGNATURES,
+    NUMBERED,
     SIGNATURES,
     SPELLS,
 )
@@ -100,12 +101,13 @@ class Keeper:
         Raises GuaranteeError, and writes nothing, where the two together tell too much.
         """
         seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
-        several = self._gather(engine, roles, layout, seen, pseudonyms, link, originals)
+        self._gather(engine, roles, layout, seen, pseudonyms, link, originals)
+        counts = _counted(engine)
         comparison = Comparison(
             engine,
             seen,
             pseudonyms,
-            several,
+            counts.several,
             k=least_class(self.policy),
             intersect=not self._invariant,
         )
@@ -119,7 +121,7 @@ class Keeper:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
             with transaction(engine):
-                self._write(engine, number, secret_digest, seen, pseudonyms, several)
+                self._write(engine, number, secret_digest, seen, pseudonyms, counts)
             settle_down(engine)
         self.remembered = True
         return found
@@ -133,15 +135,14 @@ class Keeper:
         pseudonyms: tuple[Mark, ...],
         link: Table,
         originals: Table,
-    ) -> bool:
-        """The members of the release and their signatures, in scratch. Returns whether a person
-        may have several rows.
-        """
+    ) -> None:
+        """The members of the release and their signatures, in scratch."""
         context = {
             "digests": DIGESTS,
             "members": NEW_MEMBERS,
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,
+            "numbered": NUMBERED,
             "link": link,
             "original": originals,
             "facets": seen,
@@ -152,12 +153,9 @@ class Keeper:
         }
         step = digests_step(self.policy, roles)
         engine.execute(step.statement(), "ledger", step.binds)
-        for name in ("members", "signatures", "dictionary") if seen else ("members",):
+        whole = ("numbered", "members", "signatures", "dictionary")
+        for name in whole if seen else ("members",):
             engine.execute(render(f"ledger/{name}.sql.j2", context), "ledger")
-        rows = engine.raw(
-            f"select count(person) > count(distinct person) from {ident(NEW_MEMBERS)}", "ledger"
-        )
-        return bool(rows[0][0])
 
     def _write(
         self,
@@ -166,13 +164,8 @@ class Keeper:
         secret_digest: str,
         seen: tuple[Facet, ...],
         pseudonyms: tuple[Mark, ...],
-        several: bool,
+        counts: _Counts,
     ) -> None:
-        counts = engine.raw(
-            "select count(distinct person), count(*) filter (where person is null)"
-            f" from {ident(NEW_MEMBERS)}",
-            "ledger",
-        )[0]
         entry = Entry(
             release=number,
             run_id=self.run_id,
@@ -184,16 +177,17 @@ class Keeper:
             owner=ledger_entries.owner(),
             key_check=digest(self.key, "check"),
             secret_digest=secret_digest,
-            several=several,
+            several=counts.several,
             facets=tuple(f.column for f in seen),
             scopes=tuple(f.scope for f in seen),
             marks=tuple(m.column for m in pseudonyms),
-            persons=int(counts[0]),
-            counterfeits=int(counts[1]),
+            persons=counts.persons,
+            counterfeits=counts.counterfeits,
         )
         engine.raw(entry.sql(), "ledger")
         fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
         members = ident(NEW_MEMBERS)
+        buckets = ", ".join(f"n.{facet.place}" for facet in seen)
         if self._appends:
             lineages = (
                 f" left join (select m.class_id, min(h.lineage) as lineage from {members} m"
@@ -205,7 +199,7 @@ class Keeper:
             lineages, lineage = "", fresh
         engine.raw(
             f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id, n.number,"
-            f" n.buckets, n.marks, {lineage}, coalesce(n.since, {lit(number)})"
+            f" cast([{buckets}] as bigint[]), n.marks, {lineage}, coalesce(n.since, {lit(number)})"
             f" from {members} n{lineages}",
             "ledger",
         )
@@ -247,6 +241,30 @@ class Keeper:
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(engine, entry)
             settle_down(engine)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Of the members of the new release."""
+
+    rows: int
+    """Rows of persons."""
+    persons: int
+    counterfeits: int
+
+    @property
+    def several(self) -> bool:
+        """Whether a person may have several rows."""
+        return self.rows > self.persons
+
+
+def _counted(engine: DuckDBEngine) -> _Counts:
+    row = engine.raw(
+        "select count(person), count(distinct person), count(*) filter (where person is null)"
+        f" from {ident(NEW_MEMBERS)}",
+        "ledger",
+    )[0]
+    return _Counts(*map(int, row))
 
 
 def digests_step(policy: Policy, roles: Roles) -> Step:

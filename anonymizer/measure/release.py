@@ -142,6 +142,8 @@ def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
         "type": type_sql(column.sql_type),
         "original": originals.table,
         "physical": originals.values[column.column],
+        "known": originals.distinct.get(column.column),
+        "has_null": column.column in originals.nulls,
         "nodes": originals.nodes.get(column.column) if column.hierarchy else None,
     }
 

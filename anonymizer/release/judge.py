@@ -19,10 +19,14 @@ def judge(
     layout: Layout,
     requirements: tuple[Requirement, ...],
     population: Members | str = NEEDED,
+    tuples: Table | None = None,
 ) -> Verification:
-    """Verify the rows behind `view` on the engine that sees them (and the population)."""
+    """Verify the rows behind `view` on the engine that sees them (and the population).
+
+    `tuples`: a work table that may be made on the way.
+    """
     run_sql = engine.asking("verification")
-    return verify_release(run_sql, view, layout, requirements, population)
+    return verify_release(run_sql, view, layout, requirements, population, tuples)
 
 
 def refuse_unless_passed(verification: Verification) -> None:

@@ -9,7 +9,7 @@ from anonymizer.algorithms.labels import value_label
 from anonymizer.algorithms.population import POPULATION
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile import Table, ident, work
 from anonymizer.engines.base import Engine
 from anonymizer.execute import Executor
 from anonymizer.measure import measure_release
@@ -20,12 +20,15 @@ from anonymizer.population import population_of
 from anonymizer.profile import Sensitive
 from anonymizer.release.judge import Suppression
 from anonymizer.release.layout import Layout, Requirement
+from anonymizer.release.link import LINK, link_step
 from anonymizer.verify import Verification
 from anonymizer.verify.population import NEEDED, Members
 from anonymizer.verify.source import Originals, verify_against_source
 
 ORIGINALS = work("originals")
-LINK = work("link")
+COMPARED = work("compared")
+PAIRS = work("pairs")
+TUPLES = work("tuples")
 
 
 def suppression(
@@ -40,8 +43,9 @@ def suppression(
         unit = "rows"
         published = f"select count(*) from {ident(view)}"
         total = f"select count(*) from {ident(SNAPSHOT)}"
-    row = engine.raw(f"select ({total}), ({published})", "suppression")[0]
-    return Suppression(unit, int(row[0]), int(row[1]) - counterfeits)
+    # two questions: on Spark, what asks the release alone is answered without it
+    found = [int(engine.raw(text, "suppression")[0][0]) for text in (total, published)]
+    return Suppression(unit, found[0], found[1] - counterfeits)
 
 
 def counterfeits(engine: Engine, compiled: Compiled) -> int:
@@ -51,16 +55,16 @@ def counterfeits(engine: Engine, compiled: Compiled) -> int:
     return int(engine.raw(f"select count(*) from {ident(compiled.counterfeits)}", "release")[0][0])
 
 
-def _rows_suppressed(engine: Engine, view: Table, forged: int = 0) -> int:
-    row = engine.raw(
-        f"select (select count(*) from {ident(SNAPSHOT)}) - (select count(*) from {ident(view)})",
-        "suppression",
-    )[0]
-    return int(row[0]) + forged
+def _rows_suppressed(engine: Engine, rows: int, view: Table, forged: int = 0) -> int:
+    published = engine.raw(f"select count(*) from {ident(view)}", "suppression")[0][0]
+    return rows - int(published) + forged
 
 
-def originals(roles: Roles) -> Originals:
-    """Where the values stand that the release is checked against: the snapshot, read once."""
+def originals(roles: Roles, *, forged: bool = False) -> Originals:
+    """Where the values stand that the release is checked against: the snapshot, read once.
+
+    With `forged` rows beside it, the values that were counted are not all of them.
+    """
     values = {a.column: a.q.text for a in roles.quasi}
     values |= {s.column: s.s.text for s in roles.sensitive}
     values |= {k.column: k.k.text for k in roles.kept}
@@ -70,6 +74,8 @@ def originals(roles: Roles) -> Originals:
         flags={a.column: a.f.text for a in roles.flagged},
         nodes={a.column: _nodes(a.index) for a in roles.quasi if a.height and not a.ordered},
         person="person",
+        distinct={} if forged else {a.column: a.values for a in roles.quasi},
+        nulls=frozenset(a.column for a in roles.quasi if a.nulls),
     )
 
 
@@ -89,7 +95,13 @@ def _nodes(index: int) -> Table:
 
 
 def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
-    """Make, in scratch only, the staged rows with the reference of the row they stand for."""
+    """Make, in scratch only, the link and what its rows are compared with."""
+    stage_originals(engine, compiled, roles)
+    Executor(engine).run([link_step(compiled, ordered=False)])
+
+
+def stage_originals(engine: Engine, compiled: Compiled, roles: Roles) -> None:
+    """Make, in scratch only, what rows and cells of the link are compared with."""
     # to the checks a counterfeit is a row like any other: it has to be covered and kept as well
     forged = compiled.counterfeits
     more = f" union all by name from {ident(forged)}" if forged is not None else ""
@@ -117,14 +129,20 @@ def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
                 f" from {ident(a.hierarchy)}{below} union {exact}",
                 "verification",
             )
-    Executor(engine).run([compiled.assembly.step(LINK, extra=[("row_ref", Sql("r.row_ref"))])])
 
 
 def against_source(
     policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
 ) -> Verification:
-    """Verify the release against the snapshot, through the link."""
-    stage_link(engine, prepared.compiled, prepared.roles)
+    """Verify the release against the snapshot, through the link.
+
+    On DuckDB the link exists already, and has the rows in the order of the release.
+    """
+    embedded = engine.name == "duckdb"
+    if embedded:
+        stage_originals(engine, prepared.compiled, prepared.roles)
+    else:
+        stage_link(engine, prepared.compiled, prepared.roles)
     promoted = isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote"
     return verify_against_source(
         engine.asking("verification"),
@@ -132,8 +150,13 @@ def against_source(
         LINK,
         view,
         layout,
-        suppressed=_rows_suppressed(engine, view, counterfeits(engine, prepared.compiled)),
+        suppressed=_rows_suppressed(
+            engine, prepared.rows, view, counterfeits(engine, prepared.compiled)
+        ),
         promoted=promoted,
+        compared=None if embedded else COMPARED,
+        pairs=PAIRS if embedded else None,
+        in_order=embedded,
     )
 
 
@@ -146,13 +169,16 @@ def release_measures(
     found: Suppression,
 ) -> dict[str, Any]:
     """The measures of the release, with what the run suppressed."""
-    suppressed = _rows_suppressed(engine, view, counterfeits(engine, prepared.compiled))
+    suppressed = _rows_suppressed(
+        engine, prepared.rows, view, counterfeits(engine, prepared.compiled)
+    )
 
     def run_sql(text: str) -> list[tuple[Any, ...]]:
         return engine.raw(text, "measures")
 
+    where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
     measures: dict[str, Any] = measure_release(
-        run_sql, view, layout, originals(prepared.roles), link=LINK, suppressed=suppressed
+        run_sql, view, layout, where, link=LINK, suppressed=suppressed
     )
     if layout.group_id is not None:
         lost = found.suppressed if found.unit == "persons" else suppressed

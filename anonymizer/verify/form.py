@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import bucketized, cell_parts, cells, flags, quasi, type_sql
+from anonymizer.verify.columns import (
+    bucketized,
+    cell_parts,
+    cells,
+    flags,
+    numbered,
+    quasi,
+    type_sql,
+)
 from anonymizer.verify.questions import Question, greatest
 
 
@@ -23,12 +32,13 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
         if layout.person_id is not None:
             persons = {**table, "person": layout.person_id}
             yield Question("person_class", None, 0, "verify/person_class.sql.j2", persons)
+    known = numbered(layout)
     for column in quasi(layout):
         read = column.lo is not None or (layout.cells == "text" and layout.group_id is None)
         if read:
-            yield _of_column("cell_form", column, table)
+            yield _of_column("cell_form", column, {**table, "known": known[column.column]})
     for column in bucketized(layout):
-        yield _of_column("cell_or_bucket", column, table)
+        yield replace(_of_column("cell_or_bucket", column, table), provable=True)
         if layout.person_id is not None:
             names = {"group": column.bucket, "label": column.bucket, "person": layout.person_id}
             yield _of_column("bucket_persons", column, {"data": view, **names})

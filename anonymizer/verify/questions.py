@@ -40,19 +40,29 @@ class Question:
     achieved: tuple[Worst, ...] = ()
     constants: Mapping[str, Any] | None = None
     """Parts of the requirement that are no measure (the distance of t, the l of (c,l))."""
+    provable: bool = False
+    """Whether the template has a cheaper statement that proves a condition of form: it counts what
+    could break the condition, rows or pairs of values instead of classes, and 0 is a proof."""
+    tuples: Table | None = None
+    """A work table with the different tuples of every class, which figures and proofs are read from
+    instead of the rows (`anonymizer.verify.tuples`)."""
 
-    def sql(self, *, figure: bool = False, anywhere: bool = False) -> str:
+    def sql(self, *, figure: bool = False, anywhere: bool = False, proof: bool = False) -> str:
         """The statement that returns what breaks the condition, or its count and the figures.
 
-        `anywhere` leaves catalogs out of table names.
+        `anywhere` leaves catalogs out of table names. `proof` is the cheaper statement.
         """
-        parameters = {**self.parameters, "achieved": self.achieved, "figure": figure}
+        parameters = {**self.parameters, "achieved": self.achieved}
+        parameters |= {"figure": figure, "proof": proof}
+        parameters["tuples"] = self.tuples if figure or proof else None
         if anywhere:
             parameters = {name: _bare(value) for name, value in parameters.items()}
         return render(self.template, parameters).text
 
     def ask(self, run_sql: RunSql) -> Check:
         """Judge the release. What breaks the condition is counted in the database."""
+        if self.provable and run_sql(self.sql(proof=True))[0][0] == 0:
+            return self.answered((0, 0))
         return self.answered(run_sql(self.sql(figure=True))[0])
 
     def answered(self, row: Sequence[Any]) -> Check:

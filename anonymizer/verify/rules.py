@@ -55,7 +55,7 @@ def _sizes(view: Table, layout: Layout, requirement: Requirement) -> Iterator[Qu
     table["label"] = layout.class_id or "tuple"
     if layout.class_id is not None:
         yield Question(requirement.name, None, k, "verify/size.sql.j2", table, (least(),))
-    tuples = {**table, "cells": [*flags(layout), *cells(layout)]}
+    tuples = {**table, "flags": flags(layout), "cells": cells(layout)}
     yield Question(f"{requirement.name}_tuples", None, k, "verify/tuples.sql.j2", tuples)
 
 

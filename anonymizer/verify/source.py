@@ -8,14 +8,20 @@ multisets, carries what is found here over to the release.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anonymizer.compile import Table, ident
+from anonymizer.compile import Table, ident, render
 from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import cell_parts, published, type_sql
+from anonymizer.verify.columns import cell_parts, published, quasi, type_sql
+from anonymizer.verify.pairs import Paired, pair, paired
 from anonymizer.verify.questions import Question, ask_all
 from anonymizer.verify.result import RunSql, Verification, verification
+
+ROWS = "anonymizer:rows"
+"""Column of the compared pairs with the number of their rows."""
+PROVABLE = frozenset({"source_covers", "source_flags", "source_equal", "source_bucket"})
+"""Conditions whose templates have a cheaper statement that proves them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,10 @@ class Originals:
     """Source column to a table (value, label): every value with itself and with each ancestor."""
     person: str | None = None
     """Physical column that tells whose row it is."""
+    distinct: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value) of its different values, where they were counted before."""
+    nulls: frozenset[str] = frozenset()
+    """Of these source columns, those that are NULL somewhere, which is not in that table."""
     row_ref: str = "row_ref"
     """Column of this table and of the staged rows that joins them."""
 
@@ -44,41 +54,88 @@ def verify_against_source(
     *,
     suppressed: int = 0,
     promoted: bool = False,
+    compared: Table | None = None,
+    pairs: Table | None = None,
+    in_order: bool = False,
 ) -> Verification:
     """Every condition that compares the release with its source.
 
     `suppressed` is the number of rows left out. `promoted` says that cells which are not
-    sensitive may stand in buckets (rows of small flag patterns).
+    sensitive may stand in buckets (rows of small flag patterns). `compared` is a work table, made
+    here, that holds cells and originals side by side; without it they are joined for every column.
+    `pairs` is one that holds every different pair of them, which is enough to prove that cells
+    cover, and no more.
+    `in_order` says that the staged rows should stand in the order of the published ones: where they
+    do, equal rows are found by their place. Where they do not, they are found all the same.
     """
-    asked = _questions(originals, link, view, layout, suppressed, promoted)
-    return verification(ask_all(asked, run_sql))
-
-
-def _questions(
-    originals: Originals,
-    link: Table,
-    view: Table,
-    layout: Layout,
-    suppressed: int,
-    promoted: bool,
-) -> Iterator[Question]:
+    if compared is not None:
+        run_sql(compare(originals, link, layout, compared))
+    columns = paired(layout, originals.values, originals.flags)
     tables: dict[str, Any] = {
         "link": link,
         "original": originals.table,
+        "compared": compared,
+        "pairs": pairs,
         "row_ref": originals.row_ref,
         "group": layout.class_id,
         "label": layout.class_id or "class",
     }
+    if pairs is not None and columns:
+        run_sql(pair(columns, tables, pairs))
+    asked = _questions(originals, tables, columns, view, layout, suppressed, promoted, in_order)
+    return verification(ask_all(asked, run_sql))
+
+
+def compare(originals: Originals, link: Table, layout: Layout, compared: Table) -> str:
+    """The statement that puts generalized cells beside the originals of their rows."""
+    columns = [
+        {
+            "bucket": column.bucket,
+            "parts": cell_parts(column),
+            "physical": originals.values[column.column],
+            "place": _place(layout, column),
+        }
+        for column in quasi(layout)
+    ]
+    parameters = {
+        "link": link,
+        "original": originals.table,
+        "row_ref": originals.row_ref,
+        "compared": compared,
+        "group": layout.class_id,
+        "columns": columns,
+        "rows": ROWS,
+    }
+    return render("verify/compared.sql.j2", parameters).text
+
+
+def _place(layout: Layout, column: PublishedColumn) -> str:
+    """Column of the compared pairs with the original values; no published column is called so."""
+    return f"anonymizer:original_{layout.columns.index(column)}"
+
+
+def _questions(
+    originals: Originals,
+    tables: dict[str, Any],
+    columns: Mapping[str, Paired],
+    view: Table,
+    layout: Layout,
+    suppressed: int,
+    promoted: bool,
+    in_order: bool,
+) -> Iterator[Question]:
     rows = {**tables, "suppressed": suppressed}
     yield _question("source_rows", None, rows)
-    columns = [ident(name) for name in published(layout)]
-    yield _question("source_link", None, {**tables, "data": view, "columns": columns})
+    shown = {**tables, "data": view, "columns": [ident(name) for name in published(layout)]}
+    yield replace(_question("source_link", None, shown), provable=in_order)
     if layout.person_id is not None and originals.person is not None:
         persons = {**tables, "person": layout.person_id, "physical": originals.person}
         yield _question("source_persons", None, persons)
     for column in layout.columns:
         if column.column not in layout.tables:
-            yield from _of_column(column, originals, tables, promoted)
+            place = {**tables, "place": _place(layout, column), "rows": ROWS}
+            place["paired"] = columns.get(column.column)
+            yield from _of_column(column, originals, place, promoted)
             continue
         separated = {
             **tables,
@@ -124,4 +181,6 @@ def _of_column(
 def _question(
     template: str, column: str | None, parameters: dict[str, Any], name: str | None = None
 ) -> Question:
-    return Question(name or template, column, 0, f"verify/{template}.sql.j2", parameters)
+    provable = template in PROVABLE
+    path = f"verify/{template}.sql.j2"
+    return Question(name or template, column, 0, path, parameters, provable=provable)

@@ -36,6 +36,11 @@ POLICIES: dict[str, dict[str, Any]] = {
         "privacy": {"ir_alpha_beta": LIMITS, "eir_l": 2},
         "algorithm": {"name": "geneir"},
     },
+    "geneir_eir_l": {
+        "columns": TREES,
+        "privacy": {"eir_l": 3},
+        "algorithm": {"name": "geneir"},
+    },
 }
 
 

@@ -236,6 +236,10 @@ def judge(connection: duckdb.DuckDBPyConnection, typed: bool = False) -> Verific
     for check in found.checks:
         assert len(run_sql(check.sql)) == check.failing
         assert check.passed == (check.failing == 0)
+    # a run asks the different tuples where they are enough: it has to find the same
+    assert found == verify_release(
+        run_sql, VIEW, lgb_layout(typed), REQUIRED, tuples=Table("judged", "main")
+    )
     return found
 
 
@@ -248,6 +252,10 @@ def judge_source(
     found = verify_against_source(run_sql, originals, LINK, VIEW, lgb_layout(typed), **options)
     for check in found.checks:
         assert len(run_sql(check.sql)) == check.failing
+    # a run looks for equal rows in equal places, and proves from pairs that cells cover
+    options |= {"pairs": Table("judged_pairs", "main"), "in_order": True}
+    again = verify_against_source(run_sql, originals, LINK, VIEW, lgb_layout(typed), **options)
+    assert found == again
     return found
 
 

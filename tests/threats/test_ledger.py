@@ -286,7 +286,7 @@ def compared(
                 engine.raw(text, "test")
             engine.raw(
                 f"create table {ident(NEW_MEMBERS)} (person uhugeint, class_id bigint,"
-                " number bigint, buckets bigint[], marks uhugeint[], since integer, t1 bigint)",
+                " number bigint, b1 bigint, marks uhugeint[], since integer, t1 bigint)",
                 "test",
             )
             engine.raw(
@@ -296,7 +296,8 @@ def compared(
             )
             for release, (here, shown) in enumerate(zip(classes, values, strict=True)):
                 for person, c in here.items():
-                    row = f"{person}, {c}, null, [{c}], []"
+                    group = c if not release else f"[{c}]"
+                    row = f"{person}, {c}, null, {group}, []"
                     target = ident(NEW_MEMBERS if not release else MEMBERS)
                     text = (
                         f"({row}, 0, {truth[person]})"

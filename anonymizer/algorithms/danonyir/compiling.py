@@ -47,7 +47,8 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *place_steps(boxes.shapes),
         person_units_step(roles, boxes),
         *extent_stages,
-        *holding_steps(policy, rules, keys),
+        # further persons cannot break EIR l-diversity alone, and clusters carry what proves it
+        *holding_steps(policy, rules, keys, judged=False),
         *feasibility(policy, rules),
         *_blocks(roles, options, rules, profile.rows),
         *growth_stages(how),

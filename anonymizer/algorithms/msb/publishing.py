@@ -33,8 +33,10 @@ class ExactRows:
     persons: Table | None = None
     """The persons' numbers, where rows are of persons."""
 
-    def step(self, target: Table, extra: Sequence[tuple[str, Sql]] = ()) -> Step:
-        """The step that writes the rows to `target`; with `extra` columns, in no order, a link."""
+    def step(
+        self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
+    ) -> Step:
+        """The step that writes the rows to `target`, with `extra` columns where it is a link."""
         return Step(
             "write the release",
             "msb/rows.sql.j2",
@@ -46,7 +48,7 @@ class ExactRows:
                 "cells": self.cells,
                 "persons": self.persons,
                 "columns": [(sql, ident(name)) for name, sql in (*self.columns, *extra)],
-                "ordered": not extra,
+                "ordered": ordered,
             },
         )
 

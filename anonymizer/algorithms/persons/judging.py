@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
+from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, Table, work
 from anonymizer.plan import Compute, Row, Step
@@ -29,6 +29,8 @@ class Judging:
 
     rules: PersonRules
     name: str = "asked"
+    large: bool = False
+    """Whether every group is known to have as many persons as it needs."""
 
     @property
     def asked(self) -> Table:
@@ -44,23 +46,27 @@ class Judging:
 
     def steps(self) -> tuple[Step | Compute, ...]:
         """The statement, and the search of what it leaves open."""
+        judge = self.counts()
+        return (judge, self._search(self.rules.hitting)) if self.rules.hitting else (judge,)
+
+    def counts(self) -> Step:
+        """The statement alone."""
+        context = {
+            "asked": self.asked,
+            "units": UNITS,
+            "verdicts": self.verdicts,
+            "least": self.rules.least,
+            "large": self.large,
+        }
+        if self.rules.only_hitting:
+            columns, l = len(self.rules.columns), self.rules.hitting
+            context |= {"held_pairs": PAIRS, "l": l, "columns": columns}
+            return Step("judge", "persons/judge_hitting.sql.j2", context)
         screen = self.rules.screen
         needed = screen.needed if screen else frozenset()
-        judge = Step(
-            "judge",
-            "persons/judge.sql.j2",
-            {
-                "asked": self.asked,
-                "units": UNITS,
-                "holdings": HOLDINGS,
-                "verdicts": self.verdicts,
-                "least": self.rules.least,
-                "screen": screen,
-                "needed": needed,
-                "of_values": [Sql(name) for name in OF_VALUES if name in needed],
-            },
-        )
-        return (judge, self._search(self.rules.hitting)) if self.rules.hitting else (judge,)
+        of_values = [Sql(name) for name in OF_VALUES if name in needed]
+        context |= {"holdings": HOLDINGS, "screen": screen, "needed": needed}
+        return Step("judge", "persons/judge.sql.j2", {**context, "of_values": of_values})
 
     @property
     def passed(self) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from anonymizer.profile import Sensitive
 
 HOLDINGS = work("holdings")
 SETS = work("held_sets")
+PAIRS = work("held_pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,11 @@ class PersonRules:
     def hitting(self) -> int | None:
         """The l of EIR l-diversity, where it is asked for."""
         return next((rule.l for rule in self.rules if isinstance(rule, EirL)), None)
+
+    @property
+    def only_hitting(self) -> bool:
+        """Whether EIR l-diversity is all that is asked for."""
+        return bool(self.hitting) and len(self.rules) == 1
 
     @property
     def screen(self) -> Screen | None:
@@ -89,9 +95,16 @@ def held_values(column: Sensitive) -> Table:
 
 
 def holding_steps(
-    policy: Policy, rules: PersonRules, keys: Sequence[Sql], numbers: Table | None = None
+    policy: Policy,
+    rules: PersonRules,
+    keys: Sequence[Sql],
+    numbers: Table | None = None,
+    *,
+    judged: bool = True,
 ) -> tuple[Step, ...]:
     """Steps that write HOLDINGS (who holds what) and SETS (the value set of every person).
+
+    Where EIR l-diversity is all that is asked for and groups are `judged` under it, PAIRS as well.
 
     `numbers`: the table of persons' numbers, where a unit may be several persons.
     """
@@ -127,4 +140,7 @@ def holding_steps(
         )
     )
     steps.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
+    if judged and rules.only_hitting:
+        context = {"sets": SETS, "held_pairs": PAIRS}
+        steps.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", context))
     return tuple(steps)

@@ -6,7 +6,7 @@ select
     cast("zip" as varchar) collate "binary" as q3,
     cast("ill" as varchar) collate "binary" as s1,
     "who" as person,
-    md5(concat(coalesce(strlen(cast("who" as varchar)), -1), ':', cast("who" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar))) as identity
+    md5(concat(coalesce(cast(strlen(cast("who" as varchar)) as varchar), '-1'), ':', cast("who" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar))) as identity
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -669,48 +669,46 @@ select
     , min(u.c2) filter (where u.c2 > 0) as lo2
     , max(u.c2) filter (where u.c2 > 0) as hi2
     , bool_or(u.c2 = 0) as null2
+    , bit_or(case when u.c2 > 0 then cast(1 as bigint) << u.c2 else 0 end) as bits2
     , min(u.c3) filter (where u.c3 > 0) as lo3
     , max(u.c3) filter (where u.c3 > 0) as hi3
     , bool_or(u.c3 = 0) as null3
+    , bit_or(case when u.c3 > 0 then cast(1 as bigint) << u.c3 else 0 end) as bits3
 from anon_scratch.main.members m
 join anon_scratch.main.extents u on u.unit = m.unit
 group by m.class_id;
 
--- sets of sex: The set of values of one categorical attribute in every class that has more than one.
+-- sets of sex: The sets of values of one categorical attribute that classes with more than one publish: told apart by their bits where a domain is small, else by class.
 create or replace table anon_scratch.main.sets_2 as
 with pairs as (
-    select distinct m.class_id, u.c2 as code
-    from anon_scratch.main.members m
-    join anon_scratch.main.extents u on u.unit = m.unit
-    join anon_scratch.main.boxes b on b.class_id = m.class_id
-    where b.lo2 < b.hi2 and u.c2 > 0
+    select f.bits, d.code
+    from (select distinct bits2 as bits from anon_scratch.main.boxes where lo2 < hi2) f
+    join anon_scratch.main.domain_2 d on d.code > 0 and (f.bits >> d.code) & 1 = 1
 )
 select
-    p.class_id,
+    p.bits,
     count(*) as size,
     case when count(*) = (select count(*) from anon_scratch.main.domain_2 where code > 0) then '*'
         else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
 from pairs p
 join anon_scratch.main.domain_2 d on d.code = p.code
-group by p.class_id;
+group by p.bits;
 
--- sets of zip: The set of values of one categorical attribute in every class that has more than one.
+-- sets of zip: The sets of values of one categorical attribute that classes with more than one publish: told apart by their bits where a domain is small, else by class.
 create or replace table anon_scratch.main.sets_3 as
 with pairs as (
-    select distinct m.class_id, u.c3 as code
-    from anon_scratch.main.members m
-    join anon_scratch.main.extents u on u.unit = m.unit
-    join anon_scratch.main.boxes b on b.class_id = m.class_id
-    where b.lo3 < b.hi3 and u.c3 > 0
+    select f.bits, d.code
+    from (select distinct bits3 as bits from anon_scratch.main.boxes where lo3 < hi3) f
+    join anon_scratch.main.domain_3 d on d.code > 0 and (f.bits >> d.code) & 1 = 1
 )
 select
-    p.class_id,
+    p.bits,
     count(*) as size,
     case when count(*) = (select count(*) from anon_scratch.main.domain_3 where code > 0) then '*'
         else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
 from pairs p
 join anon_scratch.main.domain_3 d on d.code = p.code
-group by p.class_id;
+group by p.bits;
 
 -- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
 create or replace table anon_scratch.main.cells as
@@ -730,9 +728,9 @@ join numbers o on o.class_id = b.class_id
 left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
 left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
 left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
-left join anon_scratch.main.sets_2 chosen2 on chosen2.class_id = b.class_id
+left join anon_scratch.main.sets_2 chosen2 on chosen2.bits = b.bits2
 left join anon_scratch.main.domain_3 low3 on low3.code = b.lo3
-left join anon_scratch.main.sets_3 chosen3 on chosen3.class_id = b.class_id;
+left join anon_scratch.main.sets_3 chosen3 on chosen3.bits = b.bits3;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

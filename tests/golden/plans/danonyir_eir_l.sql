@@ -6,7 +6,7 @@ select
     cast("zip" as varchar) collate "binary" as q3,
     cast("ill" as varchar) collate "binary" as s1,
     "who" as person,
-    md5(concat(coalesce(strlen(cast("who" as varchar)), -1), ':', cast("who" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar))) as identity
+    md5(concat(coalesce(cast(strlen(cast("who" as varchar)) as varchar), '-1'), ':', cast("who" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar))) as identity
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -449,11 +449,12 @@ placed as (
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
 ),
--- totals by grouping, which costs a fifth of the same figures as windows; what has one value goes
-totals as (
+-- what has one value goes
+spans as (
     select
         class_id, attribute,
         cast(sum(n) as bigint) as n_all,
+        cast(sum(units) as bigint) as units_all,
         count(*) as values_all,
         min(code) as first_code,
         max(code) as last_code,
@@ -463,35 +464,41 @@ totals as (
     group by class_id, attribute
     having count(*) > 1 and sum(n) >= 128
 ),
+totals as (
+    select
+        s.*
+        , cast(sum(n_all) over below as bigint) - n_all as n_before
+        , cast(sum(units_all) over below as bigint) - units_all as units_before
+        , cast(sum(values_all) over below as bigint) - values_all as values_before
+        , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
+        , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
+        , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
+    from spans s
+    join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
+    join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
+    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
+),
 running as (
     select
         p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
         t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
-        cast(sum(p.n) over below as bigint) as n_left,
-        cast(sum(p.units) over below as bigint) as units_left,
-        row_number() over below as values_left,
-        lead(p.share) over below as next_share
+        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
+        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
+        row_number() over below - t.values_before as values_left,
+        case when p.code < t.last_code then lead(p.share) over below end as next_share
         , lead(p.code) over below as next_code
         , p.a1, p.z1
-        , first_value(p.a1) over below as first_a1
-        , lead(p.a1) over below as next_a1
-        , last_value(p.a1) over through as last_a1
-        , last_value(p.z1) over through as last_z1
+        , t.first_a1, t.last_a1, t.last_z1
+        , case when p.code < t.last_code then lead(p.a1) over below end as next_a1
         , p.a2, p.z2
-        , first_value(p.a2) over below as first_a2
-        , lead(p.a2) over below as next_a2
-        , last_value(p.a2) over through as last_a2
-        , last_value(p.z2) over through as last_z2
+        , t.first_a2, t.last_a2, t.last_z2
+        , case when p.code < t.last_code then lead(p.a2) over below end as next_a2
         , p.a3, p.z3
-        , first_value(p.a3) over below as first_a3
-        , lead(p.a3) over below as next_a3
-        , last_value(p.a3) over through as last_a3
-        , last_value(p.z3) over through as last_z3
+        , t.first_a3, t.last_a3, t.last_z3
+        , case when p.code < t.last_code then lead(p.a3) over below end as next_a3
     from placed p
     join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window
-        below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
-        , through as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and unbounded following)
+    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
 ),
 scored as (
     select
@@ -525,18 +532,28 @@ allowed as (
 best as (
     select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
 ),
-tied as (
-    select a.*, row_number() over (partition by a.class_id, a.attribute order by a.code, a.single) as choice
+first as (
+    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
     from allowed a
     join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+    group by a.class_id, a.attribute, a.merit
+),
+-- ranked by counting the better ones: a class has few, and a window costs more however few they are
+ranked as (
+    select
+        f.class_id, f.attribute, f.place,
+        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
+        count(*) as rivals
+    from first f
+    join first r on r.class_id = f.class_id
+    group by f.class_id, f.attribute, f.place
 ),
 contenders as (
-    select
-        *,
-        row_number() over (partition by class_id order by merit desc, attribute) as rank,
-        count(*) over (partition by class_id) as rivals
-    from tied
-    where choice = 1
+    select a.*, r.rank, r.rivals
+    from ranked r
+    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
+        and 2 * a.code + case when a.single then 1 else 0 end = r.place
+    where r.rank <= 1
 ),
 cuts as (
     select
@@ -1042,6 +1059,7 @@ select
     , min(u.c2) filter (where u.c2 > 0) as lo2
     , max(u.c2) filter (where u.c2 > 0) as hi2
     , bool_or(u.c2 = 0) as null2
+    , bit_or(case when u.c2 > 0 then cast(1 as bigint) << u.c2 else 0 end) as bits2
     , min(u.c3) filter (where u.c3 > 0) as lo3
     , max(u.c3) filter (where u.c3 > 0) as hi3
     , bool_or(u.c3 = 0) as null3
@@ -1049,23 +1067,21 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
--- sets of sex: The set of values of one categorical attribute in every class that has more than one.
+-- sets of sex: The sets of values of one categorical attribute that classes with more than one publish: told apart by their bits where a domain is small, else by class.
 create or replace table anon_scratch.main.sets_2 as
 with pairs as (
-    select distinct m.class_id, u.c2 as code
-    from anon_scratch.main.members m
-    join anon_scratch.main.units u on u.unit = m.unit
-    join anon_scratch.main.boxes b on b.class_id = m.class_id
-    where b.lo2 < b.hi2 and u.c2 > 0
+    select f.bits, d.code
+    from (select distinct bits2 as bits from anon_scratch.main.boxes where lo2 < hi2) f
+    join anon_scratch.main.domain_2 d on d.code > 0 and (f.bits >> d.code) & 1 = 1
 )
 select
-    p.class_id,
+    p.bits,
     count(*) as size,
     case when count(*) = (select count(*) from anon_scratch.main.domain_2 where code > 0) then '*'
         else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
 from pairs p
 join anon_scratch.main.domain_2 d on d.code = p.code
-group by p.class_id;
+group by p.bits;
 
 -- nodes of zip: The lowest node of the hierarchy that covers a class, for every extent that occurs.
 create or replace table anon_scratch.main.labels_3 as
@@ -1109,7 +1125,7 @@ join numbers o on o.class_id = b.class_id
 left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
 left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
 left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
-left join anon_scratch.main.sets_2 chosen2 on chosen2.class_id = b.class_id
+left join anon_scratch.main.sets_2 chosen2 on chosen2.bits = b.bits2
 left join anon_scratch.main.domain_3 low3 on low3.code = b.lo3
 left join anon_scratch.main.labels_3 chosen3 on chosen3.low = b.lo3 and chosen3.high = b.hi3;
 

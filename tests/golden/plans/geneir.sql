@@ -6,7 +6,7 @@ select
     cast("zip" as varchar) collate "binary" as q3,
     cast("ill" as varchar) collate "binary" as s1,
     "who" as person,
-    md5(concat(coalesce(strlen(cast("who" as varchar)), -1), ':', cast("who" as varchar), coalesce(strlen(cast("ill" as varchar)), -1), ':', cast("ill" as varchar))) as identity
+    md5(concat(coalesce(cast(strlen(cast("who" as varchar)) as varchar), '-1'), ':', cast("who" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar))) as identity
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)

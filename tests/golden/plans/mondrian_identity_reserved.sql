@@ -357,6 +357,12 @@ from anon_scratch.main.holdings
 where value > 0
 group by unit, person, col;
 
+-- pairs of persons and values: Who holds what, as bounds on hitting sets read it: every (person, value) pair, and every person who has a value once more, as a holder of 0.
+create or replace table anon_scratch.main.held_pairs as
+select unit, col, unnest(codes) as value, len(codes) = 1 as alone from anon_scratch.main.held_sets
+union all
+select unit, col, 0, false from anon_scratch.main.held_sets;
+
 -- the table as one class: The whole table as one class fails a rule on persons, so every partition would. (stops the run if it returns rows)
 with by_person as (
     select
@@ -433,7 +439,7 @@ create or replace table anon_scratch.main.members as
 select unit, class_id from anon_scratch.main.open_units where false;
 
 -- loop: partition, at most 32 times, until the exit query counts 0
--- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then three more of each, then twelve more, then all that are left.
+-- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then a few more of each, and so on.
 create or replace table anon_scratch.main.offered_cuts as
 with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
@@ -544,43 +550,6 @@ allowed as (
         case when level < 16 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
 ),
--- the best cut of every attribute
-best as (
-    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
-),
-first as (
-    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
-    from allowed a
-    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
-    group by a.class_id, a.attribute, a.merit
-),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
-ranked as (
-    select
-        f.class_id, f.attribute, f.place,
-        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
-        count(*) as rivals
-    from first f
-    join first r on r.class_id = f.class_id
-    group by f.class_id, f.attribute, f.place
-),
-contenders as (
-    select a.*, r.rank, r.rivals
-    from ranked r
-    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
-        and 2 * a.code + case when a.single then 1 else 0 end = r.place
-    where r.rank <= 1
-),
-cuts as (
-    select
-        c.class_id, c.attribute, c.code, c.single, c.units_left,
-        -- a half that is too small to be cut again is final at once
-        c.kept_left < 4 as left_closed,
-        c.n_all - c.kept_left < 4 as right_closed
-    from contenders c
-    where c.rank = 1
-)
-,
 numbered as (
     select
         class_id, attribute, code, single, units_left, kept_left, n_all,
@@ -590,17 +559,11 @@ numbered as (
 select
     row_number() over (order by class_id, rank) as offer,
     *,
-    case when rank = 1 then 1 when rank <= 4 then 2 when rank <= 16 then 3 else 4 end as batch
+    case when rank <= 1 then 1 when rank <= 4 or rank * n_all <= 5000 then 2 when rank <= 16 or rank * n_all <= 50000 then 3 else 4 end as turn
 from numbered;
 
--- no cuts chosen yet: No class has a cut yet.
-create or replace table anon_scratch.main.chosen_cuts as
-select class_id, attribute, code, single, units_left, false as left_closed, false as right_closed
-from anon_scratch.main.offered_cuts
-where false;
-
 -- loop: try cuts, at most 4 times, until the exit query counts 0
--- halves of cuts: Both halves of the cuts that are tried next.
+-- halves of cuts: Both halves of the cuts whose turn it is.
 create or replace table anon_scratch.main.halves as
 select
     2 * t.offer + case when
@@ -609,119 +572,117 @@ select
     o.unit
 from anon_scratch.main.offered_cuts t
 join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.batch = (select min(batch) from anon_scratch.main.offered_cuts);
+where t.turn = 1;
 
--- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
+-- judge: Groups of units under EIR l-diversity alone, judged by counts: what holds, what fails; what is neither needs the exact search. Whoever has one value only forces it into every hitting set, so that l - 1 values reach no more persons than the forced ones together with the most widespread of the others.
 create or replace table anon_scratch.main.halves_verdicts as
-with sizes as (
-    select a.grp, cast(sum(u.n) as bigint) as persons
+with by_value as (
+    select a.grp, h.col, h.value, count(*) as holders, bool_or(h.alone) as forced
     from anon_scratch.main.halves a
-    join anon_scratch.main.units u on u.unit = a.unit
-    group by a.grp
-)
-,
-pairs as materialized (
-    select a.grp, h.col, h.person, h.value, h.n
-    from anon_scratch.main.halves a
-    join anon_scratch.main.holdings h on h.unit = a.unit
-),
-by_person as (
-    select
-        grp, col, person,
-        min(value) filter (where value > 0) as one_value,
-        count(*) filter (where value > 0) as known
-    from pairs
-    group by grp, col, person
-),
-of_persons as (
-    select
-        grp, col,
-        count(distinct one_value) filter (where known = 1) as alone,
-        count(*) filter (where known > 0) as known,
-        count(*) as persons
-    from by_person
-    group by grp, col
-),
-by_value as (
-    select grp, col, count(*) as holders
-    from pairs
-    where value > 0
-    group by grp, col, value
-),
-of_values as (
-    select
-        grp, col,
-        count(*) as different,
-        cast(max(holders) as bigint) as widest
-        , cast(list_sum(max(holders, 1)) as bigint) as reach_1
-    from by_value
-    group by grp, col
+    join anon_scratch.main.held_pairs h on h.unit = a.unit
+    group by a.grp, h.col, h.value
 ),
 counted as (
     select
-        p.*
-        , coalesce(v.different, 0) as different
-        , coalesce(v.widest, 0) as widest
-        , coalesce(v.reach_1, 0) as reach_1
-    from of_persons p
-    left join of_values v on v.grp = p.grp and v.col = p.col
+        grp, col,
+        max(holders) filter (value = 0) as known,
+        count(*) - 1 as different,
+        coalesce(max(holders) filter (value > 0), 0) as widest,
+        count(*) filter (forced) as forced,
+        coalesce(sum(holders) filter (forced), 0) as forced_reach,
+        max(holders, 1) filter (value > 0 and not forced) as others
+    from by_value
+    group by grp, col
 ),
 judged as (
-    select grp, bool_and((known > 0 and (alone >= 2 or reach_1 < known))) as holds, bool_or((different < 2 or known < 2 or known - widest + 1 < 2)) as fails
+    select
+        grp,
+        -- where nobody has a value of a column there is no row of it
+        count(*) = 1 and bool_and(
+            forced >= 2
+            or forced_reach + coalesce(list_sum(others[1:1 - forced]), 0) < known
+        ) as holds,
+        count(*) < 1 or bool_or(
+            different < 2 or known < 2 or known - widest + 1 < 2
+        ) as fails
     from counted
     group by grp
 )
+select grp, holds, fails from judged;
 
-select
-    s.grp,
-    s.persons >= 2 and j.holds as holds,
-    s.persons < 2 or j.fails as fails
-from sizes s
-join judged j on j.grp = s.grp;
-
--- undecided groups: The persons' value sets of the groups that counts leave open, one list of sets per column.
-select a.grp, s.col, list(distinct s.codes) as sets
-from anon_scratch.main.halves_verdicts v
+-- undecided halves: The persons' value sets of the halves that counts leave open, one list of sets per column; the best cuts of a class first, and none behind one that is known to hold already.
+with judged as (
+    select t.offer, t.class_id, t.rank, bool_and(v.holds) as holds
+    from anon_scratch.main.halves_verdicts v
+    join anon_scratch.main.offered_cuts t on t.offer = cast(floor(v.grp / 2) as bigint)
+    group by t.offer, t.class_id, t.rank
+    having count(*) = 2 and not bool_or(v.fails)
+),
+known as (
+    select class_id, min(rank) as rank from judged where holds group by class_id
+)
+select j.class_id, j.offer, v.grp, s.col, list(s.codes) as sets
+from judged j
+left join known k on k.class_id = j.class_id
+join anon_scratch.main.halves_verdicts v on cast(floor(v.grp / 2) as bigint) = j.offer
 join anon_scratch.main.halves a on a.grp = v.grp
 join anon_scratch.main.held_sets s on s.unit = a.unit
-where not v.holds and not v.fails
-group by a.grp, s.col;
--- then in Python, into halves_searched: Whether fewer than l values meet everybody in a group, searched exactly.
+where not v.holds and j.rank < coalesce(k.rank, j.rank + 1)
+group by j.class_id, j.offer, v.grp, s.col
+order by j.offer, v.grp, s.col;
+-- then in Python, into halves_searched: Whether fewer than l values meet everybody in a half, searched exactly.
 
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
+-- settle cuts: The best cut of a class of which both halves hold everything is taken. Classes without one keep the cuts whose turn is still to come{% if monotone %}, but for those of which a half lies within a half that was refused{% endif %}.
+create or replace table anon_scratch.main.offered_cuts as
+with judged as (
+    select grp, holds, fails as refused from anon_scratch.main.halves_verdicts
+    union all
+    select grp, holds, not holds from anon_scratch.main.halves_searched
+),
+found as (
+    select t.class_id, min(t.rank) as rank
+    from anon_scratch.main.offered_cuts t
+    where t.offer in (select cast(floor(grp / 2) as bigint) from judged where holds group by 1 having count(*) = 2)
+    group by t.class_id
+)
+,
+refused as (
+    select
+        t.class_id, t.attribute,
+        max(t.code) filter (where j.grp % 2 = 0) as left_code,
+        min(t.code) filter (where j.grp % 2 = 1) as right_code
+    from judged j
+    join anon_scratch.main.offered_cuts t on t.offer = cast(floor(j.grp / 2) as bigint)
+    where j.refused and not t.single
+    group by t.class_id, t.attribute
+)
+
+select
+    t.offer, t.class_id, t.attribute, t.code, t.single, t.units_left, t.kept_left, t.n_all, t.rank,
+    case when t.turn = 0 or t.rank = f.rank then 0 else t.turn - 1 end as turn
+from anon_scratch.main.offered_cuts t
+left join found f on f.class_id = t.class_id
+left join refused r on r.class_id = t.class_id and r.attribute = t.attribute
+where t.turn = 0
+    or t.rank = f.rank
+    or (
+        f.rank is null and t.turn > 1
+        and coalesce(t.code > r.left_code, true)
+        and coalesce(case when t.single then t.code <= r.right_code else t.code < r.right_code end, true)
+    );
+
+-- exit query of the loop: How many cuts are left to try.
+select count(*) from anon_scratch.main.offered_cuts where turn > 0;
+-- end of loop: try cuts
+
+-- chosen cuts: The cuts that were taken.
+create or replace table anon_scratch.main.chosen_cuts as
 select
     class_id, attribute, code, single, units_left,
     kept_left < 4 as left_closed,
     n_all - kept_left < 4 as right_closed
 from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds union all select grp from anon_scratch.main.halves_searched) group by 1 having count(*) = 2)
-qualify row_number() over (partition by class_id order by rank) = 1;
-
--- cuts not tried yet: What is left to try: the cuts of classes that have none yet{% if monotone %}, without those of which a half lies within a half that was refused{% endif %}.
-create or replace table anon_scratch.main.offered_cuts as
-with refused as (
-    select t.class_id, t.attribute, max(t.code) filter (where h.side = 0) as left_code, min(t.code) filter (where h.side = 1) as right_code
-    from anon_scratch.main.offered_cuts t
-    join (
-        select cast(floor(grp / 2) as bigint) as offer, grp % 2 as side
-        from anon_scratch.main.halves_verdicts
-        where not holds and grp not in (select grp from anon_scratch.main.halves_searched)
-    ) h on h.offer = t.offer
-    where not t.single
-    group by t.class_id, t.attribute
-)
-select t.*
-from anon_scratch.main.offered_cuts t
-left join refused r on r.class_id = t.class_id and r.attribute = t.attribute
-where t.batch > (select min(batch) from anon_scratch.main.offered_cuts)
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts)
-    and coalesce(t.code > r.left_code, true)
-    and coalesce(case when t.single then t.code <= r.right_code else t.code < r.right_code end, true);
-
--- exit query of the loop: How many cuts are left to try.
-select count(*) from anon_scratch.main.offered_cuts;
--- end of loop: try cuts
+where turn = 0;
 
 -- close classes: Classes without an admissible cut are final.
 insert into anon_scratch.main.members

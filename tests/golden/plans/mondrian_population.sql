@@ -618,7 +618,7 @@ and coalesce(
 );
 
 -- loop: partition, at most 32 times, until the exit query counts 0
--- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then three more of each, then twelve more, then all that are left.
+-- offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then a few more of each, and so on.
 create or replace table anon_scratch.main.offered_cuts as
 with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
@@ -729,43 +729,6 @@ allowed as (
         case when level < 18 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
 ),
--- the best cut of every attribute
-best as (
-    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
-),
-first as (
-    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
-    from allowed a
-    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
-    group by a.class_id, a.attribute, a.merit
-),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
-ranked as (
-    select
-        f.class_id, f.attribute, f.place,
-        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
-        count(*) as rivals
-    from first f
-    join first r on r.class_id = f.class_id
-    group by f.class_id, f.attribute, f.place
-),
-contenders as (
-    select a.*, r.rank, r.rivals
-    from ranked r
-    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
-        and 2 * a.code + case when a.single then 1 else 0 end = r.place
-    where r.rank <= 1
-),
-cuts as (
-    select
-        c.class_id, c.attribute, c.code, c.single, c.units_left,
-        -- a half that is too small to be cut again is final at once
-        c.kept_left < 2 as left_closed,
-        c.n_all - c.kept_left < 2 as right_closed
-    from contenders c
-    where c.rank = 1
-)
-,
 numbered as (
     select
         class_id, attribute, code, single, units_left, kept_left, n_all,
@@ -775,17 +738,11 @@ numbered as (
 select
     row_number() over (order by class_id, rank) as offer,
     *,
-    case when rank = 1 then 1 when rank <= 4 then 2 when rank <= 16 then 3 else 4 end as batch
+    case when rank <= 1 then 1 when rank <= 4 or rank * n_all <= 5000 then 2 when rank <= 16 or rank * n_all <= 50000 then 3 else 4 end as turn
 from numbered;
 
--- no cuts chosen yet: No class has a cut yet.
-create or replace table anon_scratch.main.chosen_cuts as
-select class_id, attribute, code, single, units_left, false as left_closed, false as right_closed
-from anon_scratch.main.offered_cuts
-where false;
-
 -- loop: try cuts, at most 4 times, until the exit query counts 0
--- halves of cuts: Both halves of the cuts that are tried next.
+-- halves of cuts: Both halves of the cuts whose turn it is.
 create or replace table anon_scratch.main.halves as
 select
     2 * t.offer + case when
@@ -794,7 +751,7 @@ select
     o.unit
 from anon_scratch.main.offered_cuts t
 join anon_scratch.main.open_units o on o.class_id = t.class_id
-where t.batch = (select min(batch) from anon_scratch.main.offered_cuts);
+where t.turn = 1;
 
 -- judge: Groups of units judged by counts: what holds, what fails; what is neither needs the exact search.
 create or replace table anon_scratch.main.halves_verdicts as
@@ -934,41 +891,56 @@ left join kept k on k.offer = cast(floor(m.grp / 2) as bigint)
 left join had h on h.offer = cast(floor(m.grp / 2) as bigint)
 group by 1;
 
--- choose cuts: The best of the cuts just judged of which both halves hold everything.
-insert into anon_scratch.main.chosen_cuts
+-- settle cuts: The best cut of a class of which both halves hold everything is taken. Classes without one keep the cuts whose turn is still to come{% if monotone %}, but for those of which a half lies within a half that was refused{% endif %}.
+create or replace table anon_scratch.main.offered_cuts as
+with judged as (
+    select grp, holds, not holds as refused from anon_scratch.main.halves_verdicts
+),
+found as (
+    select t.class_id, min(t.rank) as rank
+    from anon_scratch.main.offered_cuts t
+    where t.offer in (select cast(floor(grp / 2) as bigint) from judged where holds group by 1 having count(*) = 2)
+        and t.offer in (select offer from anon_scratch.main.population_compared where holds)
+    group by t.class_id
+)
+,
+refused as (
+    select
+        t.class_id, t.attribute,
+        max(t.code) filter (where j.grp % 2 = 0) as left_code,
+        min(t.code) filter (where j.grp % 2 = 1) as right_code
+    from judged j
+    join anon_scratch.main.offered_cuts t on t.offer = cast(floor(j.grp / 2) as bigint)
+    where j.refused and not t.single
+    group by t.class_id, t.attribute
+)
+
+select
+    t.offer, t.class_id, t.attribute, t.code, t.single, t.units_left, t.kept_left, t.n_all, t.rank,
+    case when t.turn = 0 or t.rank = f.rank then 0 else t.turn - 1 end as turn
+from anon_scratch.main.offered_cuts t
+left join found f on f.class_id = t.class_id
+left join refused r on r.class_id = t.class_id and r.attribute = t.attribute
+where t.turn = 0
+    or t.rank = f.rank
+    or (
+        f.rank is null and t.turn > 1
+        and coalesce(t.code > r.left_code, true)
+        and coalesce(case when t.single then t.code <= r.right_code else t.code < r.right_code end, true)
+    );
+
+-- exit query of the loop: How many cuts are left to try.
+select count(*) from anon_scratch.main.offered_cuts where turn > 0;
+-- end of loop: try cuts
+
+-- chosen cuts: The cuts that were taken.
+create or replace table anon_scratch.main.chosen_cuts as
 select
     class_id, attribute, code, single, units_left,
     kept_left < 2 as left_closed,
     n_all - kept_left < 2 as right_closed
 from anon_scratch.main.offered_cuts
-where offer in (select cast(floor(grp / 2) as bigint) from (select grp from anon_scratch.main.halves_verdicts where holds) group by 1 having count(*) = 2)
-    and offer in (select offer from anon_scratch.main.population_compared where holds)
-qualify row_number() over (partition by class_id order by rank) = 1;
-
--- cuts not tried yet: What is left to try: the cuts of classes that have none yet{% if monotone %}, without those of which a half lies within a half that was refused{% endif %}.
-create or replace table anon_scratch.main.offered_cuts as
-with refused as (
-    select t.class_id, t.attribute, max(t.code) filter (where h.side = 0) as left_code, min(t.code) filter (where h.side = 1) as right_code
-    from anon_scratch.main.offered_cuts t
-    join (
-        select cast(floor(grp / 2) as bigint) as offer, grp % 2 as side
-        from anon_scratch.main.halves_verdicts
-        where not holds
-    ) h on h.offer = t.offer
-    where not t.single
-    group by t.class_id, t.attribute
-)
-select t.*
-from anon_scratch.main.offered_cuts t
-left join refused r on r.class_id = t.class_id and r.attribute = t.attribute
-where t.batch > (select min(batch) from anon_scratch.main.offered_cuts)
-    and t.class_id not in (select class_id from anon_scratch.main.chosen_cuts)
-    and coalesce(t.code > r.left_code, true)
-    and coalesce(case when t.single then t.code <= r.right_code else t.code < r.right_code end, true);
-
--- exit query of the loop: How many cuts are left to try.
-select count(*) from anon_scratch.main.offered_cuts;
--- end of loop: try cuts
+where turn = 0;
 
 -- close classes: Classes without an admissible cut are final.
 insert into anon_scratch.main.members

@@ -1,0 +1,87 @@
+"""Whole runs whose rows go wrong between writing and judging: each is refused, nothing stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.compile import ident
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import GuaranteeError
+from anonymizer.release.file_target import BUILT, FileTarget
+from anonymizer.release.link import LINK
+from tests.runs import policy, published, run, source
+
+TYPES = {"id": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "ward": "VARCHAR"}
+ROWS = [(i, 20 + i % 9, f"10{i % 4}", "abcd"[i % 4], "XY"[i // 20]) for i in range(40)]
+WRONG = [
+    # what stands in the release alone
+    ("update {rows} set age = '99' where class_id = 1", "", "source_link"),
+    ("update {rows} set ill = 'z' where rowid = 0", "", "source_link"),
+    ("delete from {rows} where rowid = 0", "", "source_rows"),
+    ("insert into {rows} from {rows} where rowid = 0", "", "source_rows"),
+    ("update {rows} set zip = '{{103, 101}}' where class_id = 1", "", "cell_form"),
+    ("update {rows} set age = '7' where rowid = 0", "", "class_cells"),
+    # what the algorithm itself did wrong, so that link and release agree
+    ("update {rows} set age = '99' where class_id = 1", "class_id = 1", "source_covers"),
+    ("update {rows} set zip = '999' where class_id = 1", "class_id = 1", "source_covers"),
+    ("update {rows} set ill = 'z' where class_id = 1", "class_id = 1", "source_equal"),
+    ("update {rows} set class_id = null where class_id = 1", "class_id = 1", "class_present"),
+]
+
+
+def columns() -> dict[str, Any]:
+    return {"id": "identifier", "age": "quasi", "zip": "quasi", "ill": "sensitive", "ward": "keep"}
+
+
+def tamper(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
+    """Run statements over the rows, `{rows}`, and the link, `{link}`, before they are judged."""
+    carried = FileTarget.carry_over
+
+    def carry_over(target: FileTarget, engine: DuckDBEngine) -> None:
+        carried(target, engine)
+        rows = ident(target.names.rows(BUILT))
+        for text in texts:
+            engine.raw(text.format(rows=rows, link=ident(LINK)), "test")
+
+    monkeypatch.setattr(FileTarget, "carry_over", carry_over)
+
+
+@pytest.mark.parametrize(("statement", "both", "broken"), WRONG)
+def test_rows_that_go_wrong_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, both: str, broken: str
+) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    also = [statement.replace("{rows}", "{link}")] if both else []
+    tamper(monkeypatch, statement, *also)
+    with pytest.raises(GuaranteeError, match=broken):
+        run(policy(tmp_path, columns(), k=4, suppression_limit=0.1), database)
+    assert not (tmp_path / "release.duckdb").exists()
+
+
+def test_a_link_to_the_wrong_row_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    tamper(monkeypatch, "update {link} set row_ref = 0")
+    with pytest.raises(GuaranteeError, match="source_rows"):
+        run(policy(tmp_path, columns(), k=4, suppression_limit=0.1), database)
+
+
+def test_rows_in_another_order_than_the_link_are_the_same_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place of a row saves looking for it, and no more than that."""
+    database = source(tmp_path, TYPES, ROWS)
+    given = policy(tmp_path, columns(), k=4)
+    rows = published(run(given, database))
+    tamper(
+        monkeypatch,
+        "create or replace table anon_scratch.main.moved as from {rows} order by rowid desc",
+        "delete from {rows}",
+        "insert into {rows} from anon_scratch.main.moved",
+    )
+    moved = published(run(given, database))
+    assert moved == rows[::-1]
