@@ -52,8 +52,12 @@ def command(
         inputs = [Path(name).resolve() for name in (policy, database) if name is not None]
         if Path(target).resolve() in inputs:
             raise TargetError(Problem("-o", "is the policy or the database itself"))
+    if dialect == "spark":
+        from anonymizer.engines.spark_script import driven
+
+        loaded = driven(loaded)
     made = plan(loaded, database, engine=dialect)
-    text = made.sql() if dialect == "duckdb" else script_of(dialect)(made)
+    text = made.sql() if dialect == "duckdb" else script_of(dialect)(made, loaded)
     if target is None:
         output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
         return

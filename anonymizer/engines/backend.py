@@ -74,9 +74,10 @@ class Backend(Protocol):
         """Open what was published, read-only."""
 
 
-def script_of(name: EngineName) -> Callable[[Plan], str]:
-    """What writes a plan as a script that runs on an engine as it is."""
-    return cast("Callable[[Plan], str]", import_module(f"anonymizer.engines.{name}_script").script)
+def script_of(name: EngineName) -> Callable[[Plan, Policy], str]:
+    """What writes a policy's plan as a script that runs on an engine as it is."""
+    module = import_module(f"anonymizer.engines.{name}_script")
+    return cast("Callable[[Plan, Policy], str]", module.script)
 
 
 def backend(name: EngineName) -> Backend:

@@ -38,6 +38,13 @@ SETTINGS = {
     # what joins are made over is made in the same statement, so that the planner cannot know its
     # size and takes thousands of rows for one: there are no indexes that a nested loop could use
     "enable_nestloop": "off",
+    # the planner takes tuples of codes to be as alike as their first column is, fears full buckets,
+    # and would rather sort both sides
+    "enable_mergejoin": "off",
+    # expressions are long, and workers start in a millisecond or two for statements of seconds
+    "cpu_operator_cost": "0.01",
+    "parallel_setup_cost": "200",
+    "parallel_tuple_cost": "0.01",
     # a tenth of the usual sample tells enough of tables that live for seconds
     "default_statistics_target": "10",
     # a release is read in the order in which it was written

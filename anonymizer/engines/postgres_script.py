@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anonymizer.compile import quote
+from anonymizer.compile import ident, quote
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.compile.dialects.postgres import DIALECT, setting_of, table_text
 from anonymizer.engines.postgres import SETTINGS
 from anonymizer.errors import EngineError, Problem
 from anonymizer.plan import Compute, Guard, Loop, Note, Plan, Stage, Step
+from anonymizer.policy import Policy
+from anonymizer.session import QUERIED
 
 PLACE = "anonymizer_work"
 """Schema of the script's tables."""
@@ -28,22 +30,32 @@ SELECT length(set_config({{setting}}, coalesce(
 ), false));
 DROP SCHEMA IF EXISTS {quote(PLACE)} CASCADE;
 CREATE SCHEMA {quote(PLACE)};
-{{settings}}"""
+{{source}}{{settings}}"""
 
 CLOSING = f"""\
 SELECT length(set_config({{setting}}, '', false));
 -- The rows of the release, in their order: {quote(PLACE)}.staged"""
 
 
-def script(plan: Plan) -> str:
+def script(plan: Plan, policy: Policy) -> str:
     """Raises EngineError for a plan with a step that is computed outside of SQL."""
     setting = f"'{setting_of('secret')}'"
     settings = "\n".join(f"SET {name} = '{value}';" for name, value in SETTINGS.items())
-    parts = [OPENING.format(title=plan.title, setting=setting, settings=settings)]
+    opening = {"setting": setting, "settings": settings, "source": _source(policy)}
+    parts = [OPENING.format(title=plan.title, **opening)]
     for stage in plan.stages:
         parts.append("\n".join(_shown(stage)))
     parts.append(CLOSING.format(setting=setting))
     return "\n\n".join(parts).replace(MARK, PLACE) + "\n"
+
+
+def _source(policy: Policy) -> str:
+    """A query as a table of the script, made while names mean what they mean to the role."""
+    if policy.source.kind != "query":
+        return ""
+    query = (policy.source.query or "").strip().rstrip(";")
+    target = table_text(ident(QUERIED).text)
+    return f"CREATE UNLOGGED TABLE {target} AS SELECT * FROM (\n{query}\n) AS q;\n"
 
 
 def _shown(stage: Stage) -> Iterator[str]:

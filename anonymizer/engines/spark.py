@@ -31,6 +31,18 @@ if TYPE_CHECKING:
 ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
 """Work tables that have a row per row (or person) of the source: they never leave Spark."""
 
+COUNTED = frozenset({"staged", "link"})
+"""Those whose equal rows are many: Spark counts them once, and questions that ask for nothing else
+are answered from the counts."""
+PAIRS = "compared"
+"""Cells beside original values, with counts: compact in most tables, as long as rows in some."""
+PAIRS_UP_TO = 5_000_000
+"""Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
+ROW_REF = "row_ref"
+"""The column in which rows of `link` differ."""
+SIDE_BY_SIDE_FROM = 3
+"""Joins of published rows and originals from which it pays to divide and hold both."""
+
 _USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
 _WRITES = re.compile(
     rf"\A\s*(?P<how>create or replace table|create or replace view|create table|insert into)\s+"
@@ -60,6 +72,8 @@ class Asking:
         """The rows of every text, in order; what belongs to DuckDB runs alone, and first."""
         found = {i: self(text) for i, text in enumerate(texts) if not self.engine.bring(text)}
         rest = [i for i in range(len(texts)) if i not in found]
+        if sum(ROW_REF in texts[i] for i in rest) >= SIDE_BY_SIDE_FROM:
+            self.engine.side_by_side()
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found.update(zip(rest, pool.map(self, [texts[i] for i in rest]), strict=True))
         return [found[i] for i in range(len(texts))]
@@ -101,7 +115,7 @@ class SparkEngine(Engine):
         used = set(_USED.findall(query))
         # what is appended to stays where it is
         touched = used | {target} if target is not None and how == "insert into" else used
-        if self.all_on_spark or touched & ROWS:
+        if self._needs_spark(touched, text, target):
             for name in touched:
                 self.work_tables.to_spark(name)
             try:
@@ -110,13 +124,24 @@ class SparkEngine(Engine):
                 raise
             except Exception as error:
                 raise spark_failures.translate(error, where) from error
-        for name in touched:
+        for name in touched - ROWS:
             self.work_tables.to_duckdb(name)
         rows = self.duckdb.raw(text, where, values)
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
         return rows
+
+    def _needs_spark(self, used: set[str], text: str, target: str | None) -> bool:
+        """Whether a text reads rows, other than published ones whose counts will do."""
+        rows = used & ROWS
+        if PAIRS in used and self.work_tables.more_than(PAIRS, PAIRS_UP_TO):
+            return True
+        if self.all_on_spark or not rows:
+            return self.all_on_spark
+        if target is not None or not rows <= COUNTED or ROW_REF in text:
+            return True
+        return not all(self.work_tables.counted(name, ROW_REF) for name in sorted(rows))
 
     def _on_spark(
         self, how: str, target: str | None, query: str, values: Mapping[str, Any]
@@ -158,7 +183,6 @@ class SparkEngine(Engine):
     def _keep(self, how: str, target: str, frame: DataFrame) -> None:
         if how == "create or replace view":
             self.work_tables.source(target, frame)
-            self._side_by_side(target)
             return
         if target == "snapshot":
             from pyspark.sql.functions import monotonically_increasing_id
@@ -166,12 +190,11 @@ class SparkEngine(Engine):
             # written at once, so that a row keeps the number it was given
             frame = frame.withColumn("rowid", monotonically_increasing_id())
         self.work_tables.keep(target, frame, append=how == "insert into")
-        self._side_by_side(target)
 
-    def _side_by_side(self, target: str) -> None:
-        """Published rows and originals are joined once for every column that is checked."""
-        if target in ("link", "originals"):
-            self.work_tables.side_by_side(target, "row_ref")
+    def side_by_side(self) -> None:
+        """Divide and hold published rows and originals, which many statements will join."""
+        for name in ("link", "originals"):
+            self.work_tables.side_by_side(name, ROW_REF)
 
     def asking(self, where: str) -> Asking:
         """Spark plans one statement while it works on another: many are asked at a time."""
@@ -180,7 +203,7 @@ class SparkEngine(Engine):
     def bring(self, text: str) -> bool:
         """Whether a text runs on Spark; the tables that it reads are brought there."""
         used = set(_USED.findall(text))
-        if not (self.all_on_spark or used & ROWS):
+        if not self._needs_spark(used, text, None):
             return False
         for name in used:
             self.work_tables.to_spark(name)

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 
 from anonymizer.compile.dialects.spark import DIALECT, PREFIX
+from anonymizer.engines.spark_parts import apart
 from anonymizer.errors import EngineError, Problem, TemplateError
 from anonymizer.plan import Compute, Guard, Loop, Note, Plan, Stage, Step
+from anonymizer.policy import Policy
 
 PLACE = "anonymizer_work"
 """Database of the script's tables."""
@@ -42,13 +44,44 @@ _WRITES = re.compile(
 )
 
 
-def script(plan: Plan) -> str:
+def script(plan: Plan, policy: Policy) -> str:
     """Raises EngineError for a plan with a step that Spark's SQL cannot say."""
-    parts = [OPENING.format(title=plan.title)]
+    parts = [OPENING.format(title=plan.title), _source(policy)]
     parts += ["\n".join(_shown(stage)) for stage in plan.stages]
     parts.append(CLOSING)
     whole = "\n\n".join(parts).replace(PREFIX, f"{PLACE}.")
     return whole.replace(":secret", "system.session.anonymizer_secret") + "\n"
+
+
+def driven(policy: Policy) -> Policy:
+    """The policy with a loop in place of a recursive statement, which Spark's SQL does not have."""
+    algorithm = policy.algorithm
+    if getattr(algorithm, "loop", None) != "auto":
+        return policy
+    return policy.model_copy(update={"algorithm": algorithm.model_copy(update={"loop": "driven"})})
+
+
+def _source(policy: Policy) -> str:
+    """The view through which the first statement reads the source."""
+    source = policy.source
+    match source.kind:
+        case "file" if source.format != "parquet":
+            raise EngineError(
+                Problem(
+                    "source.file",
+                    "is not a Parquet file, and a script of Spark's reads no other",
+                    hint="write it as Parquet before, or make it a table of the catalog",
+                )
+            )
+        case "file":
+            path = str(policy.resolve(source.file or "").resolve()).replace("`", "``")
+            query = f"SELECT * FROM parquet.`{path}`"
+        case "table":
+            quoted = ("`" + part.replace("`", "``") + "`" for part in source.parts)
+            query = f"SELECT * FROM {'.'.join(quoted)}"
+        case _:
+            query = (source.query or "").strip().rstrip(";")
+    return f"-- source\nCREATE VIEW {PREFIX}source AS\n{query};"
 
 
 def _shown(stage: Stage) -> Iterator[str]:
@@ -96,10 +129,14 @@ def _statement(step: Step) -> Iterator[str]:
     if found["how"].lower() == "insert into":
         yield f"INSERT INTO {PREFIX}{name}\n{query};"
         return
+    parts, query = apart(query)
+    for part, made in parts.items():
+        yield f"CREATE TABLE {PREFIX}{part} USING parquet AS\n{made};"
     # a statement may read the table that it makes anew
     yield f"CREATE TABLE {PREFIX}{name}__new USING parquet AS\n{query};"
     yield f"DROP TABLE IF EXISTS {PREFIX}{name};"
     yield f"ALTER TABLE {PREFIX}{name}__new RENAME TO {PREFIX}{name};"
+    yield from (f"DROP TABLE {PREFIX}{part};" for part in parts)
 
 
 def _assertion(query: Step, name: str) -> str:
@@ -124,7 +161,7 @@ def _refused(name: str, why: str) -> EngineError:
         Problem(
             "--dialect",
             f"the step `{name}` {why}",
-            hint="algorithm: {loop: driven} avoids recursive statements; anonymizer run --engine"
-            " spark runs every step where it can",
+            hint="anonymizer run --engine spark runs it, what is no row in DuckDB; mondrian without"
+            " such steps has a script",
         )
     )

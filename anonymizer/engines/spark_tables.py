@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 BROADCAST_UP_TO = 200_000
 """Rows up to which a table of compact state is sent to every executor whole."""
 
+COUNTED_UP_TO = 50_000_000
+"""Rows up to which the questions to a table are answered from counts of its equal rows: DuckDB goes
+through as many rows as there are."""
+COPIES = "anonymizer:copies"
+
 DRAW = "draw"
 """A column of 128-bit integers: on Spark a text of 32 hexadecimal digits."""
 
@@ -47,6 +52,8 @@ class SparkTables:
     destinations: dict[str, Path | str] = field(default_factory=dict)
     """Work tables that are written somewhere else, a folder or a table of the catalog: what will be
     published."""
+    counts: dict[str, bool] = field(default_factory=dict)
+    """Whether a table of rows stands in DuckDB as counts of equal rows."""
     kept: list[DataFrame] = field(default_factory=list)
     """Frames held in memory, or on the executors' disks."""
     _written: int = 0
@@ -62,6 +69,7 @@ class SparkTables:
 
     def keep(self, name: str, frame: DataFrame, *, append: bool = False) -> None:
         """Compute a frame and keep it as a work table, with its lineage cut."""
+        self.counts.pop(name, None)
         path = self.destinations.pop(name, None) or self._file(name)
         if isinstance(path, str):
             frame.write.format("parquet").saveAsTable(path)
@@ -88,6 +96,39 @@ class SparkTables:
         frame = frame.sortWithinPartitions(key).persist()
         frame.createOrReplaceTempView(self.view(name))
         self.kept.append(frame)
+
+    def more_than(self, name: str, rows: int) -> bool:
+        """Whether a table that Spark made has more rows; its files say how many."""
+        place = self.places.get(name)
+        if place is None or not place.on_spark or place.in_duckdb:
+            return False
+        return bool(self.spark.table(self.view(name)).count() > rows)
+
+    def counted(self, name: str, without: str) -> bool:
+        """Whether DuckDB has the rows of a table, all columns but one: as Spark counted equal ones.
+
+        Spark reads every row, and what DuckDB sees is the same multiset.
+        """
+        if name not in self.counts:
+            frame = self.spark.table(self.view(name)).drop(without)
+            small = frame.count() <= COUNTED_UP_TO
+            if small:
+                self._count(name, frame)
+            self.counts[name] = small
+        return self.counts[name]
+
+    def _count(self, name: str, frame: DataFrame) -> None:
+        from pyspark.sql.functions import count, lit
+
+        path = self._file(f"{name}-counts")
+        frame.groupBy(*frame.columns).agg(count(lit(1)).alias(COPIES)).write.parquet(str(path))
+        listed = ", ".join(ident(column).text for column in frame.columns)
+        of_each = f"unnest(range({ident(COPIES)}))"
+        self.duckdb.raw(
+            f"create or replace view {ident(work(name))} as select {listed}"
+            f" from (select {listed}, {of_each} from {_parquet([path])})",
+            name,
+        )
 
     def _file(self, name: str) -> Path:
         self._written += 1

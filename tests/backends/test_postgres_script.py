@@ -50,7 +50,7 @@ def run_script(address: str, text: str, folder: Path) -> None:
 def test_the_script_makes_the_rows_of_a_run(address: str, tmp_path: Path, case: str) -> None:
     columns, rest = CASES[case]
     given = policy(columns, **rest)
-    text = script(anonymizer.plan(given, address))
+    text = script(anonymizer.plan(given, address), given)
     assert "$loop$" in text
     run_script(address, text, tmp_path)
     made = on_postgres(given, address)
@@ -64,11 +64,12 @@ def test_what_is_computed_between_statements_has_no_script(address: str) -> None
     semi = {"role": "quasi", "sensitive_when": "hidden", "protect": {"l_diversity": 2}}
     given = policy({"age": semi, "zip": "quasi"}, algorithm={"name": "lgb"}, suppression_limit=0.5)
     with pytest.raises(AnonymizerError, match="computed by the program"):
-        script(anonymizer.plan(given, address))
+        script(anonymizer.plan(given, address), given)
 
 
 def test_a_guard_of_the_script_stops_it(address: str, tmp_path: Path) -> None:
-    text = script(anonymizer.plan(policy(CASES["mondrian"][0]), address))
+    given = policy(CASES["mondrian"][0])
+    text = script(anonymizer.plan(given, address), given)
     query(address, "delete from people where age > 2")
     query(address, "delete from people where age is null")
     query(address, "delete from people where ctid not in (select ctid from people limit 2)")

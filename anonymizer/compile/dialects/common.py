@@ -55,13 +55,19 @@ def group_by_all(node: exp.Expr) -> exp.Expr:
 
 
 def read_once(node: exp.Expr) -> exp.Expr:
-    """A CTE of different values is computed before it is used.
+    """A CTE of different values, or of what patterns find in them, is computed before it is used.
 
-    Else a condition on what is made of each value is moved below, and judged for every row.
+    Else a condition on what is made of each value is moved below, and judged for every row; and
+    what is found is found again wherever it is named.
     """
-    if isinstance(node, exp.CTE) and node.this.args.get("distinct") is not None:
+    if isinstance(node, exp.CTE) and (node.this.args.get("distinct") or _has_patterns(node)):
         node.set("materialized", True)
     return node
+
+
+def _has_patterns(node: exp.CTE) -> bool:
+    calls = node.find_all(exp.Anonymous, exp.RegexpLike, exp.RegexpExtract)
+    return any(not isinstance(c, exp.Anonymous) or c.name.startswith("regexp_") for c in calls)
 
 
 def plain_qualify(node: exp.Expr) -> exp.Expr:

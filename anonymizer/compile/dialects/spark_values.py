@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from anonymizer.compile.dialects.rewriting import filled
+
 
 def concatenation(node: exp.Expr) -> exp.Expr:
     """DuckDB's `concat` passes over NULL and writes every value as text."""
@@ -37,11 +39,13 @@ def draws(node: exp.Expr) -> exp.Expr:
 
 
 def _reversed_digest(text: exp.Expr) -> exp.Expr:
-    # a byte is two digits; the bytes change places, last one first
-    pattern = "(..)" * 16
-    backwards = "".join(f"${n}" for n in range(16, 0, -1))
-    parts = [exp.MD5(this=text), exp.Literal.string(pattern), exp.Literal.string(backwards)]
-    return exp.Upper(this=exp.Anonymous(this="regexp_replace", expressions=parts))
+    """A digest with its bytes, which are two digits each, last one first.
+
+    Pieces of a text that a lambda holds: a pattern of sixteen groups takes several times as long,
+    and without the lambda the digest might be computed for every piece.
+    """
+    pieces = " || ".join(f"substring(m, {place}, 2)" for place in range(31, 0, -2))
+    return filled(f"upper(transform(array(md5(t)), m -> {pieces})[0])", "spark", t=text)
 
 
 def wide_integers(node: exp.Expr) -> exp.Expr:
