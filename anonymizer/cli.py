@@ -6,6 +6,7 @@ of the tool. The verbs are in `anonymizer/commands`, one module each.
 
 from __future__ import annotations
 
+import atexit
 import signal
 import sys
 import threading
@@ -71,6 +72,8 @@ class Application(click.Group):
     ) -> Any:
         """Run the verb that `args` (default: the command line) names, and exit."""
         given = list(sys.argv[1:] if args is None else args)
+        # what Ctrl-C could end is over when the interpreter leaves: the exit code stands
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         sys.exit(self._run(given, prog_name, complete_var, extra))
 
     def _run(

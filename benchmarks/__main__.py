@@ -101,12 +101,15 @@ def write(
         for name, figures in row.items()
         if isinstance(figures, dict) and row["case"] == "QI5, k=5"
     ]
+    by_rows = [r for r in ours if r["case"] == "QI9, k=5" or r["case"].startswith("QI9, k=5, ")]
+    by_rows = [r for r in by_rows if "refine" not in r["case"] and "nodes" not in r["case"]]
+    small = [r for r in ours if ", k=5" in r["case"] and r["rows"] == 30_162]
     line_plot(
         "time_by_rows.png",
         "QI9, k=5",
         "rows",
         "seconds, publishing included",
-        {"ours": [(r["rows"], r["seconds"]) for r in ours if r["case"].startswith("QI9, k=5")]},
+        {"ours": [(r["rows"], r["seconds"]) for r in by_rows]},
         log=True,
     )
     line_plot(
@@ -114,7 +117,7 @@ def write(
         "QI9, k=5",
         "rows",
         "peak memory of the process, MB",
-        {"ours": [(r["rows"], r["peak MB"]) for r in ours if r["case"].startswith("QI9, k=5")]},
+        {"ours": [(r["rows"], r["peak MB"]) for r in by_rows]},
         log=True,
     )
     line_plot(
@@ -123,7 +126,7 @@ def write(
         "seconds",
         "mean NCP",
         {
-            **{f"ours, {r['case']}": [(r["seconds"], r["ncp"])] for r in ours[:2]},
+            **{f"ours, {r['case']}": [(r["seconds"], r["ncp"])] for r in small},
             **{f"{r['tool']}, {r['case']}": [(r["seconds"], r["ncp"])] for r in publishers},
         },
         log=True,

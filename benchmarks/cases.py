@@ -52,10 +52,13 @@ def _columns(source: Path) -> list[str]:
 
 
 FULL_DOMAIN = {"name": "full_domain"}
+REFINED = {"name": "mondrian", "refine": 4}
 
 CASES = (
     Case("QI5, k=5", QI5, peer="0.0115 in 14 s; ARX 0.0157 in 0.1"),
     Case("QI9, k=5", QI9, peer="0.0407 in 50 s; ARX 0.0677 in 4.2"),
+    Case("QI5, k=5, refine 4", QI5, algorithm=REFINED),
+    Case("QI9, k=5, refine 4", QI9, algorithm=REFINED),
     Case("QI9, k=5, nodes", QI9, nodes=True, peer="ARX 0.0603 in 59 s; 0.0677 in 4.2"),
     Case("QI9, k=10", QI9, k=10, peer="ARX 0.094 in 8"),
     Case("QI8, l=2", QI8, protect={"l_diversity": 2}, peer="ARX 0.038 in 1.6"),
