@@ -161,7 +161,7 @@ def _refused(name: str, why: str) -> EngineError:
         Problem(
             "--dialect",
             f"the step `{name}` {why}",
-            hint="anonymizer run --engine spark runs such steps beside Spark; a script takes a policy"
-            " without them",
+            hint="anonymizer run --engine spark runs such steps beside Spark; a script takes a"
+            " policy without them",
         )
     )
