@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from anonymizer.algorithms.mondrian.loss import cell_loss_sql, shape
-from anonymizer.algorithms.mondrian.partition import MEMBERS, POSITIONS, level_column
+from anonymizer.algorithms.mondrian.partition import MEMBERS, POSITIONS
 from anonymizer.algorithms.mondrian.words import pack
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, join, lit, work
@@ -57,7 +57,7 @@ def _context(attributes: Sequence[Attribute], k: int) -> Mapping[str, Any]:
     height = max((a.height for a in attributes if shape(a) == "node"), default=0)
     levels = tuple(Level(number) for number in range(1, height + 1))
     words = pack([a for a in attributes if shape(a) == "set"])
-    is_set, is_range, is_node = (_of(attributes, kind) for kind in ("set", "range", "node"))
+    is_set = _of(attributes, "set")
     return {
         "attributes": tuple(attributes),
         "positions": POSITIONS,
@@ -73,13 +73,12 @@ def _context(attributes: Sequence[Attribute], k: int) -> Mapping[str, Any]:
         "k": k,
         "window": NEIGHBOURS,
         "is_set": is_set,
-        "is_range": is_range,
-        "is_node": is_node,
+        "is_range": _of(attributes, "range"),
         "c_is_set": _of(attributes, "set", "c.attribute"),
         "c_is_range": _of(attributes, "range", "c.attribute"),
         "c_is_node": _of(attributes, "node", "c.attribute"),
         # NULL, code 0, is a leaf of a tree, and beside the values of a range
-        "counted": _counted("code", is_node),
+        "counted": _counted("code", _of(attributes, "node")),
         "counted_of_h": _counted("h.code", _of(attributes, "node", "h.attribute")),
         "lowest": Sql(f"case when {is_set} then 1 else low end"),
         "highest": Sql(f"case when {is_set} then 1 else high end"),
@@ -87,7 +86,6 @@ def _context(attributes: Sequence[Attribute], k: int) -> Mapping[str, Any]:
             f"case when {is_set} then different > 1 else low < high or different > 0 end"
         ),
         "cell_loss": cell_loss_sql(attributes, levels),
-        "level_of": level_column,
         "words": words.columns,
         "bits": words.sizes,
         "packed": [a for a in attributes if a.index in words.sizes],
