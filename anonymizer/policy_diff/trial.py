@@ -15,13 +15,14 @@ from anonymizer.pipeline import Prepared, prepare
 from anonymizer.policy import Policy
 from anonymizer.release.judge import judge
 from anonymizer.release.layout import Requirement
+from anonymizer.release.link import linked_writes
 from anonymizer.release.source_checks import (
     counterfeits,
     members_read,
     originals,
     published_paths,
     release_measures,
-    stage_link,
+    stage_originals,
     suppression,
 )
 from anonymizer.seed import Seed
@@ -69,11 +70,11 @@ def _tried(policy: Policy, session: Session) -> Trial:
     compiled = prepared.compiled
     executor.run(compiled.stages)
     tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
-    executor.run(compiled.writes(STAGED, tables.__getitem__))
+    executor.run(linked_writes(compiled, STAGED, tables.__getitem__))
     staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
     layout = replace(compiled.layout, tables=staged)
     requirements = _requirements(policy, session, prepared)
-    stage_link(engine, compiled, prepared.roles)
+    stage_originals(engine, compiled, prepared.roles)
     population = members_read(policy, prepared.roles)
     verification = judge(engine, STAGED, layout, requirements, population)
     found = suppression(policy, engine, STAGED, layout, counterfeits(engine, compiled))

@@ -18,12 +18,13 @@ from anonymizer.errors import AnonymizerError
 from anonymizer.pipeline import prepare
 from anonymizer.policy import Policy
 from anonymizer.release.judge import judge
+from anonymizer.release.link import linked_writes
 from anonymizer.release.source_checks import (
     counterfeits,
     members_read,
     published_paths,
     release_measures,
-    stage_link,
+    stage_originals,
     suppression,
 )
 from anonymizer.seed import Seed
@@ -81,7 +82,7 @@ def _run(
     compiled = prepared.compiled
     executor.run(compiled.stages)
     tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
-    executor.run(compiled.writes(STAGED, tables.__getitem__))
+    executor.run(linked_writes(compiled, STAGED, tables.__getitem__))
     layout = replace(
         compiled.layout,
         tables={column: tables[name].name for column, name in compiled.layout.tables.items()},
@@ -94,7 +95,7 @@ def _run(
         for item in requirements_of(policy)
     )
     found = suppression(policy, engine, STAGED, layout, counterfeits(engine, compiled))
-    stage_link(engine, compiled, prepared.roles)
+    stage_originals(engine, compiled, prepared.roles)
     population = members_read(policy, prepared.roles)
     holds = judge(engine, STAGED, layout, requirements, population).passed
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
