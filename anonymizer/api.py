@@ -17,6 +17,7 @@ from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine, Limits
 from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem
 from anonymizer.execute import Executor, Listener
+from anonymizer.interrupts import deciding
 from anonymizer.job import Job
 from anonymizer.ledger import Keeper
 from anonymizer.pipeline import prepare
@@ -70,6 +71,7 @@ def plan(policy: Policy, database: Database = None, *, engine: str | None = None
         return Plan(title, (*prepared.read, *compiled.plan(title).stages))
 
 
+@deciding()
 def run(
     policy: Policy,
     database: Database = None,

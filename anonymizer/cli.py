@@ -13,13 +13,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
 from anonymizer.commands.output import ERRORS, Output, wanted_format
+from anonymizer.interrupts import forget, published
 
 INTERRUPTED = 130
 
@@ -113,11 +114,14 @@ def _signals() -> Iterator[list[int]]:
     The engine answers a signal with exceptions of its own, so the kind of exception does not tell.
     """
     came: list[int] = []
+    forget()
     if threading.current_thread() is not threading.main_thread():
         yield came
         return
 
-    def interrupt(number: int, frame: object) -> NoReturn:
+    def interrupt(number: int, frame: object) -> None:
+        if published():
+            return  # the command has done its work, and only says so now
         came.append(number)
         raise Interrupted
 

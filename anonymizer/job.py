@@ -13,6 +13,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.execute import Executor
+from anonymizer.interrupts import decide
 from anonymizer.ledger import Keeper
 from anonymizer.pipeline import Prepared
 from anonymizer.plan import Step
@@ -120,6 +121,7 @@ class Job:
             if [fingerprint(engine, table) for table in names.published(catalog)] != judged:
                 raise EngineError(Problem("publish.database", "changed while it was being built"))
         self._remember()
+        decide()
         try:
             target.swap(replaced)
         except BaseException:

@@ -17,6 +17,7 @@ from pathlib import Path
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError
+from anonymizer.interrupts import decide, deciding
 from anonymizer.release.file_target import building_of
 from anonymizer.release.judge import fingerprint
 
@@ -44,6 +45,7 @@ class Rewritten:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+@deciding()
 def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
     """Rewrite `database` without its unused space, in place.
 
@@ -61,6 +63,7 @@ def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
         _refuse_found(aside, pieces, live_new, absent)
         before, after = path.stat().st_size, aside.stat().st_size
         aside.chmod(path.stat().st_mode & 0o777)
+        decide()
         _swap(aside, path)
     finally:
         for file in (aside, aside.with_name(f"{aside.name}.wal")):

@@ -21,6 +21,7 @@ from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.engines.spark import SparkEngine
 from anonymizer.engines.spark_tables import rows_of
 from anonymizer.errors import Problem, TargetError
+from anonymizer.interrupts import decide
 from anonymizer.release.judge import judge, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
 from anonymizer.release.names import Names
@@ -156,6 +157,7 @@ class ParquetTarget:
         judged_by_duckdb(self.building, manifest)
         for path in self.building.glob(".*.crc"):
             path.unlink()
+        decide()
         move_into_place(self.building, self.rows)
         aside = self.manifest_file.with_name(f"{self.manifest_file.name}.{self.names.run_id}.tmp")
         write_manifest_file(self.manifest_file, manifest, aside)
@@ -235,6 +237,7 @@ class CatalogTarget:
         )
         self.spark.sql(f"alter table {name_in_spark(rows)} set tblproperties ({marks})")
         columns = ", ".join(_quoted(c) for c in self.spark.table(name_in_spark(rows)).columns)
+        decide()
         self._view(self.names.view(None), f"select {columns} from {name_in_spark(rows)}", marks)
         literal = _text(manifest.text())
         self._view(self.names.manifest(None), f"select {literal} as manifest", marks)

@@ -21,6 +21,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
+from anonymizer.interrupts import decide, deciding
 from anonymizer.policy import Policy
 from anonymizer.release.carried import carry
 from anonymizer.release.manifest import Manifest, read_manifest
@@ -60,6 +61,7 @@ class Export:
         }
 
 
+@deciding()
 def export(
     policy: Policy, file: str | Path, database: Any = None, *, force: bool = False
 ) -> Export:
@@ -115,6 +117,7 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export
             rows = engine.raw(f"select count(*) from {ident(view)}", "export")[0][0]
         aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
         shutil.copyfile(beside, aside)
+        decide()
         aside.replace(target)
     written = ExportedFile(target, int(rows), _sha256(target))
     _replace_text(manifest_of(target), manifest.text() + "\n")
@@ -215,6 +218,7 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table]) -> list[ExportedFile
                 "export",
             )
             written.append(ExportedFile(target, int(rows[0][0]), _sha256(aside[target])))
+        decide()
         for target, file in aside.items():
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import SOURCE, DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, TargetError
+from anonymizer.interrupts import decide
 from anonymizer.release import objects
 from anonymizer.release.file_target import create_schema, create_view
 from anonymizer.release.manifest import Manifest, write_manifest
@@ -64,6 +65,7 @@ class InPlaceTarget:
             engine.raw("begin transaction", "publish")
             try:
                 yield
+                decide()
                 engine.raw("commit", "publish")
             except BaseException:
                 engine.raw("rollback", "publish")

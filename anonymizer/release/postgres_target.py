@@ -15,6 +15,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres import PostgresEngine
 from anonymizer.engines.postgres_session import SCHEMA, create_record
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
+from anonymizer.interrupts import decide
 from anonymizer.policy import Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
@@ -120,6 +121,7 @@ class PostgresTarget:
         assert isinstance(engine, PostgresEngine)
         with engine.transaction("publish"):
             self._replace(engine, staged, manifest, tables)
+            decide()
 
     def _replace(
         self,

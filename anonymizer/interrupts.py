@@ -1,0 +1,86 @@
+"""Ctrl-C and a polite kill end a run at any moment up to its decision, and wait from then on.
+
+A release that has begun to take its place gets it whole, and what belongs to it is done as well:
+the ledger's word, the copy of the manifest, the clean-up.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(slots=True)
+class _Run:
+    """The run of the main thread: signals come nowhere else."""
+
+    decided: bool = False
+    came: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Process:
+    """What a process knows of its runs; signals and their handlers are the process's as well."""
+
+    run: _Run | None = None
+    published: bool = False
+
+
+_process = _Process()
+
+
+@contextmanager
+def deciding() -> Iterator[None]:
+    """One run. Signals that came after `decide` are handed on where the block has ended."""
+    forget()
+    if _process.run is not None or not _in_main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in ENDING}
+    run = _process.run = _Run()
+    try:
+        yield
+        _process.published = run.decided
+    finally:
+        _process.run = None
+        for ending, handler in before.items():
+            if signal.getsignal(ending) == _wait:
+                signal.signal(ending, handler)
+        for number in run.came:
+            signal.raise_signal(number)
+
+
+def decide() -> None:
+    """What comes next puts the release in its place: signals wait until the run has ended."""
+    if _process.run is not None and _in_main_thread():
+        for number in ENDING:
+            # a handler that Python did not set could not be put back
+            if signal.getsignal(number) is not None:
+                signal.signal(number, _wait)
+        _process.run.decided = True
+
+
+def published() -> bool:
+    """Whether the last run of this process has put its release in place."""
+    return _process.published
+
+
+def forget() -> None:
+    """A new command begins: no run of it has published anything yet."""
+    _process.published = False
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _wait(number: int, frame: FrameType | None) -> None:
+    del frame
+    if _process.run is not None:
+        _process.run.came.append(number)
