@@ -36,8 +36,8 @@ from anonymizer.release.names import Names
 from anonymizer.release.release import Release
 from anonymizer.release.replace_target import ReplaceTarget
 from anonymizer.release.source_checks import (
+    AIDS,
     ORIGINALS,
-    TUPLES,
     against_source,
     counterfeits,
     members_read,
@@ -214,8 +214,8 @@ class Job:
         refuse_beyond(found, self.policy.suppression_limit)
         source = against_source(self.policy, self.engine, self.prepared, view, layout)
         population = members_read(self.policy, self.prepared.roles)
-        tuples = TUPLES if self.engine.name == "duckdb" else None
-        verification = judge(self.engine, view, layout, self.requirements, population, tuples)
+        aids = AIDS if self.engine.name == "duckdb" else None
+        verification = judge(self.engine, view, layout, self.requirements, population, aids)
         verification += source
         refuse_unless_passed(verification)
         measures = release_measures(

@@ -10,6 +10,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.verify import Verification, verify_release
+from anonymizer.verify.aids import Aids
 from anonymizer.verify.population import NEEDED, Members
 
 
@@ -19,14 +20,14 @@ def judge(
     layout: Layout,
     requirements: tuple[Requirement, ...],
     population: Members | str = NEEDED,
-    tuples: Table | None = None,
+    aids: Aids | None = None,
 ) -> Verification:
     """Verify the rows behind `view` on the engine that sees them (and the population).
 
-    `tuples`: a work table that may be made on the way.
+    `aids`: work tables that may be made on the way.
     """
     run_sql = engine.asking("verification")
-    return verify_release(run_sql, view, layout, requirements, population, tuples)
+    return verify_release(run_sql, view, layout, requirements, population, aids)
 
 
 def refuse_unless_passed(verification: Verification) -> None:

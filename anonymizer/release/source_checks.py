@@ -22,13 +22,14 @@ from anonymizer.release.judge import Suppression
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.link import LINK, link_step
 from anonymizer.verify import Verification
+from anonymizer.verify.aids import Aids
 from anonymizer.verify.population import NEEDED, Members
 from anonymizer.verify.source import Originals, verify_against_source
 
 ORIGINALS = work("originals")
 COMPARED = work("compared")
 PAIRS = work("pairs")
-TUPLES = work("tuples")
+AIDS = Aids(tuples=work("tuples"), counted=work("counted"))
 
 
 def suppression(

@@ -45,7 +45,9 @@ class Question:
     could break the condition, rows or pairs of values instead of classes, and 0 is a proof."""
     tuples: Table | None = None
     """A work table with the different tuples of every class, which figures and proofs are read from
-    instead of the rows (`anonymizer.verify.tuples`)."""
+    instead of the rows (`anonymizer.verify.aids`)."""
+    counted: Table | None = None
+    """A work table with the values of every group, counted, which figures are read from."""
 
     def sql(self, *, figure: bool = False, anywhere: bool = False, proof: bool = False) -> str:
         """The statement that returns what breaks the condition, or its count and the figures.
@@ -55,6 +57,7 @@ class Question:
         parameters = {**self.parameters, "achieved": self.achieved}
         parameters |= {"figure": figure, "proof": proof}
         parameters["tuples"] = self.tuples if figure or proof else None
+        parameters["counted"] = self.counted if figure else None
         if anywhere:
             parameters = {name: _bare(value) for name, value in parameters.items()}
         return render(self.template, parameters).text

@@ -8,6 +8,7 @@ from dataclasses import replace
 from anonymizer.compile import Table, ident
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.release.layout import Layout, Requirement
+from anonymizer.verify.aids import Aids, aided
 from anonymizer.verify.form import form
 from anonymizer.verify.population import (
     NEEDED,
@@ -19,7 +20,6 @@ from anonymizer.verify.population import (
 from anonymizer.verify.questions import Question, ask_all
 from anonymizer.verify.result import NotChecked, RunSql, Verification, verification
 from anonymizer.verify.rules import questions
-from anonymizer.verify.tuples import aided, tuples_of
 
 
 def verify_release(
@@ -28,13 +28,13 @@ def verify_release(
     layout: Layout,
     requirements: Sequence[Requirement],
     population: Members | str = NEEDED,
-    tuples: Table | None = None,
+    aids: Aids | None = None,
 ) -> Verification:
     """Judge the published rows: conditions of form first, then every requirement.
 
     `population`: what the models of a population are judged with, or why they cannot be; they are
-    then listed as not checked. `tuples`: a work table, made here, that saves reading the rows again
-    for every check. Raises `NothingToCheckError` where there is no requirement, no class
+    then listed as not checked. `aids`: work tables, made here, that save reading the rows again for
+    every check. Raises `NothingToCheckError` where there is no requirement, no class
     or group, no row, or nothing but requirements that the release alone cannot answer.
     """
     asked = _questions(view, layout, requirements)
@@ -54,9 +54,8 @@ def verify_release(
         raise NothingToCheckError(
             Problem("release", "has no rows", hint="nothing was published, so nothing can be shown")
         )
-    if tuples is not None and layout.class_id is not None:
-        run_sql(tuples_of(view, layout, tuples))
-        asked = tuple(aided(question, tuples) for question in asked)
+    if aids is not None:
+        asked = aided(asked, view, layout, aids, run_sql)
     return verification(ask_all(asked, run_sql), left)
 
 

@@ -13,6 +13,7 @@ import pytest
 from anonymizer.compile import Table
 from anonymizer.release.layout import Layout, PublishedColumn, Requirement
 from anonymizer.verify import Verification, verify_release
+from anonymizer.verify.aids import Aids
 from anonymizer.verify.source import Originals, verify_against_source
 from tests.oracle import cells, figures
 from tests.oracle.lgb import Requirements, Row, Rule, check_corollary3
@@ -28,6 +29,7 @@ KINDS: dict[str, Literal["numeric", "categorical", "date"]] = {
 }
 TYPES = {"age": "DECIMAL(5,1)", "born": "DATE", "zip": "VARCHAR", "job": "VARCHAR"}
 BUCKETS = ("age", "job", "pay")
+AIDS = Aids(Table("judged", "main"), Table("counted", "main"))
 REQUIRED = (
     Requirement("k_anonymity", None, {"k": 2}),
     *(Requirement("distinct_l", name, {"l": 2}, "bucket") for name in BUCKETS),
@@ -236,10 +238,8 @@ def judge(connection: duckdb.DuckDBPyConnection, typed: bool = False) -> Verific
     for check in found.checks:
         assert len(run_sql(check.sql)) == check.failing
         assert check.passed == (check.failing == 0)
-    # a run asks the different tuples where they are enough: it has to find the same
-    assert found == verify_release(
-        run_sql, VIEW, lgb_layout(typed), REQUIRED, tuples=Table("judged", "main")
-    )
+    # a run asks the different tuples and counted values where they do: it has to find the same
+    assert found == verify_release(run_sql, VIEW, lgb_layout(typed), REQUIRED, aids=AIDS)
     return found
 
 
