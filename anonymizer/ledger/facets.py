@@ -29,6 +29,8 @@ class Facet:
     least: int
     """Fewest values that the policy lets an observer narrow a person down to; 2 without a rule
     that says so."""
+    unique: bool = False
+    """Whether the release was judged to have no value twice in a bucket."""
 
     @property
     def numbered(self) -> Sql:
@@ -74,6 +76,9 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
                 group=Sql(f"l.{ident(group)}"),
                 original=Sql(f"o.{physical[column.column]}"),
                 least=max(2, least, republished or 0),
+                unique=column.bucket is not None
+                and described.protect is not None
+                and described.protect.l_diversity is not None,
             )
         )
     return tuple(found)

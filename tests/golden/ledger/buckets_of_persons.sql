@@ -36,14 +36,14 @@ select
     'sex' as facet,
     grp,
     list_sort(coalesce(list(value) filter (where value is not null), cast([] as bigint[]))) as signature
-from (select distinct b1 as grp, t1 as value from anon_scratch.main.ledger_members where b1 is not null)
+from (select b1 as grp, t1 as value from anon_scratch.main.ledger_members where b1 is not null)
 group by grp
 union all
 select
     'ill' as facet,
     grp,
     list_sort(coalesce(list(value) filter (where value is not null), cast([] as bigint[]))) as signature
-from (select distinct b2 as grp, t2 as value from anon_scratch.main.ledger_members where b2 is not null)
+from (select b2 as grp, t2 as value from anon_scratch.main.ledger_members where b2 is not null)
 group by grp;
 
 -- ledger/dictionary.sql.j2
