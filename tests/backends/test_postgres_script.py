@@ -21,6 +21,13 @@ L2 = {"role": "sensitive", "protect": {"l_diversity": 2}}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "mondrian": ({"age": "quasi", "town": "quasi", "ill": "sensitive"}, {}),
     "lgb": ({"age": "quasi", "ill": L2}, {"algorithm": {"name": "lgb"}}),
+    "a query": (
+        {"age": "quasi", "town": "quasi", "ill": "sensitive"},
+        {
+            "source": {"query": "select * from people where age between 1 and 60 -- no others"},
+            "publish": {"name": "some_people"},
+        },
+    ),
 }
 
 
