@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import resource
-import shutil
 import signal
 import sys
 import time
@@ -38,28 +37,6 @@ columns:
 privacy: {k_anonymity: 2}
 publish: {name: released, database: release.duckdb}
 """
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(folder))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    made = Stage(tmp_path_factory.mktemp("built") / "stage", "mondrian")
-    made.build()
-    return made
-
-
-@pytest.fixture
-def stage(tmp_path: Path, temporary: Path, built: Stage) -> Stage:
-    del temporary
-    shutil.copytree(built.folder, tmp_path / "stage")
-    return Stage(tmp_path / "stage", "mondrian")
 
 
 def run_command(stage: Stage, *, before: Callable[[], None] | None = None) -> tuple[int, str]:

@@ -20,22 +20,6 @@ from tests.faults.test_faults import run_command, unharmed
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(folder))
-    return folder
-
-
-@pytest.fixture
-def stage(tmp_path: Path, temporary: Path) -> Stage:
-    del temporary
-    made = Stage(tmp_path / "stage", "mondrian")
-    made.build()
-    return made
-
-
 def sending(number: int, method: Any, *, before: bool) -> Callable[..., Any]:
     """The method, with a signal to this process right before it or after it."""
 

@@ -20,29 +20,6 @@ from tests.faults.test_faults import COMMAND, run_command, unharmed
 MOMENTS = 20
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(folder))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    made = Stage(tmp_path_factory.mktemp("built") / "stage", "mondrian")
-    made.build()
-    return made
-
-
-@pytest.fixture
-def stage(tmp_path: Path, temporary: Path, built: Stage) -> Stage:
-    del temporary
-    for folder in (built.folder, built.saved):
-        shutil.copytree(folder, tmp_path / folder.name)
-    return Stage(tmp_path / "stage", "mondrian")
-
-
 def interrupted(stage: Stage, after: float) -> tuple[int, str, float]:
     """Exit code and words of a run that gets SIGINT `after` seconds, and how long it took."""
     began = time.monotonic()
