@@ -103,6 +103,9 @@ class Executor:
             self.engine.load(target, [name for name, _ in compute.columns], made, stage)
 
     def _loop(self, loop: Loop, number: int, of: int) -> None:
+        if loop.asked_first and self._left(loop, number, of, 0) == 0:
+            self.rounds[loop.name] = 0
+            return
         for round_ in range(1, loop.at_most + 1):
             for part in loop.body:
                 match part:
@@ -112,8 +115,11 @@ class Executor:
                         self._loop(part, number, of)
                     case Step():
                         self._step(part, loop.name, number, of, round_)
-            left = self._step(loop.until, loop.name, number, of, round_)
-            if left[0][0] == 0:
+            if self._left(loop, number, of, round_) == 0:
                 self.rounds[loop.name] = round_
                 return
         raise RuntimeError(f"the loop {loop.name} did not end within {loop.at_most} rounds")
+
+    def _left(self, loop: Loop, number: int, of: int, round_: int) -> object:
+        """What the exit query of a loop counts."""
+        return self._step(loop.until, loop.name, number, of, round_)[0][0]

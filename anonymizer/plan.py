@@ -40,6 +40,8 @@ class Loop:
     body: tuple[Step | Compute | Loop, ...]
     until: Step
     at_most: int
+    asked_first: bool = False
+    """Whether the query is asked before the first round as well, so that there may be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,10 @@ def _show(stage: Stage) -> str:
         case Loop():
             inner = "\n\n".join(_show(step) for step in stage.body)
             exit_text = stage.until.statement().text
+            asked = " (asked before the first round as well)" if stage.asked_first else ""
             return (
                 f"-- loop: {stage.name}, at most {stage.at_most} times,"
-                f" until the exit query counts 0\n{inner}\n\n"
+                f" until the exit query counts 0{asked}\n{inner}\n\n"
                 f"-- exit query of the loop: {stage.until.purpose}\n{exit_text};\n"
                 f"-- end of loop: {stage.name}"
             )

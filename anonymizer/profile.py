@@ -66,6 +66,8 @@ class Attribute:
     """Position among the semi-sensitive columns."""
     height: int = 0
     """Levels of the generalization hierarchy above the leaves; 0 where there is none."""
+    set_nodes: bool = False
+    """The nodes of its hierarchy are sets of values: their labels are written as cells are."""
     distinct: int = 0
     """Distinct non-NULL values; 0 while not counted."""
     nulls: int = 0
@@ -206,7 +208,7 @@ class TableProfile:
 
     @property
     def recursive(self) -> bool:
-        """Whether one recursive statement can carry the state of a partitioning (`using key`)."""
+        """Whether one recursive statement can carry the state of a partitioning."""
         return self.engine != "postgres"
 
     def type_of(self, column: str) -> str:

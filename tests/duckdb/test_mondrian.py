@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from anonymizer.algorithms.mondrian import partition
 from tests.duckdb.partitions import expected, partitioned
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint
@@ -81,6 +82,15 @@ def test_classes_are_those_of_the_naive_recursion(
     found, _ = classes(tmp_path, types, table, k, **options)
     options = {name: value for name, value in options.items() if name != "loop"}
     assert found == expected(table, k, **options)
+
+
+@pytest.mark.parametrize("at_once", [1, 8, 16])
+@pytest.mark.parametrize("number", range(2))
+def test_many_open_rows_are_cut_level_by_level_until_few_are_left(
+    tmp_path: Path, number: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partition, "AT_ONCE", at_once)
+    test_classes_are_those_of_the_naive_recursion(tmp_path, number, {"split": "loss"})
 
 
 @pytest.mark.exhaustive

@@ -57,7 +57,8 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     if options.generalization == "ncp":
         classes = seed_stages(roles.quasi, how, profile.rows, rebalance=options.rebalance)
     else:
-        loop: Literal["auto", "driven"] = "auto" if profile.recursive else "driven"
+        # (a script for Spark, which has no such option, has no recursive statements either)
+        loop: Literal["auto", "driven"] = "auto" if profile.engine == "duckdb" else "driven"
         classes = partition_stages(roles.quasi, how, profile.rows, loop)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),

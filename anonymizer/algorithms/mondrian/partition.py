@@ -29,8 +29,9 @@ OPEN = work("open_units")
 CHOSEN = work("chosen_cuts")
 POSITIONS = work("positions")
 
-RECURSIVE_UP_TO = 50_000
-"""Rows up to which one recursive statement is used when the policy leaves it open."""
+AT_ONCE = 500_000
+"""Open units that one recursive statement cuts up when the policy leaves it open; while there are
+more, every level is a statement of its own, which spills better and shares work out better."""
 
 
 ONE_CLASS = Sql("1")
@@ -93,9 +94,11 @@ def partition_stages(
     )
     context = _context(attributes, levels, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
-    if not how.judged and (loop == "recursive" or (loop == "auto" and rows <= RECURSIVE_UP_TO)):
+    if not how.judged and (loop == "recursive" or (loop == "auto" and rows <= AT_ONCE)):
         stages.append(Step("partition", "mondrian/partition.sql.j2", context))
         return tuple(stages)
+    at_once = not how.judged and loop == "auto"
+    until = "many_open" if at_once else "open_classes"
     stages += [
         Step("first classes", "mondrian/open.sql.j2", context),
         Step("no final classes yet", "mondrian/members.sql.j2", context),
@@ -108,10 +111,13 @@ def partition_stages(
                 Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
                 *_narrowed(how, context),
             ),
-            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            until=Step("open classes", f"mondrian/{until}.sql.j2", context),
             at_most=rows,
+            asked_first=at_once,
         ),
     ]
+    if at_once:
+        stages.append(Step("cut up the rest", "mondrian/cut_up.sql.j2", context))
     return tuple(stages)
 
 
@@ -168,6 +174,7 @@ def _context(
         "positions": POSITIONS,
         "units": UNITS,
         "open": OPEN,
+        "at_once": AT_ONCE,
         "chosen": CHOSEN,
         "members": MEMBERS,
         "cells": [p.cells for p in how.protections],

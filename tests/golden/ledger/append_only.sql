@@ -393,10 +393,10 @@ from anon_scratch.main.domain_4;
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
 create or replace table anon_scratch.main.members as
-with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4, w1) using key (unit) as (
-    select unit, 1, 0, false, n, c1, c2, c3, c4, case when c4 between 0 and 2 then cast(1 as bigint) << (c4 + 0) else 0 end
-    from anon_scratch.main.units
-    union (
+with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4, w1) as (
+    select unit, 1 as class_id, 0 as level, false as closed, n, c1, c2, c3, c4, case when c4 between 0 and 2 then cast(1 as bigint) << (c4 + 0) else 0 end as w1
+from anon_scratch.main.units
+    union all (
         with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
@@ -630,7 +630,9 @@ from (
 
     )
 )
-select unit, class_id from partition;
+select unit, arg_max(class_id, level) as class_id
+from partition
+group by unit;
 
 -- classes for the last few: Units without a class that are too few for one of their own, and the earlier class that grows least if it takes them.
 create or replace table anon_scratch.main.nearest as

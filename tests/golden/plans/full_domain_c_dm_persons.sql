@@ -479,7 +479,7 @@ written as (
     select
         level,
         node,
-        case when whole then '*' else case when regexp_matches(cast(label as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(label as varchar), '"', '""') || '"' else cast(label as varchar) end end as cell
+        case when whole then '*' else label end as cell
         , case when whole then 1 when covered > 1 then covered / cast(size as double) else 0 end as ncp
         , case when whole then 1 when covered > 1 then (covered - 1) / cast(size - 1 as double) else 0 end as glm
         , case when level = 1 then 1 else coalesce(width / nullif(whole_width, 0), 0) end as distortion

@@ -554,10 +554,10 @@ from anon_scratch.main.domain_4;
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
 create or replace table anon_scratch.main.members as
-with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4) using key (unit) as (
-    select unit, 1, 0, false, n, c1, c2, c3, c4
-    from anon_scratch.main.units
-    union (
+with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4) as (
+    select unit, 1 as class_id, 0 as level, false as closed, n, c1, c2, c3, c4
+from anon_scratch.main.units
+    union all (
         with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
@@ -717,7 +717,9 @@ from (
 
     )
 )
-select unit, class_id from partition;
+select unit, arg_max(class_id, level) as class_id
+from partition
+group by unit;
 
 -- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
 create or replace table anon_scratch.main.boxes as

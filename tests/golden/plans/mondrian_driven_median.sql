@@ -441,7 +441,7 @@ select 4 as attribute, code, share, size
 , 0 as a1, 0 as z1, 0 as a2, 0 as z2, 0 as a3, 0 as z3, 0 as a4, 0 as z4, 0 as a5, 0 as z5
 from anon_scratch.main.domain_4;
 
--- first classes: All units in their first classes (one, or one per flag pattern), all of them open.
+-- first classes: All units in their first classes, all of them open.
 create or replace table anon_scratch.main.open_units as
 select unit, 1 as class_id, 0 as level, false as closed, n, c1, c2, c3, c4
 from anon_scratch.main.units;
