@@ -231,6 +231,6 @@ def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:
         Problem(
             path,
             "is not a table of the source",
-            hint=f"did you mean {near[0]}?" if near else "anonymizer assess lists what it finds",
+            hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
         )
     )

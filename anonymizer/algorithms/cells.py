@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.labels import value_label
+from anonymizer.algorithms.labels import node_label
 from anonymizer.algorithms.mondrian.loss import shape
 from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.mondrian.words import WORD_BITS
@@ -180,7 +180,7 @@ def cell_steps(
                 "labels": cell.labels,
                 "hierarchy": cell.attribute.hierarchy,
                 "height": cell.attribute.height,
-                "label": Sql(value_label("l.label")),
+                "label": Sql(node_label("l.label", cell.attribute)),
             }
             steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels.sql.j2", own))
     columns: list[tuple[Sql, Sql]] = []

@@ -20,6 +20,11 @@ def typed(value: str, sql_type: str) -> str:
     return f"cast({value} as {sql_type})" if sql_type in ("FLOAT", "DOUBLE") else value
 
 
+def node_label(label: str, attribute: Attribute) -> str:
+    """The label of a node as it stands in a cell: sets as they are, others as a category."""
+    return label if attribute.set_nodes else value_label(label)
+
+
 MISREAD = r'^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]'
 """A category that could be taken for another cell, or for a part of a list."""
 

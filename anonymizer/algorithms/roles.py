@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.builders import Frequency, Order
 from anonymizer.profile import Attribute, Kept, Sensitive, TableProfile, check_kind, unusable
 
 
@@ -44,6 +45,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         flagged=column.sensitive_when is not None,
                         flag=sum(a.flagged for a in quasi),
                         height=profile.heights[i] if profile.heights else 0,
+                        set_nodes=isinstance(column.hierarchy, Frequency | Order),
                         distinct=profile.distinct[i] if profile.distinct else 0,
                         nulls=profile.nulls[i] if profile.nulls else 0,
                     )

@@ -44,9 +44,11 @@ def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
 
 def failed_checks(verification: Verification) -> list[Problem]:
     """What does not hold, in figures; the check's own SQL finds the classes."""
+    from anonymizer.release.judge import path_of
+
     return [
         Problem(
-            f"columns.{check.column}.protect" if check.column else "privacy",
+            path_of(check),
             f"{check.name} requires {figure(check.required)}, the release reaches"
             f" {figure(check.achieved)}",
             hint="the check's SQL (--format json) lists the classes that break it",

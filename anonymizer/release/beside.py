@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import runfolder
-from anonymizer.algorithms.labels import value_label
+from anonymizer.algorithms.labels import node_label, value_label
 from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_steps
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.compile import Table, ident, lit, work
@@ -126,11 +126,7 @@ def attach_release(engine: DuckDBEngine, database: Path, source: Path | None, na
 def _read(policy: Policy, session: Session, typed: bool) -> tuple[Roles, Originals]:
     """Read the source, build the hierarchies, and say where everything stands."""
     # typed cells show labels as they are written in texts; texts are read before comparing
-    label, exact = (
-        (value_label("label"), value_label("value"))
-        if typed
-        else ("label", "cast(value as varchar)")
-    )
+    exact = value_label("value") if typed else "cast(value as varchar)"
     found = roles(policy, session.profile)
     executor = Executor(session.engine)
     executor.run([snapshot_step(policy, session.profile, found, session.source)])
@@ -145,6 +141,7 @@ def _read(policy: Policy, session: Session, typed: bool) -> tuple[Roles, Origina
     for a in found.quasi:
         if policy.columns[a.column].hierarchy is not None and not a.ordered:
             nodes[a.column] = work(f"beside_nodes_{a.index}")
+            label = node_label("label", a) if typed else "label"
             engine.raw(
                 f"create or replace table {ident(nodes[a.column])} as"
                 f" select value, case when level = max(level) over () then '*' else {label} end"

@@ -9,7 +9,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.release.layout import Layout, Requirement
-from anonymizer.verify import Verification, verify_release
+from anonymizer.verify import Check, Verification, verify_release
 from anonymizer.verify.aids import Aids
 from anonymizer.verify.population import NEEDED, Members
 
@@ -30,13 +30,21 @@ def judge(
     return verify_release(run_sql, view, layout, requirements, population, aids)
 
 
+def path_of(check: Check) -> str:
+    """Where the policy asks for what a check judges: form and source are asked by no rule."""
+    if check.column is None:
+        return "privacy"
+    asked = not check.name.startswith(("cell_", "source_"))
+    return f"columns.{check.column}{'.protect' if asked else ''}"
+
+
 def refuse_unless_passed(verification: Verification) -> None:
     """Raises GuaranteeError naming every check that does not hold, in figures."""
     if verification.passed and not verification.not_checked:
         return
     problems = [
         Problem(
-            f"columns.{check.column}.protect" if check.column else "privacy",
+            path_of(check),
             f"{check.name} requires {check.required}, the release reaches {check.achieved}",
             hint=(
                 "different values in every bucket and closeness to the whole column exclude"

@@ -137,7 +137,19 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
     rows = runs.raw(f"select manifest from {ident(table)}", "manifest")
     if len(rows) != 1:
         raise NothingToCheckError(Problem("manifest", "is not one row"))
-    return Manifest(json.loads(rows[0][0]))
+    try:
+        manifest = Manifest(json.loads(rows[0][0]))
+        # what is read from it later: a manifest that somebody changed shall fail here
+        _ = manifest.run_id, manifest.layout, manifest.requirements
+    except (AttributeError, KeyError, TypeError, ValueError):
+        unreadable = True
+    else:
+        unreadable = False
+    if unreadable:
+        raise NothingToCheckError(
+            Problem("manifest", "cannot be read", hint="it was changed after it was published")
+        )
+    return manifest
 
 
 def manifest_file(database: Path, names: Names) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonymizer.algorithms.compiled import Compiled
-from anonymizer.algorithms.labels import value_label
+from anonymizer.algorithms.labels import node_label
 from anonymizer.algorithms.population import POPULATION
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
@@ -115,7 +115,7 @@ def stage_originals(engine: Engine, compiled: Compiled, roles: Roles) -> None:
     for a in roles.quasi:
         if a.height and not a.ordered:
             # typed cells show labels as they are written in texts; texts are read before comparing
-            label = value_label("label") if typed else "label"
+            label = node_label("label", a) if typed else "label"
             below = "" if typed else f" where level < {a.height}"
             exact = (
                 f"select value, label from {ident(a.domain)} where code > 0"

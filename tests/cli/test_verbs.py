@@ -120,11 +120,63 @@ def test_too_many_suppressed_rows_are_1_and_keep_the_old_release(
     assert (warehouse / "release.duckdb").read_bytes() == release
 
 
+@pytest.mark.parametrize("name", ["full_domain", "privacyfrost"])
+def test_rows_left_out_for_their_nulls_are_told_apart_from_a_lattice_where_nothing_holds(
+    warehouse: Path, call: Call, name: str
+) -> None:
+    write(
+        warehouse,
+        (
+            "age: {role: quasi}",
+            "age: {role: quasi, nulls: suppress, hierarchy: {builder: conventional}}",
+        ),
+        ("sex: {role: quasi}", "sex: {role: quasi, hierarchy: {builder: frequency}}"),
+        ("privacy:", f"algorithm: {{name: {name}}}\nprivacy:"),
+    )
+    with duckdb.connect("warehouse.duckdb") as connection:
+        connection.execute("update visits set age = null where patient_id < 20")
+    done = call("run", "policy.yml", *DATABASE)
+    assert done.code == 1
+    assert done.err.startswith("suppression_limit: ")
+    assert " 20 " in done.err
+    assert not (warehouse / "release.duckdb").exists()
+
+
 def test_verify_without_anything_to_check_is_2(warehouse: Path, call: Call) -> None:
     assert call("verify", "policy.yml").code == 2
     with duckdb.connect("empty.duckdb") as connection:
         connection.execute("create table something (x integer)")
     assert call("verify", "--database", "empty.duckdb").code == 2
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"run_id": 1, "layout": {}}'])
+def test_a_manifest_that_cannot_be_read_is_2(warehouse: Path, call: Call, text: str) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    with duckdb.connect("release.duckdb") as release:
+        release.execute("update visits_anonymous_manifest set manifest = $1", [text])
+    for arguments in (("verify", "policy.yml"), ("verify", "--database", "release.duckdb")):
+        done = call(*arguments)
+        assert done.code == 2
+        assert done.err.startswith("manifest: cannot be read")
+
+
+def test_a_cell_out_of_form_is_told_at_its_column(warehouse: Path, call: Call) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    with duckdb.connect("release.duckdb") as release:
+        ((rows,),) = release.sql(
+            "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
+        ).fetchall()
+        release.execute(f"update \"{rows}\" set age = '[30,' where class_id = 1")
+    done = call("verify", "policy.yml")
+    assert done.code == 1
+    assert "columns.age: cell_form requires 0" in done.err
+
+
+def test_a_source_that_is_missing_is_told_under_its_option(warehouse: Path, call: Call) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    done = call("report", "policy.yml", "--source", "nothing.duckdb")
+    assert done.code == 2
+    assert done.err.startswith("--source: there is no file nothing.duckdb")
 
 
 def test_a_changed_release_fails_verification(warehouse: Path, call: Call) -> None:

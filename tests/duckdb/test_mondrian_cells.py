@@ -174,3 +174,31 @@ def test_a_node_that_is_mixed_with_null_says_so(tmp_path: Path) -> None:
     columns = {"zip": {"role": "quasi", "hierarchy": {"builder": "prefix"}}}
     rows = published(run(policy(tmp_path, columns, k=3), database))
     assert sorted(row["zip"] for row in rows) == ["1011* or NULL"] * 3 + ["2009*"] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("mondrian", "text"),
+        ("mondrian", "typed"),
+        ("lgb", "text"),
+        ("full_domain", "typed"),
+        ("danonyir", "text"),
+        ("geneir", "typed"),
+    ],
+)
+def test_a_node_that_is_a_set_is_written_as_a_set(tmp_path: Path, name: str, cells: str) -> None:
+    words = ["a", "b, c", " d", "{e}"]
+    rows = [(n, words[n % 4], ["Flu", "Cold"][n // 4 % 2]) for n in range(24)]
+    database = source(tmp_path, {"id": "INTEGER", "w": "VARCHAR", "d": "VARCHAR"}, rows)
+    columns = {
+        "id": "drop",
+        "w": {"role": "quasi", "hierarchy": {"builder": "order", "values": words}},
+        "d": {"role": "sensitive"},
+    }
+    rest: dict[str, Any] = {"algorithm": {"name": name}, "publish": {"cells": cells}}
+    if name in ("danonyir", "geneir"):
+        rest |= {"person": "id", "privacy": {"ir_k": 9}}
+    given = policy(tmp_path, columns, None if "person" in rest else 9, **rest)
+    found = {row["w"] for row in published(run(given, database))}
+    assert found == {'{a, "b, c"}', '{" d", "{e}"}'}

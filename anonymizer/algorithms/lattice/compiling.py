@@ -102,10 +102,17 @@ def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
 
     def explain(row: Row) -> Problem:
         nodes, judged, allowed = row
+        if allowed < 0:
+            return Problem(
+                "suppression_limit",
+                f"is passed by {-allowed:,} {unit} before any node is judged: those that"
+                " `nulls: suppress` leaves out",
+                hint="raise suppression_limit, or let NULLs be a value: nulls: own_class",
+            )
         return Problem(
             "privacy",
             f"holds at no node of the lattice ({nodes:,} nodes, {judged:,} judged, the others"
-            f" settled by them), with {max(allowed, 0):,} {unit} to suppress at most",
+            f" settled by them), with {allowed:,} {unit} to suppress at most",
             hint="raise suppression_limit, or weaken the guarantees",
         )
 

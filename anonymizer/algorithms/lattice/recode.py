@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.labels import value_label, value_text
+from anonymizer.algorithms.labels import node_label, value_text
 from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.prepare import CODED, SNAPSHOT, UNITS
 from anonymizer.algorithms.roles import Roles
@@ -83,7 +83,6 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
     Without `losses` it only says what every value is published as.
     """
     steps: list[Step] = []
-    text = policy.publish.cells == "text"
     for a in climbed(roles):
         column = a.attribute.column
         spec = policy.columns[column].hierarchy
@@ -92,13 +91,13 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
             Step(
                 f"levels of {column}",
                 "lattice/recoding.sql.j2",
-                {**_recoding(a, spec, text), "losses": losses},
+                {**_recoding(a, spec), "losses": losses},
             )
         )
     return tuple(steps)
 
 
-def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
+def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
     attribute = a.attribute
     bounded = spec.builder in distortion.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
@@ -118,8 +117,7 @@ def _recoding(a: Climbed, spec: Any, text: bool) -> dict[str, Any]:
         "height": a.height,
         "one": lit(ONE),
         "sets": sets,
-        # sets are written as such in texts; every other label is written as a category
-        "label": Sql("label" if sets and text else value_label("label")),
+        "label": Sql(node_label("label", attribute)),
         "lo": lo,
         "hi": hi,
         "lo_text": value_text("lo", attribute),
