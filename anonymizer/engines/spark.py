@@ -4,13 +4,14 @@ A statement that reads rows is translated and runs on Spark. All others read com
 of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process: there
 a level of a partitioning takes a hundredth of what Spark needs to plan it, it spills to disk what
 memory does not hold, and it is the very statement that makes the classes of the embedded engine.
+Where the rows themselves are few, Spark's are only the reading of the source, the writing of the
+release and its verification.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,7 @@ from anonymizer.compile.dialects.spark import DIALECT, PREFIX
 from anonymizer.engines import spark_failures
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.spark_asking import ROW_REF, Asking
 from anonymizer.engines.spark_numbers import Numbering, by_draw, numbering
 from anonymizer.engines.spark_tables import SparkTables, rows_of
 from anonymizer.engines.spark_types import duckdb_type
@@ -29,8 +31,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
-"""Work tables that have a row per row (or person) of the source: they never leave Spark."""
+"""Work tables that have a row per row (or person) of the source: they leave Spark
+only where they are few."""
 
+COLLECTED = frozenset({"snapshot", "coded", "persons"})
+"""Those of them on which DuckDB works in a run over few rows: Spark reads the source and writes the
+snapshot, and it writes and judges the release."""
+ROWS_UP_TO = 2_000_000
+"""Rows that are few: encoding, compacting and joining a million of them takes DuckDB seconds, and a
+JVM that has just started half a minute."""
 COUNTED = frozenset({"staged", "link"})
 """Those whose equal rows are many: Spark counts them once, and questions that ask for nothing else
 are answered from the counts."""
@@ -38,10 +47,6 @@ PAIRS = "compared"
 """Cells beside original values, with counts: compact in most tables, as long as rows in some."""
 PAIRS_UP_TO = 5_000_000
 """Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
-ROW_REF = "row_ref"
-"""The column in which rows of `link` differ."""
-SIDE_BY_SIDE_FROM = 3
-"""Joins of published rows and originals from which it pays to divide and hold both."""
 
 _USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
 _WRITES = re.compile(
@@ -52,31 +57,6 @@ _WRITES = re.compile(
 _AS = re.compile(r"\Aas\s", re.IGNORECASE)
 _ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
 _DESCRIBE = "describe "
-
-
-AT_ONCE = 4
-"""Statements of a verification that are with Spark at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Runs queries of one place, one or several at a time."""
-
-    engine: SparkEngine
-    where: str
-
-    def __call__(self, text: str) -> Rows:
-        return self.engine.raw(text, self.where)
-
-    def at_once(self, texts: Sequence[str]) -> list[Rows]:
-        """The rows of every text, in order; what belongs to DuckDB runs alone, and first."""
-        found = {i: self(text) for i, text in enumerate(texts) if not self.engine.bring(text)}
-        rest = [i for i in range(len(texts)) if i not in found]
-        if sum(ROW_REF in texts[i] for i in rest) >= SIDE_BY_SIDE_FROM:
-            self.engine.side_by_side()
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            found.update(zip(rest, pool.map(self, [texts[i] for i in rest]), strict=True))
-        return [found[i] for i in range(len(texts))]
 
 
 @dataclass(slots=True)
@@ -91,6 +71,8 @@ class SparkEngine(Engine):
     owned: bool
     all_on_spark: bool = False
     """Judge a release that stands in Spark's catalog: nothing is compact state."""
+    few_rows: bool = False
+    """The source has few rows: DuckDB runs what the plan does with them."""
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = None
     schema: str | None = None
@@ -102,12 +84,20 @@ class SparkEngine(Engine):
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
         """Run one statement, and fetch its (few) rows where it is a query."""
-        return self._run(statement.text, where, {name: self.binds[name] for name in binds})
+        values = {name: self.binds[name] for name in binds}
+        return self._run(statement.text, where, values, COLLECTED if self.few_rows else frozenset())
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
         return self._run(text, where, dict(values or {}))
 
-    def _run(self, text: str, where: str, values: Mapping[str, Any]) -> Rows:
+    def _run(
+        self,
+        text: str,
+        where: str,
+        values: Mapping[str, Any],
+        collected: frozenset[str] = frozenset(),
+    ) -> Rows:
+        """`collected`: tables of rows that do not call for Spark."""
         found = _WRITES.match(text)
         how = found["how"].lower() if found else ""
         target = found["name"] if found else None
@@ -115,7 +105,7 @@ class SparkEngine(Engine):
         used = set(_USED.findall(query))
         # what is appended to stays where it is
         touched = used | {target} if target is not None and how == "insert into" else used
-        if self._needs_spark(touched, text, target):
+        if self._needs_spark(touched, text, target, collected):
             for name in touched:
                 self.work_tables.to_spark(name)
             try:
@@ -124,17 +114,28 @@ class SparkEngine(Engine):
                 raise
             except Exception as error:
                 raise spark_failures.translate(error, where) from error
-        for name in touched - ROWS:
+        for name in touched - (ROWS - collected):
             self.work_tables.to_duckdb(name)
         rows = self.duckdb.raw(text, where, values)
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
+        if target in ROWS - COLLECTED:
+            try:
+                self.work_tables.hand_over(target)
+            except Exception as error:
+                raise spark_failures.translate(error, where) from error
         return rows
 
-    def _needs_spark(self, used: set[str], text: str, target: str | None) -> bool:
+    def _needs_spark(
+        self,
+        used: set[str],
+        text: str,
+        target: str | None,
+        collected: frozenset[str] = frozenset(),
+    ) -> bool:
         """Whether a text reads rows, other than published ones whose counts will do."""
-        rows = used & ROWS
+        rows = used & (ROWS - collected)
         if PAIRS in used and self.work_tables.more_than(PAIRS, PAIRS_UP_TO):
             return True
         if self.all_on_spark or not rows:
@@ -190,6 +191,8 @@ class SparkEngine(Engine):
             # written at once, so that a row keeps the number it was given
             frame = frame.withColumn("rowid", monotonically_increasing_id())
         self.work_tables.keep(target, frame, append=how == "insert into")
+        if target == "snapshot":
+            self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
 
     def side_by_side(self) -> None:
         """Divide and hold published rows and originals, which many statements will join."""

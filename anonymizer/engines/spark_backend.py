@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SOURCE = work("source")
-SHARE_OF_DUCKDB = 0.4
-"""Of the memory of a run; the rest is the JVM's and the system's."""
+SHARE = 0.4
+"""Of the memory of a run: DuckDB's, and as much the heap of a JVM of ours; both need more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,9 @@ def spark_engine(
         )
     readable = input_files(policy) if policy is not None else ()
     with ExitStack() as stack:
-        spark = database if database is not None else stack.enter_context(own_session(limits))
+        share = _share(limits)
+        of_jvm = share if limits.memory is not None else limits
+        spark = database if database is not None else stack.enter_context(own_session(of_jvm))
         folder = runfolder.create(run_id)
         stack.callback(folder.remove)
         stack.enter_context(usual_settings(spark))
@@ -110,7 +112,7 @@ def spark_engine(
                 spill=folder.path,
                 readable=readable,
                 writable=(folder.path,),
-                limits=_of_duckdb(limits),
+                limits=share,
             )
         )
         tables = SparkTables(spark, duckdb, folder.path, f"anonymizer_{run_id}_")
@@ -123,18 +125,19 @@ def spark_engine(
                 undo()
 
 
-def _of_duckdb(limits: Limits) -> Limits:
+def _share(limits: Limits) -> Limits:
+    """Limits of one of the two: DuckDB, or the JVM."""
     if limits.memory is not None:
-        amount = re.match(r"\s*([\d.]+)\s*([kKmMgGtT][iI]?[bB])\s*\Z", limits.memory)
+        amount = re.match(r"\s*([\d.]+)\s*([kmgt])(i?)b\s*\Z", limits.memory, re.IGNORECASE)
         if amount is None:
             raise EngineError(
                 Problem("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
             )
-        memory = f"{float(amount[1]) * SHARE_OF_DUCKDB:.2f}{amount[2]}"
+        unit = (1024 if amount[3] else 1000) ** ("kmgt".index(amount[2].lower()) + 1)
+        whole = float(amount[1]) * unit
     else:
-        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        memory = f"{int(pages * SHARE_OF_DUCKDB / 2**20)}MiB"
-    return Limits(limits.threads, memory, limits.temp_size)
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Limits(limits.threads, f"{int(whole * SHARE / 2**20)}MiB", limits.temp_size)
 
 
 def _refuse_missing(policy: Policy) -> None:

@@ -32,6 +32,8 @@ MEANING = {
     # be sent to every executor. What is small is known, and says so itself.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "10MB",
+    # files of codes are small, and the reading of one is divided among the cores all the same
+    "spark.sql.files.openCostInBytes": "65536",
     # the secret of a run is 64 hexadecimal digits: plans and event logs do not show it
     "spark.sql.redaction.string.regex": "[0-9a-f]{64}",
 }
@@ -43,6 +45,7 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    "spark.driver.memory": "2g",
     "spark.log.level": "OFF",
 }
 """Settings of a session of ours where nothing else was configured."""
@@ -56,6 +59,8 @@ def is_session(database: object) -> bool:
 @contextmanager
 def own_session(limits: Limits) -> Iterator[SparkSession]:
     """A session of ours: of the cluster that the environment names, else of this machine.
+
+    A memory limit is in MiB, and the heap's.
 
     Raises EngineError where Spark or Java is missing, or the session does not start.
     """
@@ -92,7 +97,7 @@ def _started(limits: Limits) -> SparkSession:
     silent = Path(__file__).with_name("spark_log4j2.properties").as_uri()
     settings = {**LOCAL, "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={silent}"}
     if limits.memory is not None:
-        settings["spark.driver.memory"] = _memory(limits.memory)
+        settings["spark.driver.memory"] = limits.memory.removesuffix("iB").lower()
     builder = _builder().builder.appName("anonymizer")
     if not _configured_elsewhere():
         builder = builder.master(f"local[{limits.threads or '*'}]")
@@ -122,15 +127,6 @@ def _configured_elsewhere() -> bool:
         str(Path(os.environ["SPARK_HOME"]) / "conf") if os.environ.get("SPARK_HOME") else None
     )
     return folder is not None and (Path(folder) / "spark-defaults.conf").is_file()
-
-
-def _memory(text: str) -> str:
-    """A memory limit as DuckDB takes it (8GB, 800 MB) in the words of the JVM (8g, 800m)."""
-    compact = text.replace(" ", "").lower()
-    for ours, theirs in (("gib", "g"), ("gb", "g"), ("mib", "m"), ("mb", "m")):
-        if compact.endswith(ours):
-            return compact.removesuffix(ours) + theirs
-    return compact
 
 
 def _need_java() -> None:

@@ -16,6 +16,7 @@ from anonymizer.engines.duckdb import DuckDBEngine
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 BROADCAST_UP_TO = 200_000
 """Rows up to which a table of compact state is sent to every executor whole."""
@@ -80,11 +81,15 @@ class SparkTables:
         if place is None:
             place = Place()
         place.files.append(path)
-        self._show(name, place)
+        self._show(name, place, schema=frame.schema)
         self.places[name] = Place(place.files, on_spark=True)
 
-    def _show(self, name: str, place: Place, *, small: bool = False) -> None:
-        frame = self.spark.read.parquet(*map(str, place.files))
+    def _show(
+        self, name: str, place: Place, *, small: bool = False, schema: StructType | None = None
+    ) -> None:
+        # with a schema at hand no job reads it from the files
+        reader = self.spark.read if schema is None else self.spark.read.schema(schema)
+        frame = reader.parquet(*map(str, place.files))
         if small:
             frame = frame.hint("broadcast")
         frame.createOrReplaceTempView(self.view(name))
@@ -151,8 +156,10 @@ class SparkTables:
             place = self.places[name]
         drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
         replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
+        # rows are read where they are
+        kind = "view" if name == "snapshot" else "table"
         self.duckdb.raw(
-            f"create or replace table {target} as"
+            f"create or replace {kind} {target} as"
             f" select {more}*{replaced} from {_parquet(place.files)}",
             name,
         )
@@ -175,6 +182,19 @@ class SparkTables:
         place.on_spark = True
         rows = int(self.duckdb.raw(f"select count(*) from {target}", name)[0][0])
         self._show(name, place, small=rows <= BROADCAST_UP_TO)
+
+    def written(self, name: str) -> int:
+        """The rows of a table that Spark wrote, as its files tell."""
+        files = _parquet(self.places[name].files)
+        return int(self.duckdb.raw(f"select count(*) from {files}", name)[0][0])
+
+    def hand_over(self, name: str) -> None:
+        """Make rows that DuckDB wrote Spark's alone, at their destination if they have one."""
+        self.to_spark(name)
+        if name in self.destinations:
+            self.keep(name, self.spark.table(self.view(name)))
+        self.places[name].in_duckdb = False
+        self.duckdb.raw(f"drop table {ident(work(name))}", name)
 
     def drop(self) -> None:
         """Remove every temporary view; the files go with the folder of the run."""

@@ -21,6 +21,12 @@ pytestmark = pytest.mark.spark
 COLUMNS = ("age", "sex", "race", "marital_status", "education", "occupation")
 
 
+@pytest.fixture(autouse=True, params=[0, 1000], ids=["rows on Spark", "few rows in DuckDB"])
+def rows_up_to(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of working on rows: by Spark, and by the DuckDB beside it."""
+    monkeypatch.setattr("anonymizer.engines.spark.ROWS_UP_TO", request.param)
+
+
 def adult(folder: Path, source: Path, rows: int = 400) -> Path:
     """A sample of Adult with a key."""
     path = folder / "adult.parquet"

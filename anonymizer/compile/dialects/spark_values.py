@@ -41,11 +41,11 @@ def draws(node: exp.Expr) -> exp.Expr:
 def _reversed_digest(text: exp.Expr) -> exp.Expr:
     """A digest with its bytes, which are two digits each, last one first.
 
-    Pieces of a text that a lambda holds: a pattern of sixteen groups takes several times as long,
-    and without the lambda the digest might be computed for every piece.
+    Two digits are two bytes of text, and one character of UTF-16: turning characters around takes
+    two thirds of the time of putting sixteen pieces together.
     """
-    pieces = " || ".join(f"substring(m, {place}, 2)" for place in range(31, 0, -2))
-    return filled(f"upper(transform(array(md5(t)), m -> {pieces})[0])", "spark", t=text)
+    turned = "encode(reverse(decode(cast(md5(t) as binary), 'UTF-16BE')), 'UTF-16BE')"
+    return filled(f"upper(cast({turned} as string))", "spark", t=text)
 
 
 def wide_integers(node: exp.Expr) -> exp.Expr:
