@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from anonymizer.algorithms.remarks import remarks
+from anonymizer.compile import Table, ident, work
 from anonymizer.engines.backend import backend
 from anonymizer.engines.base import EngineName, Limits
 from anonymizer.engines.capabilities import refuse
@@ -14,13 +17,14 @@ from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.execute import Executor, Listener
 from anonymizer.job import Job
 from anonymizer.pipeline import prepare
-from anonymizer.plan import Plan
+from anonymizer.plan import Plan, Step
 from anonymizer.policy import Policy
 from anonymizer.population import members_at_hand
 from anonymizer.release.judge import judge
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
 from anonymizer.seed import Seed
+from anonymizer.session import QUERIED, open_session
 from anonymizer.verify import Verification, requirements_of, with_paths_of
 
 
@@ -33,6 +37,41 @@ def plan_on(policy: Policy, database: Any, engine: EngineName) -> Plan:
         prepared = prepare(policy, session, Executor(session.engine))
         title = f"{policy.algorithm.name} over {prepared.rows} rows"
         return Plan(title, (*prepared.read, *prepared.compiled.plan(title).stages))
+
+
+def plan_from_copy(policy: Policy, database: str | Path | None, engine: EngineName) -> Plan:
+    """What a run there would execute, with the counts of a copy of the source that DuckDB reads.
+
+    For scripts, which leave the place of a release to their reader. A table of the schema main
+    stands in public on Postgres.
+    """
+    publish = policy.publish.model_copy(update={"database": None})
+    refuse(policy.model_copy(update={"publish": publish}), engine)
+    with open_session(policy, database) as session:
+        session.engine.binds = {"secret": Seed.fresh().secret}
+        # Spark's own sessions plan as the embedded engine does: levels are the driver's work there
+        known: EngineName = "postgres" if engine == "postgres" else "duckdb"
+        described = replace(session, profile=replace(session.profile, engine=known))
+        prepared = prepare(policy, described, Executor(session.engine))
+        title = f"{policy.algorithm.name} over {prepared.rows} rows"
+        catalog = session.engine.catalog
+    read, *rest = prepared.read
+    assert isinstance(read, Step)
+    if policy.source.kind == "query" and engine == "postgres":
+        table = QUERIED
+    elif engine == "spark":
+        table = work("source")
+    else:
+        table = _there(Table(*reversed(policy.source.parts)), catalog)
+    source = {"source": table, "relation": ident(table)}
+    first = replace(read, parameters={**read.parameters, **source})
+    return Plan(title, (first, *rest, *prepared.compiled.plan(title).stages))
+
+
+def _there(table: Table, catalog: str | None) -> Table:
+    """A table of the copy by its name in a server of Postgres."""
+    schema = "public" if table.schema in (None, "main") else table.schema
+    return Table(table.name, schema, None if table.catalog == catalog else table.catalog)
 
 
 def run_on(

@@ -37,16 +37,20 @@ def command(
     """Print every statement that a run of POLICY would execute, in order.
 
     The source is read (what follows depends on its counts); nothing is written. The secret of a
-    run is shown as $secret.
+    run is shown as $secret. For an engine other than that of --database, the file is taken for a
+    copy of the table there.
     """
     from pathlib import Path
 
     from anonymizer.api import plan
+    from anonymizer.elsewhere import plan_from_copy
     from anonymizer.engines.backend import script_of
-    from anonymizer.engines.choice import chosen_engine
+    from anonymizer.engines.choice import chosen_engine, told_by
     from anonymizer.errors import Problem, TargetError
 
     loaded = load_policy(policy, preset)
+    copied = dialect not in (None, "duckdb") and told_by(database) is None
+    copied = copied and (database is not None or loaded.source.kind == "file")
     dialect = chosen_engine(loaded, database, dialect)
     if target is not None:
         inputs = [Path(name).resolve() for name in (policy, database) if name is not None]
@@ -56,7 +60,11 @@ def command(
         from anonymizer.engines.spark_script import driven
 
         loaded = driven(loaded)
-    made = plan(loaded, database, engine=dialect)
+    made = (
+        plan_from_copy(loaded, database, dialect)
+        if copied
+        else plan(loaded, database, engine=dialect)
+    )
     text = made.sql() if dialect == "duckdb" else script_of(dialect)(made, loaded)
     if target is None:
         output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])

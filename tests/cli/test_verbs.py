@@ -57,6 +57,25 @@ def test_compile_writes_the_file_it_is_told(warehouse: Path, call: Call) -> None
     assert "create or replace table" in (warehouse / "run.sql").read_text()
 
 
+@pytest.mark.parametrize(
+    ("dialect", "said"),
+    [
+        ("postgres", 'CREATE UNLOGGED TABLE "anonymizer_work"'),
+        ("spark", "CREATE VIEW anonymizer_work.source"),
+    ],
+)
+def test_compile_takes_a_file_for_a_copy_of_the_table_elsewhere(
+    warehouse: Path, call: Call, dialect: str, said: str
+) -> None:
+    """Neither a server nor its library is needed for a script."""
+    before = listing(warehouse)
+    done = call("compile", "policy.yml", *DATABASE, "--dialect", dialect)
+    assert done.code == 0, done.err
+    assert said in done.out
+    assert "anon_source" not in done.out
+    assert listing(warehouse) == before
+
+
 def test_run_publishes_what_verify_and_export_read(warehouse: Path, call: Call) -> None:
     done = call("run", "policy.yml", *DATABASE, "--quiet")
     assert (done.code, done.err) == (0, "")
