@@ -1,4 +1,4 @@
-"""Removing what dead runs left: their private folders, and files that they were building."""
+"""Removing what dead runs left: private folders, files that were being built, stale manifests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymizer import runfolder
-from anonymizer.errors import Problem, SourceError
+from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.release.manifest_files import refresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +20,22 @@ class Cleaned:
     removed: tuple[Path, ...]
     kept: tuple[Path, ...]
     """Files being built whose run is alive."""
+    refreshed: tuple[Path, ...] = ()
+    """JSON manifests that told of another run than the release in the database."""
 
     def as_dict(self) -> dict[str, list[str]]:
-        return {"removed": list(map(str, self.removed)), "kept": list(map(str, self.kept))}
+        return {
+            "removed": list(map(str, self.removed)),
+            "kept": list(map(str, self.kept)),
+            "refreshed": list(map(str, self.refreshed)),
+        }
 
 
 def clean(database: str | Path) -> Cleaned:
     """Remove the leavings of dead runs: run folders, and `<database>.<run id>.tmp` files.
 
-    Nothing else is ever removed, and nothing of a run that is alive. Raises SourceError where
+    Nothing else is ever removed, and nothing of a run that is alive. JSON manifests that a killed
+    run left stale are written again. Raises SourceError where
     the folder of `database` does not exist.
     """
     path = Path(database).resolve()  # runs build beside what a link points to
@@ -35,7 +44,21 @@ def clean(database: str | Path) -> Cleaned:
     removed = remove_leftovers(path, at_least=0.0)
     removed += runfolder.remove_dead()
     kept = [file for file in _building(path) if file.suffix == ".tmp"]
-    return Cleaned(tuple(removed), tuple(kept))
+    return Cleaned(tuple(removed), tuple(kept), tuple(_refreshed(path)))
+
+
+def _refreshed(database: Path) -> list[Path]:
+    import duckdb
+
+    if not database.is_file():
+        return []
+    try:
+        with duckdb.connect(str(database), read_only=True) as connection:
+            engine = DuckDBEngine(connection, owned=True)
+            catalog = str(engine.raw("select current_catalog()", "release")[0][0])
+            return refresh(engine, catalog, database)
+    except (duckdb.Error, AnonymizerError, OSError):
+        return []  # no database, or one that is written to: the next run looks again
 
 
 def remove_leftovers(database: Path, at_least: float = runfolder.ABANDONED) -> list[Path]:

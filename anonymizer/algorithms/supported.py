@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import Lgb, Policy
 
 DIVERSITY = {"l_diversity", "entropy_l", "recursive_cl", "t_closeness", "alpha"}
 RELATIVE = {"beta_likeness", "delta_disclosure"}
@@ -24,7 +24,7 @@ RULES: dict[str, set[str]] = {
 MODELS: dict[str, set[str]] = {
     "msb": {"k_anonymity"},
     "mondrian": {"k_anonymity", "alpha_k"} | IDENTITY | POPULATION,
-    "lgb": {"k_anonymity", "ir_k"},
+    "lgb": {"k_anonymity"} | IDENTITY,
     "full_domain": {"k_anonymity", "alpha_k"},
     "privacyfrost": {"k_anonymity", "alpha_k"},
     "danonyir": IDENTITY | {"k_anonymity"},
@@ -72,6 +72,7 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 hint=hint,
             )
     yield from _population_problems(policy)
+    yield from _identity_problems(policy)
     for column in policy.protected:
         protect = policy.columns[column].protect
         assert protect is not None
@@ -99,6 +100,27 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 f"{path}.t_closeness.distance",
                 "hierarchical needs a hierarchy of the column",
                 hint="hierarchy: {file: diseases.csv}",
+            )
+
+
+def _identity_problems(policy: Policy) -> Iterator[Problem]:
+    """Models of persons and their values need those in the classes, and cuts that judge them."""
+    algorithm = policy.algorithm
+    models = [model for model in policy.privacy.identity_reserved if model != "ir_k"]
+    if not isinstance(algorithm, Lgb) or not models:
+        return
+    if algorithm.generalization == "ncp":
+        yield Problem(
+            "algorithm.generalization",
+            f"ncp grows groups from seeds, which {models[0]} cannot be judged by",
+            allowed="mdp, loss",
+        )
+    for column in policy.sensitive:
+        if policy.columns[column].protect is not None:
+            yield Problem(
+                f"columns.{column}.protect",
+                f"deals the values into buckets, and {models[0]} is about those of a class",
+                hint=f"leave protect out ({models[0]} protects the column), or the model",
             )
 
 

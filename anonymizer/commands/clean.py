@@ -33,5 +33,6 @@ def command(output: Output, database: str) -> None:
     if not Path(database).exists():
         output.warn(f"there is no file {Path(database).name}")
     lines = [f"removed {path}" for path in found.removed]
+    lines += [f"wrote {path} again: it told of another run" for path in found.refreshed]
     lines += [f"kept {path}: its run is alive, or cannot be told to be dead" for path in found.kept]
     output.result(found.as_dict(), lines or ["nothing to remove"])

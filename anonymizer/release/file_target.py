@@ -16,6 +16,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import Problem, TargetError
 from anonymizer.release import objects
+from anonymizer.release.manifest_files import refresh
 from anonymizer.release.names import Names
 
 BUILT = "anon_release"
@@ -41,7 +42,10 @@ class FileTarget:
         return self.path.with_name(f"{self.path.name}.wal")
 
     def check(self) -> None:
-        """Raises TargetError for a target that cannot be replaced; touches nothing."""
+        """Raises TargetError for a target that cannot be replaced.
+
+        Touches nothing but the JSON files of its releases, where a killed run left them stale.
+        """
         where = "publish.database"
         folder = self.path.parent
         if not folder.is_dir():
@@ -69,6 +73,8 @@ class FileTarget:
                 engine = DuckDBEngine(connection, owned=True)
                 catalog = str(engine.raw("select current_catalog()", where)[0][0])
                 others = objects.foreign(engine, catalog)
+                if not others:
+                    refresh(engine, catalog, self.path)
         except duckdb.Error as error:
             raise TargetError(
                 Problem(

@@ -250,6 +250,24 @@ def test_clean_removes_what_a_dead_run_left(warehouse: Path, call: Call) -> None
     assert (warehouse / "warehouse.duckdb").exists()
 
 
+@pytest.mark.parametrize("way", ["clean", "run"])
+def test_a_stale_manifest_beside_a_release_is_written_again(
+    warehouse: Path, call: Call, way: str
+) -> None:
+    """As a run leaves it that is killed between its swap and the writing of the file."""
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    (file,) = warehouse.glob("*.manifest.json")
+    told = file.read_text()
+    file.write_text('{"run_id": "another"}')
+    if way == "clean":
+        done = call("clean", "--database", "release.duckdb")
+        assert f"wrote {file} again" in done.out
+    else:
+        write(warehouse, ("name: ", "name: second_"))
+        assert call("run", "policy.yml", *DATABASE).code == 0
+    assert file.read_text() == told
+
+
 def test_unknown_verbs_and_options_are_2_with_a_way_on(warehouse: Path, call: Call) -> None:
     done = call("rum", "policy.yml")
     assert done.code == 2

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from anonymizer.errors import AnonymizerError, InfeasibleError, PolicyError, SourceError
+from anonymizer.errors import (
+    AnonymizerError,
+    GuaranteeError,
+    InfeasibleError,
+    PolicyError,
+    SourceError,
+)
 from tests import danonyir_tables as tables
 from tests import runs
 from tests.danonyir_tables import COLUMNS, TYPES, ZIP_TREE
@@ -134,14 +140,72 @@ def test_lgb_refuses_a_person_with_too_many_cells(tmp_path: Path) -> None:
         runs.run(policy, database)
 
 
-@pytest.mark.parametrize("privacy", MODELS[2:6], ids="+".join)
-def test_lgb_refuses_models_on_whole_records(tmp_path: Path, privacy: dict[str, Any]) -> None:
-    _, database = table(tmp_path, 5, count=12)
+WHOLE_RECORDS: list[dict[str, Any]] = [
+    *MODELS[2:5],
+    {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.8}},
+    {"eir_l": 2, "eir_alpha_beta": {"alpha": 0.5, "beta": 0.8}},
+]
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("privacy", WHOLE_RECORDS, ids="+".join)
+def test_lgb_classes_hold_models_on_whole_records(
+    tmp_path: Path, privacy: dict[str, Any], hidden: bool
+) -> None:
+    """Also where some cells are in buckets: each pattern of them has classes of its own."""
+    people, database = table(tmp_path, 20, count=160, nulls=0)
+    secret = {"role": "quasi", "sensitive_when": "who % 2 = 0", "protect": {"l_diversity": 2}}
     policy = runs.policy(
-        tmp_path, COLUMNS, k=2, person="who", privacy=privacy, algorithm={"name": "lgb"}
+        tmp_path,
+        {**COLUMNS, "sex": secret} if hidden else COLUMNS,
+        k=2,
+        person="who",
+        privacy=privacy,
+        algorithm={"name": "lgb", "generalization": "loss"},
     )
-    with pytest.raises(PolicyError, match="is not a model that the algorithm lgb works towards"):
+    release = runs.run(policy, database)
+    released = runs.published(release)
+    assert release.verification.passed
+    check(released, privacy)
+    assert len(classes_of(released)) > (2 if hidden else 1)
+    assert len({row["person_id"] for row in released}) == len(people)
+    for rows in classes_of(released).values():
+        assert not hidden or len({row["sex_bucket"] is None for row in rows}) == 1
+
+
+def test_lgb_refuses_a_pattern_that_cannot_hold_a_model(tmp_path: Path) -> None:
+    """The table as a whole could: the persons whose cells are sensitive share one value."""
+    rows = [(who, 30 + who % 5, "f", "150", f"ill {who % 6}") for who in range(40)]
+    rows += [(who, 30 + who % 5, "m", "150", "flu") for who in range(40, 60)]
+    database = runs.source(tmp_path, TYPES, rows)
+    secret = {"role": "quasi", "sensitive_when": "who >= 40", "protect": {"l_diversity": 2}}
+    policy = runs.policy(
+        tmp_path,
+        {**COLUMNS, "age": secret},
+        k=2,
+        person="who",
+        privacy={"eir_l": 3},
+        algorithm={"name": "lgb"},
+    )
+    with pytest.raises(GuaranteeError, match="eir_l requires 3"):
         runs.run(policy, database)
+    assert not (tmp_path / "release.duckdb").exists()
+
+
+@pytest.mark.parametrize("privacy", MODELS[2:6], ids="+".join)
+def test_lgb_refuses_models_on_whole_records_of_values_in_buckets(
+    tmp_path: Path, privacy: dict[str, Any]
+) -> None:
+    _, database = table(tmp_path, 5, count=12)
+    columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 2}}}
+    how = {"name": "lgb", "generalization": "ncp"}
+    policy = runs.policy(tmp_path, columns, k=2, person="who", privacy=privacy, algorithm=how)
+    with pytest.raises(PolicyError) as raised:
+        runs.run(policy, database)
+    assert [problem.path for problem in raised.value.problems] == [
+        "algorithm.generalization",
+        "columns.ill.protect",
+    ]
 
 
 ALL = ["mondrian", "danonyir", "geneir"]

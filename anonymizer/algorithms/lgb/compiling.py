@@ -14,6 +14,8 @@ from anonymizer.algorithms.lgb.patterns import pattern_table
 from anonymizer.algorithms.lgb.seeds import seed_stages
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.mondrian.partition import Partitioning, partition_stages
+from anonymizer.algorithms.persons.feasible import feasibility
+from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.prepare import (
     CODED,
     PERSONS,
@@ -38,7 +40,8 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     options = policy.algorithm
     assert isinstance(options, Lgb)
     assert profile.rows is not None
-    k = least_class(policy)
+    persons = person_rules(policy, roles)
+    k = max(least_class(policy), persons.least)
     columns = protected_columns(policy, roles)
     dealt: list[Stage] = []
     for column in columns:
@@ -53,6 +56,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         split="median" if options.generalization == "mdp" else "loss",
         strict=True,
         first_class=first,
+        persons=persons,
     )
     if options.generalization == "ncp":
         classes = seed_stages(roles.quasi, how, profile.rows, rebalance=options.rebalance)
@@ -68,12 +72,14 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *(pattern_stages(policy, roles, k, profile.rows) if roles.flagged else ()),
         *dealt,
         units_step(policy, [*pattern, *keys]),
+        *holding_steps(policy, persons, [*pattern, *keys], PERSONS),
+        *feasibility(policy, persons),
         *classes,
         *cell_steps(roles.quasi, policy.publish.cells),
     )
     layout, expressions = published(policy, roles, {c.column: c for c in columns})
-    persons = PERSONS if policy.person is not None else None
-    assembly = Assembly(expressions, tuple(keys), tuple(columns), Sql("r.row_id"), persons)
+    numbers = PERSONS if policy.person is not None else None
+    assembly = Assembly(expressions, tuple(keys), tuple(columns), Sql("r.row_id"), numbers)
     return Compiled(stages, assembly, layout)
 
 
