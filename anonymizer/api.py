@@ -66,9 +66,7 @@ def plan(policy: Policy, database: Database = None, *, engine: str | None = None
         return plan_on(policy, database, kind)
     with _prepared(policy, database, Seed.fresh()) as (session, executor):
         prepared = prepare(policy, session, executor)
-        compiled = prepared.compiled
-        title = f"{policy.algorithm.name} over {prepared.rows} rows"
-        return Plan(title, (*prepared.read, *compiled.plan(title).stages))
+        return prepared.plan(policy)
 
 
 @deciding()

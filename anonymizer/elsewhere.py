@@ -35,8 +35,7 @@ def plan_on(policy: Policy, database: Any, engine: EngineName) -> Plan:
     with there.session(policy, database, secrets.token_hex(8), Limits()) as session:
         session.engine.binds = {"secret": Seed.fresh().secret}
         prepared = prepare(policy, session, Executor(session.engine))
-        title = f"{policy.algorithm.name} over {prepared.rows} rows"
-        return Plan(title, (*prepared.read, *prepared.compiled.plan(title).stages))
+        return prepared.plan(policy)
 
 
 def plan_from_copy(policy: Policy, database: str | Path | None, engine: EngineName) -> Plan:
@@ -53,8 +52,6 @@ def plan_from_copy(policy: Policy, database: str | Path | None, engine: EngineNa
         known: EngineName = "postgres" if engine == "postgres" else "duckdb"
         described = replace(session, profile=replace(session.profile, engine=known))
         prepared = prepare(policy, described, Executor(session.engine))
-        title = f"{policy.algorithm.name} over {prepared.rows} rows"
-        catalog = session.engine.catalog
     read, *rest = prepared.read
     assert isinstance(read, Step)
     if policy.source.kind == "query" and engine == "postgres":
@@ -62,16 +59,11 @@ def plan_from_copy(policy: Policy, database: str | Path | None, engine: EngineNa
     elif engine == "spark":
         table = work("source")
     else:
-        table = _there(Table(*reversed(policy.source.parts)), catalog)
+        name, schema = (*reversed(policy.source.parts), "main")[:2]
+        table = Table(name, "public" if schema == "main" else schema)
     source = {"source": table, "relation": ident(table)}
     first = replace(read, parameters={**read.parameters, **source})
-    return Plan(title, (first, *rest, *prepared.compiled.plan(title).stages))
-
-
-def _there(table: Table, catalog: str | None) -> Table:
-    """A table of the copy by its name in a server of Postgres."""
-    schema = "public" if table.schema in (None, "main") else table.schema
-    return Table(table.name, schema, None if table.catalog == catalog else table.catalog)
+    return replace(prepared, read=(first, *rest)).plan(policy)
 
 
 def run_on(

@@ -25,7 +25,7 @@ from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.execute import Executor
 from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.keeper import prepare_history
-from anonymizer.plan import Stage
+from anonymizer.plan import Plan, Stage
 from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
 from anonymizer.population import population_steps
@@ -47,6 +47,11 @@ class Prepared:
     rows: int
     profile: TableProfile
     """The source with its counts."""
+
+    def plan(self, policy: Policy) -> Plan:
+        """Everything that a run executes, in order, but for judging and publishing."""
+        title = f"{policy.algorithm.name} over {self.rows} rows"
+        return Plan(title, (*self.read, *self.compiled.plan(title).stages))
 
 
 def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
