@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.prepare import SNAPSHOT
@@ -101,7 +102,7 @@ class Keeper:
         Raises GuaranteeError, and writes nothing, where the two together tell too much.
         """
         seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
-        self._gather(engine, roles, layout, seen, pseudonyms, link, originals)
+        self._gather(engine, roles, layout, seen, link, originals)
         counts = _counted(engine)
         comparison = Comparison(
             engine,
@@ -132,13 +133,12 @@ class Keeper:
         roles: Roles,
         layout: Layout,
         seen: tuple[Facet, ...],
-        pseudonyms: tuple[Mark, ...],
         link: Table,
         originals: Table,
     ) -> None:
         """The members of the release and their signatures, in scratch."""
         context = {
-            "digests": DIGESTS,
+            **digested(self.policy, roles),
             "members": NEW_MEMBERS,
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,
@@ -146,16 +146,14 @@ class Keeper:
             "link": link,
             "original": originals,
             "facets": seen,
-            "marks": pseudonyms,
             "group": layout.class_id or layout.group_id,
             "number": layout.person_id,
             "spells": SPELLS if self._invariant else None,
         }
-        step = digests_step(self.policy, roles)
-        engine.execute(step.statement(), "ledger", step.binds)
         whole = ("numbered", "members", "signatures", "dictionary")
         for name in whole if seen else ("members",):
-            engine.execute(render(f"ledger/{name}.sql.j2", context), "ledger")
+            binds = ("ledger_key",) if name == "members" else ()
+            engine.execute(render(f"ledger/{name}.sql.j2", context), "ledger", binds)
 
     def _write(
         self,
@@ -268,18 +266,18 @@ def _counted(engine: DuckDBEngine) -> _Counts:
 
 
 def digests_step(policy: Policy, roles: Roles) -> Step:
-    """The one statement that the ledger's key is bound in."""
-    return Step(
-        "digests of persons",
-        "ledger/digests.sql.j2",
-        {
-            "snapshot": SNAPSHOT,
-            "digests": DIGESTS,
-            "identity": identity(policy, roles),
-            "marks": marks(policy, roles),
-        },
-        binds=("ledger_key",),
-    )
+    """The digests for a run that continues earlier releases; the ledger's key is bound in it."""
+    context = {**digested(policy, roles), "digests": DIGESTS}
+    return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
+
+
+def digested(policy: Policy, roles: Roles) -> dict[str, Any]:
+    """What the digests of persons are made from."""
+    return {
+        "snapshot": SNAPSHOT,
+        "identity": identity(policy, roles),
+        "marks": marks(policy, roles),
+    }
 
 
 def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:

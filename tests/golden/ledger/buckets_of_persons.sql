@@ -25,7 +25,10 @@ l."person_id" as number,
     , cast(l."sex_bucket" as bigint) as b1, v1.value as t1
     , cast(l."ill_bucket" as bigint) as b2, v2.value as t2
 from anon_scratch.main.link l
-left join anon_scratch.main.ledger_digests d on d.row_ref = l.row_ref
+left join (select
+    rowid as row_ref,
+    md5_number(concat($ledger_key, ':person:', cast(person as varchar))) as person
+from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
 left join (select value, text from anon_scratch.main.ledger_numbered where facet = 'sex') v1 on v1.text = cast(o.q4 as varchar)
 left join (select value, text from anon_scratch.main.ledger_numbered where facet = 'ill') v2 on v2.text = cast(o.s1 as varchar);

@@ -17,7 +17,11 @@ cast(null as bigint) as number,
 0 as since
     , cast(l."class_id" as bigint) as b1, v1.value as t1
 from anon_scratch.main.link l
-left join anon_scratch.main.ledger_digests d on d.row_ref = l.row_ref
+left join (select
+    rowid as row_ref,
+    md5_number(concat($ledger_key, ':person:', identity)) as person
+    , case when k1 is not null then md5_number(concat($ledger_key, ':mark cost:', cast(k1 as varchar))) end as mark1
+from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
 left join (select value, text from anon_scratch.main.ledger_numbered where facet = 'ill') v1 on v1.text = cast(o.s1 as varchar);
 
