@@ -70,7 +70,7 @@ def one_pass(rows: int, repeats: int = 5) -> float:
     return median(seconds)
 
 
-def numbers_run(rows: int, columns: int, k: int, memory: str | None) -> dict[str, Any]:
+def numbers_run(rows: int, columns: int, k: int, split: str, memory: str | None) -> dict[str, Any]:
     """A table of numbers, nearly all of whose tuples differ, anonymized once."""
     import anonymizer
     from anonymizer.engines.duckdb import Limits
@@ -82,6 +82,7 @@ def numbers_run(rows: int, columns: int, k: int, memory: str | None) -> dict[str
                 "source": {"file": str(numbers(rows, columns))},
                 "columns": {f"q{j}": {"role": "quasi"} for j in range(columns)},
                 "privacy": {"k_anonymity": k},
+                "algorithm": {"name": "mondrian", "split": split},
                 "publish": {"name": "release", "database": f"{folder}/release.duckdb"},
             }
         )
@@ -90,6 +91,7 @@ def numbers_run(rows: int, columns: int, k: int, memory: str | None) -> dict[str
         "rows": rows,
         "columns": columns,
         "k": k,
+        "split": split,
         "memory limit": memory or "",
         "ncp": release.measures["ncp"],
         "seconds": release.measures["seconds_anonymizing"],
@@ -104,13 +106,14 @@ def peak_megabytes() -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """NAME of a case, `pass ROWS`, or `numbers ROWS COLUMNS K [MEMORY]`."""
+    """NAME of a case, `pass ROWS`, or `numbers ROWS COLUMNS K SPLIT [MEMORY]`."""
     result: Any
     match arguments:
         case ["pass", rows]:
             result = one_pass(int(rows))
-        case ["numbers", rows, columns, k, *memory]:
-            result = numbers_run(int(rows), int(columns), int(k), memory[0] if memory else None)
+        case ["numbers", rows, columns, k, split, *memory]:
+            limit = memory[0] if memory else None
+            result = numbers_run(int(rows), int(columns), int(k), split, limit)
         case [name, *repeats]:
             found = next(case for case in CASES if case.name == name)
             result = measure(found, int(repeats[0]) if repeats else REPEATS)

@@ -184,6 +184,8 @@ def _context(
         "k": how.k,
         "split": how.split,
         "relaxed": not how.strict,
+        # cuts by loss compare attributes, and rules judge halves: neither stops at the widest
+        "in_the_middle": not by_loss and how.strict and not how.protections and not how.judged,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
         # a cut that is refused leaves large halves as well, so nothing is said for thin slices

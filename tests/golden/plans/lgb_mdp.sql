@@ -679,146 +679,137 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4) as (
     select unit, min(unit) over (partition by pattern) as class_id, 0 as level, false as closed, n, c1, c2, c3, c4
 from anon_scratch.main.units
     union all (
-        with histogram as (
-    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+        with extents as (
+    select
+        class_id, cast(sum(n) as bigint) as n_all
+        , min(c1) as first1, max(c1) as last1
+        -- NULL has no place among the values of a range
+        , min(case when c1 > 0 then c1 end) as place1
+        , min(c2) as first2, max(c2) as last2
+        -- NULL has no place among the values of a range
+        , min(case when c2 > 0 then c2 end) as place2
+        , min(c3) as first3, max(c3) as last3
+        -- NULL has no place among the values of a range
+        , min(case when c3 >= 0 then c3 end) as place3
+        , min(c4) as first4, max(c4) as last4
+        -- NULL has no place among the values of a range
+        , min(case when c4 >= 0 then c4 end) as place4
     from partition
     where not closed
-    group by class_id, c1
-    union all
-    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed
-    group by class_id, c2
-    union all
-    select class_id, 3 as attribute, c3 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed
-    group by class_id, c3
-    union all
-    select class_id, 4 as attribute, c4 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed
-    group by class_id, c4
-),
-placed as (
-    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
-, p.a1, p.z1, p.a2, p.z2, p.a3, p.z3, p.a4, p.z4, p.a5, p.z5
-    from histogram h
-    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
+    group by class_id
+    having sum(n) >= 4
 ),
 -- what has one value goes
-spans as (
-    select
-        class_id, attribute,
-        cast(sum(n) as bigint) as n_all,
-        cast(sum(units) as bigint) as units_all,
-        count(*) as values_all,
-        min(code) as first_code,
-        max(code) as last_code,
-        min(share) as first_share,
-        max(share) as last_share
-    from placed
-    group by class_id, attribute
-    having count(*) > 1 and sum(n) >= 4
+several as (
+    select class_id, n_all, 1 as attribute, last1 as last_code, place1 as first_place
+    from extents
+    where first1 < last1
+    union all
+    select class_id, n_all, 2 as attribute, last2 as last_code, place2 as first_place
+    from extents
+    where first2 < last2
+    union all
+    select class_id, n_all, 3 as attribute, last3 as last_code, place3 as first_place
+    from extents
+    where first3 < last3
+    union all
+    select class_id, n_all, 4 as attribute, last4 as last_code, place4 as first_place
+    from extents
+    where first4 < last4
 ),
-totals as (
+widths as (
     select
-        s.*
-        , cast(sum(n_all) over below as bigint) - n_all as n_before
-        , cast(sum(units_all) over below as bigint) - units_all as units_before
-        , cast(sum(values_all) over below as bigint) - values_all as values_before
-        , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
-        , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
-        , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
-        , f.a4 as first_a4, l.a4 as last_a4, l.z4 as last_z4
-        , f.a5 as first_a5, l.a5 as last_a5, l.z5 as last_z5
-    from spans s
-    join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
-    join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
-    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
+        s.class_id, s.attribute, s.n_all, s.last_code,
+        cast(coalesce(l.share - f.share, 0) as decimal(18, 8)) as width
+    from several s
+    left join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_place
+    left join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
 ),
-running as (
-    select
-        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
-        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
-        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
-        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
-        row_number() over below - t.values_before as values_left,
-        case when p.code < t.last_code then lead(p.share) over below end as next_share
-        , lead(p.code) over below as next_code
-        , p.a1, p.z1
-        , t.first_a1, t.last_a1, t.last_z1
-        , case when p.code < t.last_code then lead(p.a1) over below end as next_a1
-        , p.a2, p.z2
-        , t.first_a2, t.last_a2, t.last_z2
-        , case when p.code < t.last_code then lead(p.a2) over below end as next_a2
-        , p.a3, p.z3
-        , t.first_a3, t.last_a3, t.last_z3
-        , case when p.code < t.last_code then lead(p.a3) over below end as next_a3
-        , p.a4, p.z4
-        , t.first_a4, t.last_a4, t.last_z4
-        , case when p.code < t.last_code then lead(p.a4) over below end as next_a4
-        , p.a5, p.z5
-        , t.first_a5, t.last_a5, t.last_z5
-        , case when p.code < t.last_code then lead(p.a5) over below end as next_a5
-    from placed p
-    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
+-- the widest attribute first
+turn_1 as (
+    select w.class_id, min(w.attribute) as attribute
+    from widths w
+    join (select class_id, max(width) as width from widths group by class_id) m on m.class_id = w.class_id and m.width = w.width
+    group by w.class_id
 ),
-scored as (
+counts_1 as (
     select
-        class_id, attribute, code, false as single, level, n_left, n_all,
-        units_left,
-        n_left as kept_left,
-        cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
-    from running
+        o.class_id, t.attribute,
+        case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end as code,
+        cast(sum(o.n) as bigint) as n,
+        count(*) as units
+    from partition o
+    join turn_1 t on t.class_id = o.class_id
+    where not o.closed
+    group by 1, 2, 3
+),
+sums_1 as (
+    select
+        class_id, attribute, code, n,
+        cast(sum(n) over below as bigint) as n_left,
+        cast(sum(units) over below as bigint) as units_left
+    from counts_1
+    window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
+),
+middles_1 as (
+    select s.class_id, s.attribute, s.code, s.n_left, s.units_left, w.n_all, w.width
+    from sums_1 s
+    join widths w on w.class_id = s.class_id and w.attribute = s.attribute
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
 ),
--- what saves nothing need not be judged
-candidates as (
-    select * from scored
+
+turn_2 as (
+    select w.class_id, w.attribute
+    from widths w
+    join turn_1 t on t.class_id = w.class_id and t.attribute <> w.attribute
+    left join middles_1 f on f.class_id = w.class_id
+    where f.class_id is null
 ),
-allowed as (
+counts_2 as (
     select
-        class_id, attribute, code, single, level, units_left, kept_left, n_all,
-        gain as merit
-    from candidates
+        o.class_id, t.attribute,
+        case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end as code,
+        cast(sum(o.n) as bigint) as n,
+        count(*) as units
+    from partition o
+    join turn_2 t on t.class_id = o.class_id
+    where not o.closed
+    group by 1, 2, 3
 ),
--- the best cut of every attribute
+sums_2 as (
+    select
+        class_id, attribute, code, n,
+        cast(sum(n) over below as bigint) as n_left,
+        cast(sum(units) over below as bigint) as units_left
+    from counts_2
+    window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
+),
+middles_2 as (
+    select s.class_id, s.attribute, s.code, s.n_left, s.units_left, w.n_all, w.width
+    from sums_2 s
+    join widths w on w.class_id = s.class_id and w.attribute = s.attribute
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+
 best as (
-    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
+    select class_id, max(width) as width from middles_2 group by class_id
 ),
-first as (
-    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
-    from allowed a
-    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
-    group by a.class_id, a.attribute, a.merit
-),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
-ranked as (
-    select
-        f.class_id, f.attribute, f.place,
-        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
-        count(*) as rivals
-    from first f
-    join first r on r.class_id = f.class_id
-    group by f.class_id, f.attribute, f.place
-),
-contenders as (
-    select a.*, r.rank, r.rivals
-    from ranked r
-    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
-        and 2 * a.code + case when a.single then 1 else 0 end = r.place
-    where r.rank <= 1
+chosen_middles as (
+    select class_id, attribute from middles_1
+    union all
+    select m.class_id, min(m.attribute)
+    from middles_2 m
+    join best b on b.class_id = m.class_id and b.width = m.width
+    group by m.class_id
 ),
 cuts as (
     select
-        c.class_id, c.attribute, c.code, c.single, c.units_left,
+        m.class_id, m.attribute, m.code, false as single, m.units_left,
         -- a half that is too small to be cut again is final at once
-        c.kept_left < 4 as left_closed,
-        c.n_all - c.kept_left < 4 as right_closed
-    from contenders c
-    where c.rank = 1
+        m.n_left < 4 as left_closed,
+        m.n_all - m.n_left < 4 as right_closed
+    from (select * from middles_1 union all select * from middles_2) m
+    join chosen_middles c on c.class_id = m.class_id and c.attribute = m.attribute
 )
 
         select
