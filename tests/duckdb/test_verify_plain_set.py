@@ -5,7 +5,7 @@ from itertools import product
 import duckdb
 import pytest
 
-from anonymizer.compile.render import environment
+from anonymizer.compile.environment import environment
 
 MEMBERS = ["a", "b", "B", "a b", "", " a", "a ", "*", "NULL", "a or NULL", "or", "a,b", "{a", "b}",
            "[a", '"a"', '"a', "ä", "-", "a  b", "é.1"]  # fmt: skip
@@ -15,7 +15,10 @@ CONDITIONS = """
 {%- from "verify/_cells.sql.j2" import plain_set, members, written_set with context -%}
 select
     {{ plain_set("body" | ident) }},
-    coalesce(len({{ members("body" | ident) }}) > 1 and {{ written_set(members("body" | ident)) }} = body, false)
+    coalesce(
+        len({{ members("body" | ident) }}) > 1
+        and {{ written_set(members("body" | ident)) }} = body, false
+    )
 from bodies
 """
 
