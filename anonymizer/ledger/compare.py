@@ -224,13 +224,13 @@ class Comparison:
             )
 
     def _numbers(self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings) -> None:
-        for release, persons, numbers, classes, different, marked in self._ask("numbers", context):
+        for row in self._ask("numbers", context):
+            release, _, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)
             if numbers > CHANCE:
-                found.problems.append(_shared("person", "person numbers", numbers, entry))
-            # what chance gives: each person meets its old number in one of `different` classes
-            if classes > CHANCE + 4 * persons / max(different, 1):
-                found.problems.append(_shared("publish", "class numbers", classes, entry))
+                found.problems.append(_shared("person", "persons", numbers, entry))
+            if _more_than_chance(classes, meetings, different):
+                found.problems.append(_shared("publish", "classes", classes, entry))
             if marked:
                 names = ", ".join(m.column for m in self.marks if m.column in entry.marks)
                 found.problems.append(
@@ -269,9 +269,18 @@ class _Numbered:
         return self.place.own
 
 
+def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
+    """Whether so many of the new classes bear the number that persons of theirs had before.
+
+    With numbers drawn anew one in `different` of the `meetings` of a new class with an old one does.
+    All of ten classes have odds of 10^-7.
+    """
+    return classes > CHANCE + 4 * meetings / max(different, 1) or classes == different >= 10
+
+
 def _shared(path: str, what: str, count: int, entry: Entry) -> Problem:
     return Problem(
         path,
-        f"{count} persons have the same {what} as in the release of run {entry.run_id}",
+        f"{count} {what} have the same number as in the release of run {entry.run_id}",
         hint="run without --seed-file, --test-seed and ANONYMIZER_SEED: numbers are drawn anew",
     )

@@ -278,7 +278,9 @@ select
     1 as release,
     count(*) filter (where c1 is not null) as persons,
     count(*) filter (where n0 = n1) as numbers,
-    count(*) filter (where c0 = c1) as classes,
+    -- the persons of a class meet their old number together, so classes are counted
+    count(distinct case when c0 = c1 then c0 end) as classes,
+    (select count(*) from (select distinct c0, c1 from anon_scratch.main.ledger_seen where c1 is not null)) as meetings,
     (select count(distinct class_id) from anon_scratch.main.ledger_members) as different,
     0 as marks
 from anon_scratch.main.ledger_seen;
