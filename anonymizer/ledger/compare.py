@@ -272,8 +272,8 @@ class _Numbered:
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
     """Whether so many of the new classes bear the number that persons of theirs had before.
 
-    With numbers drawn anew one in `different` of the `meetings` of a new class with an old one does.
-    All of ten classes have odds of 10^-7.
+    With numbers drawn anew, one in `different` of the `meetings` of a new class with an old one
+    brings it about. All of ten classes have odds of 10^-7.
     """
     return classes > CHANCE + 4 * meetings / max(different, 1) or classes == different >= 10
 
