@@ -44,7 +44,9 @@ def main() -> None:
             name,
             {
                 f"split: {split}": [
-                    (row["rows"], row[name]) for row in by_rows if row["split"] == split
+                    (row["rows"], row[name])
+                    for row in by_rows
+                    if row["split"] == split and name in row
                 ]
                 for split in ("loss", "median")
             },

@@ -263,7 +263,8 @@ def write(records: list[dict[str, Any]]) -> None:
 {machine()}. CPU seconds of one run. `run`: reading, anonymizing, writing, publishing; `measures`:
 information loss and disclosure figures; `release`: requirements judged from the published rows;
 `source`: agreement of the release with its source; `reread`: fingerprints of what was judged,
-before and after the manifest went in; `share`: release, source, reread and ledger over the rest.
+before and after the manifest went in; `share`: release, source, reread and ledger over the rest;
+`by the clock`: seconds of the whole run, what of it was added, and the share in these.
 Rows are joined and sorted once, into scratch with the references to their originals, and copied
 from there into the release: that is part of `run`. `mondrian, ledger` is the second release of its
 ledger.

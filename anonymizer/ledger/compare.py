@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN,
 
 CHANCE = 12
 """Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
+ODDS = 1e-6
+"""Odds of a coincidence of class numbers that are taken for no coincidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +228,7 @@ class Comparison:
 
     def _numbers(self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings) -> None:
         for row in self._ask("numbers", context):
-            release, _, numbers, classes, meetings, different, marked = row
+            release, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)
             if numbers > CHANCE:
                 found.problems.append(_shared("person", "persons", numbers, entry))
@@ -273,9 +276,12 @@ def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
     """Whether so many of the new classes bear the number that persons of theirs had before.
 
     With numbers drawn anew, one in `different` of the `meetings` of a new class with an old one
-    brings it about. All of ten classes have odds of 10^-7.
+    brings it about; Chernoff's bound on the odds of so many. Fewer than ten tell nothing.
     """
-    return classes > CHANCE + 4 * meetings / max(different, 1) or classes == different >= 10
+    expected = meetings / max(different, 1)
+    if classes <= expected:
+        return False
+    return classes * (1 + math.log(expected / classes)) - expected < math.log(ODDS)
 
 
 def _shared(path: str, what: str, count: int, entry: Entry) -> Problem:

@@ -138,7 +138,7 @@ class Keeper:
     ) -> None:
         """The members of the release and their signatures, in scratch."""
         context = {
-            **digested(self.policy, roles),
+            **_digested(self.policy, roles),
             "members": NEW_MEMBERS,
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,
@@ -267,11 +267,11 @@ def _counted(engine: DuckDBEngine) -> _Counts:
 
 def digests_step(policy: Policy, roles: Roles) -> Step:
     """The digests for a run that continues earlier releases; the ledger's key is bound in it."""
-    context = {**digested(policy, roles), "digests": DIGESTS}
+    context = {**_digested(policy, roles), "digests": DIGESTS}
     return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
 
 
-def digested(policy: Policy, roles: Roles) -> dict[str, Any]:
+def _digested(policy: Policy, roles: Roles) -> dict[str, Any]:
     """What the digests of persons are made from."""
     return {
         "snapshot": SNAPSHOT,

@@ -36,5 +36,10 @@ def test_numbers_that_are_used_again_do_not(sizes: list[int]) -> None:
     assert _more_than_chance(*shared(classes, classes))
 
 
+def test_two_thirds_of_the_numbers_are_enough() -> None:
+    assert _more_than_chance(classes=10, meetings=15, different=15)
+    assert not _more_than_chance(classes=9, meetings=15, different=15)
+
+
 def test_a_class_of_many_persons_that_meets_its_number_is_chance() -> None:
     assert not _more_than_chance(classes=1, meetings=2000, different=2000)

@@ -276,7 +276,6 @@ from judged;
 -- ledger/numbers.sql.j2
 select
     1 as release,
-    count(*) filter (where c1 is not null) as persons,
     count(*) filter (where n0 = n1) as numbers,
     -- the persons of a class meet their old number together, so classes are counted
     count(distinct case when c0 = c1 then c0 end) as classes,

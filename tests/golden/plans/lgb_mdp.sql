@@ -791,15 +791,10 @@ middles_2 as (
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
 ),
 
-best as (
-    select class_id, max(width) as width from middles_2 group by class_id
-),
-chosen_middles as (
-    select class_id, attribute from middles_1
-    union all
-    select m.class_id, min(m.attribute)
+widest_2 as (
+    select m.class_id, min(m.attribute) as attribute
     from middles_2 m
-    join best b on b.class_id = m.class_id and b.width = m.width
+    join (select class_id, max(width) as width from middles_2 group by class_id) b on b.class_id = m.class_id and b.width = m.width
     group by m.class_id
 ),
 cuts as (
@@ -808,9 +803,13 @@ cuts as (
         -- a half that is too small to be cut again is final at once
         m.n_left < 4 as left_closed,
         m.n_all - m.n_left < 4 as right_closed
-    from (select * from middles_1 union all select * from middles_2) m
-    join chosen_middles c on c.class_id = m.class_id and c.attribute = m.attribute
+    from (
+        select * from middles_1
+        union all
+        select t.* from middles_2 t join widest_2 w on w.class_id = t.class_id and w.attribute = t.attribute
+    ) m
 )
+
 
         select
     unit,
