@@ -102,7 +102,7 @@ class Job:
             objects.create_record(engine, catalog)
             self.executor.run(
                 linked_writes(
-                    self.compiled, names.rows(catalog), lambda t: names.separate(t, catalog)
+                    self.prepared, names.rows(catalog), lambda t: names.separate(t, catalog)
                 )
             )
             create_view(engine, names, catalog)
@@ -198,7 +198,7 @@ class Job:
         """Write the rows to scratch and judge them there."""
         tables = {s.table: staged_values(i) for i, s in enumerate(self.compiled.separated)}
         if self.engine.name == "duckdb":
-            self.executor.run(linked_writes(self.compiled, STAGED, tables.__getitem__))
+            self.executor.run(linked_writes(self.prepared, STAGED, tables.__getitem__))
         else:
             self.executor.run(self.compiled.writes(STAGED, tables.__getitem__))
         layout = self.compiled.layout

@@ -16,8 +16,10 @@ from anonymizer.errors import TemplateError
 HEADER = re.compile(r"\A\{#-(?P<text>.*?)-#\}", re.DOTALL)
 FIELD = re.compile(r"^\s*(reads|writes|source|parameters)\s+(.*)$")
 TARGET = r"""(?P<target>(?:"(?:[^"]|"")*"|[^\s"])+)"""
-"""A table as `ident` writes it: names in double quotes may hold spaces and quotes."""
-CREATES = re.compile(rf"\A\s*create or replace table {TARGET} as\s", re.IGNORECASE)
+"""A table, or a type, as `ident` writes it: names in double quotes may hold spaces and quotes."""
+CREATES = re.compile(
+    rf"\A\s*create or replace (?:table|type) {TARGET} as(?: enum)?\s", re.IGNORECASE
+)
 INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
 SERIALIZE = """select json_serialize_sql(
     ?::varchar, skip_null := true, skip_empty := true, skip_default := true)"""

@@ -70,7 +70,7 @@ def _tried(policy: Policy, session: Session) -> Trial:
     compiled = prepared.compiled
     executor.run(compiled.stages)
     tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
-    executor.run(linked_writes(compiled, STAGED, tables.__getitem__))
+    executor.run(linked_writes(prepared, STAGED, tables.__getitem__))
     staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
     layout = replace(compiled.layout, tables=staged)
     requirements = _requirements(policy, session, prepared)

@@ -82,7 +82,7 @@ def _run(
     compiled = prepared.compiled
     executor.run(compiled.stages)
     tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
-    executor.run(linked_writes(compiled, STAGED, tables.__getitem__))
+    executor.run(linked_writes(prepared, STAGED, tables.__getitem__))
     layout = replace(
         compiled.layout,
         tables={column: tables[name].name for column, name in compiled.layout.tables.items()},

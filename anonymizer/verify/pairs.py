@@ -31,6 +31,14 @@ class Paired:
         return [Sql(f"cell{self.index}_{i}") for i, _ in enumerate(self.parts, start=1)]
 
     @property
+    def read(self) -> list[Sql]:
+        """Its cells as they are read: texts, however the link carries them."""
+        first, *others = self.cells
+        if self.column.lo is None and not self.column.list_cells:
+            return [Sql(f"cast({first} as varchar) as {first}"), *others]
+        return [first, *others]
+
+    @property
     def bucket(self) -> str | None:
         return self.column.bucket
 
