@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.labels import typed, value_text
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, Table, ident, lit, sql, work
+from anonymizer.algorithms.tuples import tuple_words
+from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
 from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy
-from anonymizer.profile import Attribute, TableProfile
+from anonymizer.profile import TableProfile
 
 SNAPSHOT = work("snapshot")
 CODED = work("coded")
 UNITS = work("units")
 DISTINCT = work("distinct_values")
 PERSONS = work("persons")
-WORD_LIMIT = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,53 +172,58 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
     )
 
 
-def words(
-    attributes: Sequence[Attribute],
-    code: Callable[[Attribute], str] = lambda a: f"{a.d}.code",
-) -> list[Sql]:
-    """The codes of a row packed into as few integers as hold them: an injective encoding."""
-    packed: list[Sql] = []
-    terms: list[str] = []
-    base = 1
-    for a in attributes:
-        size = a.distinct + 2
-        if base * size > WORD_LIMIT:
-            packed.append(Sql(" + ".join(terms)))
-            terms, base = [], 1
-        terms.append(f"{code(a)} * {lit(base)}::bigint" if base > 1 else f"{code(a)}::bigint")
-        base *= size
-    if terms:
-        packed.append(Sql(" + ".join(terms)))
-    return packed
+def coded_stages(
+    policy: Policy, roles: Roles, *, numbered: bool, packed: bool = False
+) -> tuple[Stage, ...]:
+    """Rows as codes, or `packed` as the words of their tuple; draws tell all rows apart.
 
-
-def coded_step(policy: Policy, roles: Roles, *, numbered: bool) -> Step:
-    """`numbered` adds `row_id`, where rows are needed one by one."""
+    `numbered` adds `row_id`, where rows are needed one by one.
+    """
     carried = [s.s for s in roles.sensitive] + [k.k for k in roles.kept]
     if policy.person is not None:
         carried.append(Sql("person"))
-    copy_text = Sql(f"concat(hex(draw), {lit(':copy ')}, copy)")
-    return Step(
-        "encode rows",
-        "prepare/coded.sql.j2",
-        {
-            "snapshot": SNAPSHOT,
-            "coded": CODED,
-            "domains": [a.domain for a in roles.quasi],
-            "attributes": roles.quasi,
-            "flagged": roles.flagged,
-            "words": words(roles.quasi),
-            "words_of_codes": words(roles.quasi, lambda a: a.c.text),
-            "has_identity": policy.key is not None or _has_others(policy, roles),
-            "carried": carried,
-            "suppressed": suppressed(policy, roles),
-            "numbered": numbered,
-            "copies": policy.key is None,
-            "copy_text": copy_text,
-            "copy_draw": sql("md5_number({text})", text=copy_text),
-        },
-        binds=("secret",),
-    )
+    words = tuple_words(roles.quasi)
+    context = {
+        "snapshot": SNAPSHOT,
+        "coded": CODED,
+        "domains": [a.domain for a in roles.quasi],
+        "attributes": roles.quasi,
+        "codes": [] if packed else [a.c for a in roles.quasi],
+        "flagged": roles.flagged,
+        "words": [word.name for word in words],
+        "packed": packed,
+        "word_of_codes": [(word.packed(lambda a: f"{a.d}.code"), word.name) for word in words],
+        "word_of_known_codes": [
+            (word.packed(lambda a: f"coalesce({a.d}.code, 0)"), word.name) for word in words
+        ],
+        "has_identity": policy.key is not None or _has_others(policy, roles),
+        "carried": carried,
+        "suppressed": suppressed(policy, roles),
+        "numbered": numbered,
+        "copies": policy.key is None,
+    }
+    step = Step("encode rows", "prepare/coded.sql.j2", context, binds=("secret",))
+    return (_as_counted(roles), step) if packed and roles.quasi else (step,)
+
+
+def _as_counted(roles: Roles) -> Guard:
+    """Values that came after they were counted, as a script that is run later may meet them, have
+    codes for which a word has no room.
+    """
+
+    def explain(row: Row) -> Problem:
+        return Problem(
+            f"columns.{roles.quasi[int(row[0]) - 1].column}",
+            f"has {row[1]} more values than when the plan was made",
+            hint="compile the policy again",
+        )
+
+    context = {
+        "domains": [a.domain for a in roles.quasi],
+        "counted": [a.distinct for a in roles.quasi],
+    }
+    step = Step("values as counted", "guards/codes.sql.j2", context)
+    return Guard(step, explain, SourceError)
 
 
 def suppressed(policy: Policy, roles: Roles) -> list[Sql]:
@@ -229,9 +234,13 @@ def suppressed(policy: Policy, roles: Roles) -> list[Sql]:
     return [name for column, name in columns if policy.columns[column].nulls == "suppress"]
 
 
-def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:
+def person_stages(
+    policy: Policy, roles: Roles, keys: Sequence[Sql] | None = None
+) -> tuple[Stage, ...]:
     """Numbers for the persons of `coded`; persons whose quasi-identifiers differ stop the run,
     unless the policy merges them.
+
+    `keys` tell the tuples of `coded` apart, where its codes do not.
     """
     if policy.person is None:
         return ()
@@ -243,11 +252,14 @@ def person_stages(policy: Policy, roles: Roles) -> tuple[Stage, ...]:
             hint="make them equal in source.query, drop the columns, or merge_person_rows: true",
         )
 
+    codes = list(keys or [a.c for a in roles.quasi])
+    if roles.flagged:
+        codes.append(Sql("pattern"))
     context = {
         "coded": CODED,
         "persons": PERSONS,
         "person_draw": later_draw("draw", "person"),
-        "codes": [a.c for a in roles.quasi] + ([Sql("pattern")] if roles.flagged else []),
+        "codes": codes,
     }
     numbers = Step("numbers of persons", "prepare/persons.sql.j2", context)
     if policy.merge_person_rows or not roles.quasi:
@@ -260,8 +272,28 @@ def _has_others(policy: Policy, roles: Roles) -> bool:
     return len(policy.columns) > len(roles.quasi)
 
 
-def units_step(policy: Policy, keys: Sequence[Sql], codes: Sequence[Sql] = ()) -> Step:
-    """`keys` tell units apart; `codes` are further columns that depend on them."""
+def tuple_keys(roles: Roles) -> list[Sql]:
+    """The words of the tuple: what tells units apart where rows are packed."""
+    return [word.name for word in tuple_words(roles.quasi)]
+
+
+def packed_units_step(policy: Policy, roles: Roles) -> Step:
+    """The distinct tuples of packed rows, with their codes."""
+    words = tuple_words(roles.quasi)
+    unpacked = [code for word in words for code in word.codes()]
+    return units_step(policy, tuple_keys(roles), unpacked=unpacked)
+
+
+def units_step(
+    policy: Policy,
+    keys: Sequence[Sql],
+    codes: Sequence[Sql] = (),
+    unpacked: Sequence[tuple[Sql, Sql]] = (),
+) -> Step:
+    """`keys` tell units apart; `codes` are further columns that depend on them.
+
+    `unpacked`: columns that are made from the keys, as expressions with their names.
+    """
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
     return Step(
         "distinct tuples",
@@ -271,6 +303,7 @@ def units_step(policy: Policy, keys: Sequence[Sql], codes: Sequence[Sql] = ()) -
             "units": UNITS,
             "keys": list(keys),
             "codes": list(codes),
+            "unpacked": list(unpacked),
             "count": Sql(counted),
         },
     )

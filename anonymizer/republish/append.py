@@ -16,7 +16,7 @@ from anonymizer.algorithms.prepare import (
     CODED,
     PERSONS,
     UNITS,
-    coded_step,
+    coded_stages,
     domain_steps,
     person_stages,
     units_step,
@@ -67,7 +67,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     keys = [Sql("lineage"), *codes]
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=False),
+        *coded_stages(policy, roles, numbered=False),
         digests_step(policy, roles),
         step("who stays", "staying"),
         Loop(

@@ -15,7 +15,7 @@ from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.mondrian.partition import MEMBERS
-from anonymizer.algorithms.prepare import CODED, UNITS, coded_step, domain_steps, units_step
+from anonymizer.algorithms.prepare import CODED, UNITS, coded_stages, domain_steps, units_step
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, work
 from anonymizer.errors import InfeasibleError, Problem, SourceError
@@ -91,7 +91,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
     path = f"columns.{sensitive.column}"
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=True),
+        *coded_stages(policy, roles, numbered=True),
         Guard(step("one value per person", "unfit"), _unfit(path), SourceError),
         digests_step(policy, roles),
         step("who stays", "standing"),

@@ -12,7 +12,7 @@ from anonymizer.algorithms.persons.boxes import Boxes, place_steps, shapes
 from anonymizer.algorithms.persons.feasible import feasibility, some_class
 from anonymizer.algorithms.persons.rules import PersonRules, holding_steps, person_rules
 from anonymizer.algorithms.persons.units import extent_steps, person_units_step
-from anonymizer.algorithms.prepare import PERSONS, coded_step, domain_steps, person_stages
+from anonymizer.algorithms.prepare import PERSONS, coded_stages, domain_steps, person_stages
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql
 from anonymizer.errors import InfeasibleError, Problem
@@ -41,7 +41,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     extents, extent_stages = extent_steps(policy, roles)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=False),
+        *coded_stages(policy, roles, numbered=False),
         *person_stages(policy, roles),
         enough_units(policy, rules.least),
         *place_steps(boxes.shapes),

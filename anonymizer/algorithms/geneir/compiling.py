@@ -12,7 +12,7 @@ from anonymizer.algorithms.persons.boxes import SCALE, Boxes, Node
 from anonymizer.algorithms.persons.feasible import feasibility, some_class
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.persons.units import person_units_step
-from anonymizer.algorithms.prepare import PERSONS, coded_step, domain_steps, person_stages
+from anonymizer.algorithms.prepare import PERSONS, coded_stages, domain_steps, person_stages
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql
 from anonymizer.errors import PolicyError, Problem
@@ -46,7 +46,7 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     how = Clustering(boxes, rules, [a.c for a in roles.quasi], "all", profile.rows)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=False),
+        *coded_stages(policy, roles, numbered=False),
         *person_stages(policy, roles),
         enough_units(policy, rules.least),
         *recode_steps(policy, roles),

@@ -20,10 +20,11 @@ from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.prepare import (
     PERSONS,
-    coded_step,
+    coded_stages,
     domain_steps,
+    packed_units_step,
     person_stages,
-    units_step,
+    tuple_keys,
 )
 from anonymizer.algorithms.protections import protections
 from anonymizer.algorithms.roles import Roles
@@ -57,7 +58,7 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
     )
     layout, expressions = published(policy, roles, {})
     persons = PERSONS if policy.person is not None else None
-    keys = tuple(a.c for a in roles.quasi)
+    keys = tuple(tuple_keys(roles))
     return Compiled(found, Assembly(expressions, keys, persons=persons), layout)
 
 
@@ -66,7 +67,7 @@ def lattice_stages(
 ) -> tuple[dict[str, object], tuple[Judged, ...], tuple[Stage, ...]]:
     """Stages that judge the nodes, all of them without `pruned`, and what they are made with."""
     packed = packing(profile.shapes)
-    keys = [a.c for a in roles.quasi]
+    keys = tuple_keys(roles)
     columns = judged_columns(policy, roles)
     context = lattice_context(policy, roles, packed, columns)
     context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS}
@@ -80,13 +81,13 @@ def lattice_stages(
         columns,
         (
             *domain_steps(roles),
-            coded_step(policy, roles, numbered=False),
-            *person_stages(policy, roles),
+            *coded_stages(policy, roles, numbered=False, packed=True),
+            *person_stages(policy, roles, keys),
             enough_units(policy, least_class(policy)),
-            units_step(policy, keys),
+            packed_units_step(policy, roles),
             *rule_stages,
             *recode_steps(policy, roles),
-            *tuple_steps(policy, roles, packed),
+            *tuple_steps(policy, roles, packed, keys),
             *search_stages(context, columns, pruned=pruned, size=size),
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,8 +159,13 @@ def _place(attribute: Attribute, value: str) -> Sql:
     return sql("cast({v} as double)", v=Sql(value))
 
 
-def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ...]:
-    """Steps that write `paths`, `tuples`, `levels` and `limits`, in this order."""
+def tuple_steps(
+    policy: Policy, roles: Roles, packed: Packing, keys: Sequence[Sql]
+) -> tuple[Step, ...]:
+    """Steps that write `paths`, `tuples`, `levels` and `limits`, in this order.
+
+    `keys` tell the tuples of `coded` and the units apart.
+    """
     attributes = climbed(roles)
     persons = policy.person is not None
     masks = [
@@ -180,7 +186,7 @@ def tuple_steps(policy: Policy, roles: Roles, packed: Packing) -> tuple[Step, ..
         "paths": PATHS,
         "fields": [row for a in attributes for row in _fields(a, packed)],
         "recodings": [a.recoding for a in attributes],
-        "codes": [a.c for a in attributes],
+        "keys": list(keys),
         "persons": persons,
         "count": Sql("count(distinct person)" if persons else "count(*)"),
         "share": lit(float(policy.suppression_limit)),

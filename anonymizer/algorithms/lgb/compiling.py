@@ -19,7 +19,7 @@ from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.prepare import (
     CODED,
     PERSONS,
-    coded_step,
+    coded_stages,
     domain_steps,
     person_stages,
     units_step,
@@ -66,7 +66,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         classes = partition_stages(roles.quasi, how, profile.rows, loop)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=True),
+        *coded_stages(policy, roles, numbered=True),
         *person_stages(policy, roles),
         enough_units(policy, k),
         *(pattern_stages(policy, roles, k, profile.rows) if roles.flagged else ()),

@@ -13,9 +13,11 @@ from anonymizer.algorithms.persons.units import extent_steps
 from anonymizer.algorithms.population import population_rules, population_stages
 from anonymizer.algorithms.prepare import (
     PERSONS,
-    coded_step,
+    coded_stages,
     domain_steps,
+    packed_units_step,
     person_stages,
+    tuple_keys,
     units_step,
 )
 from anonymizer.algorithms.protections import protections
@@ -60,13 +62,13 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     assert profile.rows is not None
     persons = person_rules(policy, roles)
     k = max(least_class(policy), persons.least)
-    codes = [a.c for a in roles.quasi]
-    if options.strict and not policy.merge_person_rows:
-        keys, further = codes, []
+    together = options.strict and not policy.merge_person_rows
+    if together:
+        keys, units = tuple_keys(roles), packed_units_step(policy, roles)
     else:
         # rows with equal values may part, so every row (person) is a unit of its own
         keys = [Sql("person")] if policy.person is not None else [Sql("row_id")]
-        further = [Sql(f"min({c}) as {c}") for c in codes]
+        units = units_step(policy, keys, [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi])
     extents, extent_stages = extent_steps(policy, roles)
     rules, rule_stages = protections(policy, roles, keys)
     population = population_rules(policy, roles, extents)
@@ -81,10 +83,10 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     )
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=not options.strict),
-        *person_stages(policy, roles),
+        *coded_stages(policy, roles, numbered=not options.strict, packed=together),
+        *person_stages(policy, roles, keys if together else None),
         enough_units(policy, k),
-        units_step(policy, keys, further),
+        units,
         *extent_stages,
         *rule_stages,
         *holding_steps(policy, persons, keys, PERSONS),

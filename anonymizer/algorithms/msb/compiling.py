@@ -25,7 +25,7 @@ from anonymizer.algorithms.msb.residual import placing_step, residual_stages
 from anonymizer.algorithms.prepare import (
     CODED,
     PERSONS,
-    coded_step,
+    coded_stages,
     domain_steps,
     person_stages,
     units_step,
@@ -52,7 +52,7 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     how = Grouping(dimensions(policy, roles), options, RECORDS if persons else CODED)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=False),
+        *coded_stages(policy, roles, numbered=False),
         *person_stages(policy, roles),
         *(record_stages(roles) if persons else ()),
         *(values_step(d, how.records) for d in how.dimensions),

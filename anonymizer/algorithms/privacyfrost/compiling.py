@@ -10,7 +10,7 @@ from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.prepare import (
     PERSONS,
-    coded_step,
+    coded_stages,
     domain_steps,
     person_stages,
     units_step,
@@ -38,12 +38,12 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
-    paths, tuples = tuple_steps(policy, roles, packed)[:2]
+    paths, tuples = tuple_steps(policy, roles, packed, keys)[:2]
     # persons are numbered when it is known who stays
     numbering = person_stages(policy, roles)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        coded_step(policy, roles, numbered=False),
+        *coded_stages(policy, roles, numbered=False),
         *numbering[:1],
         enough_units(policy, k),
         *presampling_stages(policy, columns),

@@ -263,16 +263,17 @@ select
 from coded
 order by code;
 
--- encode rows: Every row as small codes, with its secret-keyed draw.
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
-with drawn as (
+with placed as (
     select
-        md5_number(concat($secret, ':', d1.code::bigint + d2.code * 11::bigint + d3.code * 99::bigint + d4.code * 990::bigint, ':', s.identity)) as draw
-        , s.rowid as row_ref
+        s.rowid as row_ref
+        , ((cast(d1.code as bigint) * 8 + d2.code) * 9 + d3.code) * 3 + d4.code as t1
         , d1.code as c1
         , d2.code as c2
         , d3.code as c3
         , d4.code as c4
+        , s.identity
         , s.s1
         , s.k1
     from anon_scratch.main.snapshot s
@@ -280,6 +281,18 @@ with drawn as (
     join anon_scratch.main.domain_2 d2 on d2.value is not distinct from s.q2
     join anon_scratch.main.domain_3 d3 on d3.value is not distinct from s.q3
     join anon_scratch.main.domain_4 d4 on d4.value is not distinct from s.q4
+),
+drawn as (
+    select
+        md5_number(concat($secret, ':', t1, ':', "identity")) as draw
+        , row_ref
+        , c1
+        , c2
+        , c3
+        , c4
+        , s1
+        , k1
+    from placed
 )
 select *
 from drawn;

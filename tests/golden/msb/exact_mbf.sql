@@ -50,14 +50,15 @@ select
 from coded
 order by code;
 
--- encode rows: Every row as small codes, with its secret-keyed draw.
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
-with drawn as (
+with placed as (
     select
-        md5_number(concat($secret, ':', d1.code::bigint + d2.code * 12::bigint, ':', s.identity)) as draw
-        , s.rowid as row_ref
+        s.rowid as row_ref
+        , cast(d1.code as bigint) * 3 + d2.code as t1
         , d1.code as c1
         , d2.code as c2
+        , s.identity
         , s.s1
         , s.s2
     from anon_scratch.main.snapshot s
@@ -65,14 +66,12 @@ with drawn as (
     join anon_scratch.main.domain_2 d2 on d2.value is not distinct from s.q2
 ),
 copied as (
-    select *, row_number() over (partition by draw) as copy
-    from drawn
+    select *, row_number() over (partition by t1, "identity") as copy
+    from placed
 ),
-told_apart as (
-    -- with one draw for all of its copies a row would stand beside them in the release, whatever the
-    -- cells and buckets say; which copy gets which number makes no difference
+drawn as (
     select
-        case when copy = 1 then draw else md5_number(concat(hex(draw), ':copy ', copy)) end as draw
+        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
         , row_ref
         , c1
         , c2
@@ -81,7 +80,7 @@ told_apart as (
     from copied
 )
 select *
-from told_apart;
+from drawn;
 
 -- levels of physician: The values of one sensitive column, with the security level that the policy gives each and the l of that level (Xiao and Li 2020, Definitions 1-3). A NULL that does not count has code 0 and asks for nothing.
 create or replace table anon_scratch.main.msb_values_1 as

@@ -575,9 +575,9 @@ group by c.attribute, c.code;
 -- packed tuples: The distinct quasi-identifier tuples with their packed paths: what the lattice is judged over.
 create or replace table anon_scratch.main.lattice_tuples as
 with records as (
-    select c1, c2, c3, c4, count(*) as records
+    select t1, count(*) as records
     from anon_scratch.main.coded
-    group by c1, c2, c3, c4
+    group by t1
 )
 select
     u.unit,
@@ -589,7 +589,7 @@ r.records as records
     , u.c4
     , p1.w0 + p2.w0 + p3.w0 + p4.w0 as w0
 from anon_scratch.main.units u
-join records r on r.c1 = u.c1 and r.c2 = u.c2 and r.c3 = u.c3 and r.c4 = u.c4
+join records r on r.t1 = u.t1
 -- every code has its path; left joins keep this order, which is quicker than finding the best one
 left join anon_scratch.main.lattice_paths p1 on p1.attribute = 0 and p1.code = u.c1
 left join anon_scratch.main.lattice_paths p2 on p2.attribute = 1 and p2.code = u.c2

@@ -261,16 +261,22 @@ select
 from coded
 order by code;
 
--- encode rows: Every row as small codes, with its secret-keyed draw.
+-- values as counted: Columns that have more values than were counted for the plan, by number, and how many more. (stops the run if it returns rows)
+select 1 as number, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
+union all
+select 2 as number, max(code) - 7 as n from anon_scratch.main.domain_2 having max(code) > 7
+union all
+select 3 as number, max(code) - 8 as n from anon_scratch.main.domain_3 having max(code) > 8
+union all
+select 4 as number, max(code) - 2 as n from anon_scratch.main.domain_4 having max(code) > 2;
+
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
-with drawn as (
+with placed as (
     select
-        md5_number(concat($secret, ':', d1.code::bigint + d2.code * 11::bigint + d3.code * 99::bigint + d4.code * 990::bigint, ':', s.identity)) as draw
-        , s.rowid as row_ref
-        , d1.code as c1
-        , d2.code as c2
-        , d3.code as c3
-        , d4.code as c4
+        s.rowid as row_ref
+        , ((cast(d1.code as bigint) * 8 + d2.code) * 9 + d3.code) * 3 + d4.code as t1
+        , s.identity
         , s.s1
         , s.s2
         , s.k1
@@ -281,26 +287,21 @@ with drawn as (
     join anon_scratch.main.domain_4 d4 on d4.value is not distinct from s.q4
 ),
 copied as (
-    select *, row_number() over (partition by draw) as copy
-    from drawn
+    select *, row_number() over (partition by t1, "identity") as copy
+    from placed
 ),
-told_apart as (
-    -- with one draw for all of its copies a row would stand beside them in the release, whatever the
-    -- cells and buckets say; which copy gets which number makes no difference
+drawn as (
     select
-        case when copy = 1 then draw else md5_number(concat(hex(draw), ':copy ', copy)) end as draw
+        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
         , row_ref
-        , c1
-        , c2
-        , c3
-        , c4
+        , t1
         , s1
         , s2
         , k1
     from copied
 )
 select *
-from told_apart;
+from drawn;
 
 -- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
 select count(*) as units from anon_scratch.main.coded having count(*) < 2;
@@ -308,11 +309,11 @@ select count(*) as units from anon_scratch.main.coded having count(*) < 2;
 -- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
 create or replace table anon_scratch.main.units as
 with grouped as (
-    select c1, c2, c3, c4, count(*) as n, min(draw) as draw
+    select t1, count(*) as n, min(draw) as draw
     from anon_scratch.main.coded
-    group by c1, c2, c3, c4
+    group by t1
 )
-select row_number() over (order by c1, c2, c3, c4) as unit, *
+select row_number() over (order by t1) as unit, *, cast(t1 // 216 as integer) as c1, cast((t1 // 27) % 8 as integer) as c2, cast((t1 // 3) % 9 as integer) as c3, cast((t1) % 3 as integer) as c4
 from grouped;
 
 -- values of ill: The values of one sensitive column among the rows that are published, in the column's order.
@@ -363,7 +364,7 @@ select different, most, known from judged where not holds;
 create or replace table anon_scratch.main.cells_1 as
 select u.unit, f.value, count(*) as n
 from anon_scratch.main.coded r
-join anon_scratch.main.units u on u.c1 = r.c1 and u.c2 = r.c2 and u.c3 = r.c3 and u.c4 = r.c4
+join anon_scratch.main.units u on u.t1 = r.t1
 join anon_scratch.main.reference_1 f on f.original is not distinct from r.s1
 group by u.unit, f.value;
 
@@ -419,7 +420,7 @@ select different, most, known from judged where not holds;
 create or replace table anon_scratch.main.cells_2 as
 select u.unit, f.value, count(*) as n
 from anon_scratch.main.coded r
-join anon_scratch.main.units u on u.c1 = r.c1 and u.c2 = r.c2 and u.c3 = r.c3 and u.c4 = r.c4
+join anon_scratch.main.units u on u.t1 = r.t1
 join anon_scratch.main.reference_2 f on f.original is not distinct from r.s2
 group by u.unit, f.value;
 
@@ -892,7 +893,7 @@ select
     r.s2 as "cost",
     r.k1 as "ward"
 from anon_scratch.main.coded r
-join anon_scratch.main.units u on u.c1 = r.c1 and u.c2 = r.c2 and u.c3 = r.c3 and u.c4 = r.c4
+join anon_scratch.main.units u on u.t1 = r.t1
 join anon_scratch.main.members m on m.unit = u.unit
 join anon_scratch.main.cells c on c.class_id = m.class_id
 order by r.draw;

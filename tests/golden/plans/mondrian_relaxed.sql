@@ -264,16 +264,17 @@ select
 from coded
 order by code;
 
--- encode rows: Every row as small codes, with its secret-keyed draw.
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
-with drawn as (
+with placed as (
     select
-        md5_number(concat($secret, ':', d1.code::bigint + d2.code * 11::bigint + d3.code * 99::bigint + d4.code * 990::bigint, ':', s.identity)) as draw
-        , s.rowid as row_ref
+        s.rowid as row_ref
+        , ((cast(d1.code as bigint) * 8 + d2.code) * 9 + d3.code) * 3 + d4.code as t1
         , d1.code as c1
         , d2.code as c2
         , d3.code as c3
         , d4.code as c4
+        , s.identity
         , s.s1
         , s.k1
     from anon_scratch.main.snapshot s
@@ -283,14 +284,12 @@ with drawn as (
     join anon_scratch.main.domain_4 d4 on d4.value is not distinct from s.q4
 ),
 copied as (
-    select *, row_number() over (partition by draw) as copy
-    from drawn
+    select *, row_number() over (partition by t1, "identity") as copy
+    from placed
 ),
-told_apart as (
-    -- with one draw for all of its copies a row would stand beside them in the release, whatever the
-    -- cells and buckets say; which copy gets which number makes no difference
+drawn as (
     select
-        case when copy = 1 then draw else md5_number(concat(hex(draw), ':copy ', copy)) end as draw
+        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
         , row_ref
         , c1
         , c2
@@ -301,7 +300,7 @@ told_apart as (
     from copied
 )
 select row_number() over (order by draw) as row_id, *
-from told_apart;
+from drawn;
 
 -- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
 select count(*) as units from anon_scratch.main.coded having count(*) < 2;

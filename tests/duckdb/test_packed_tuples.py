@@ -1,0 +1,110 @@
+"""Tuples of codes as words: nothing is lost, order is kept, and later values are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.algorithms.tuples import tuple_words
+from anonymizer.compile import ident
+from anonymizer.errors import SourceError
+from anonymizer.execute import Executor
+from anonymizer.pipeline import prepare
+from anonymizer.profile import Attribute
+from anonymizer.seed import Seed
+from anonymizer.session import open_session
+from tests.duckdb.partitions import expected
+from tests.runs import THRIFTY, classes, policy, published, run, source
+
+MANY = 2**31 - 2
+
+
+def attributes(sizes: Sequence[int]) -> list[Attribute]:
+    return [
+        Attribute(index, f"x{index}", "INTEGER", "numeric", distinct=size)
+        for index, size in enumerate(sizes, 1)
+    ]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Sizes of domains, and rows of codes in them, 0 (NULL) and the largest among them."""
+    sizes = draw(
+        st.lists(st.sampled_from([0, 1, 2, 7, 1000, 10**6, MANY]), min_size=1, max_size=12)
+    )
+    codes = st.tuples(*(st.sampled_from([0, size // 2, size]) for size in sizes))
+    return sizes, draw(st.lists(codes, min_size=1, max_size=20))
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables())
+def test_codes_come_back_from_words_that_compare_as_they_do(
+    table: tuple[list[int], list[tuple[int, ...]]],
+) -> None:
+    sizes, rows = table
+    columns = attributes(sizes)
+    words = tuple_words(columns)
+    assert [a for word in words for a in word.attributes] == columns
+    names = ", ".join(str(a.c) for a in columns)
+    values = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
+    packed = ", ".join(f"{word.packed(lambda a: str(a.c))} as {word.name}" for word in words)
+    unpacked = ", ".join(str(code) for word in words for code, _ in word.codes())
+    order = ", ".join(str(word.name) for word in words)
+    made = f"select {packed} from (values {values}) t({names})"
+    found = duckdb.execute(f"select {unpacked} from ({made}) order by {order}").fetchall()
+    assert found == sorted(rows)
+
+
+def test_as_many_codes_share_a_word_as_fit() -> None:
+    assert [len(word.attributes) for word in tuple_words(attributes([1] * 62))] == [62]
+    assert [len(word.attributes) for word in tuple_words(attributes([1] * 63))] == [62, 1]
+    assert [len(w.attributes) for w in tuple_words(attributes([MANY, MANY, 2]))] == [2, 1]
+
+
+def test_tuples_of_several_words_make_the_classes_of_the_oracle(tmp_path: Path) -> None:
+    width, k = 14, 3
+    rows = [tuple((i * (j + 3) + j) % 90 for j in range(width)) for i in range(90)]
+    assert len(tuple_words(attributes([90] * width))) > 1
+    columns = {f"x{j}": "quasi" for j in range(width)}
+    given_policy = policy(
+        tmp_path,
+        {"id": {"role": "keep", "acknowledge_unique": True}, **columns},
+        k=k,
+        algorithm={"name": "mondrian", "split": "median"},
+    )
+    types = {"id": "INTEGER", **dict.fromkeys(columns, "INTEGER")}
+    database = source(tmp_path, types, [(i, *row) for i, row in enumerate(rows)])
+    made = classes(published(run(given_policy, database)))
+    assert made == expected(rows, k, split="median")
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "full_domain"])
+def test_values_that_came_after_the_plan_are_refused(tmp_path: Path, algorithm: str) -> None:
+    """A script that is run on a table which has changed must not take one tuple for another."""
+    given_policy = policy(
+        tmp_path,
+        {
+            "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
+            "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        },
+        algorithm={"name": algorithm},
+    )
+    rows = [(20 + i % 9, "mf"[i % 2]) for i in range(40)]
+    database = source(tmp_path, {"age": "INTEGER", "sex": "VARCHAR"}, rows)
+    with open_session(given_policy, database, limits=THRIFTY) as session:
+        session.engine.binds = {"secret": Seed.test(1).secret}
+        executor = Executor(session.engine)
+        prepared = prepare(given_policy, session, executor)
+        age = prepared.roles.quasi[0]
+        session.engine.raw(f"insert into {ident(age.values)} values (28, 1), (29, 1)", "later")
+        with pytest.raises(SourceError) as refused:
+            executor.run(prepared.compiled.stages)
+    (problem,) = refused.value.problems
+    assert problem.path == "columns.age"
+    assert "1 more value" in problem.message or "2 more values" in problem.message
+    assert "compile" in str(problem.hint)
