@@ -42,7 +42,7 @@ COLUMNS = {
     "disease": "sensitive",
 }
 AGES = [30, 39]  # the domain that the paper names; its table has 33 to 38
-SEED = 46
+SEED = 13
 """A test seed whose draws take individual 6 first, and 3 first among those who are left then."""
 
 
