@@ -13,6 +13,7 @@ from anonymizer.algorithms.compiled import Assembly, Compiled
 from anonymizer.compile import Sql, Table, work
 from anonymizer.pipeline import Prepared
 from anonymizer.plan import Step
+from anonymizer.profile import Attribute
 
 LINK = work("link")
 TEXTS = work("cell_texts")
@@ -20,6 +21,9 @@ ROW_REF = "row_ref"
 
 NUMBERED_FROM = 200_000
 """Rows from which the texts of cells are numbered: below, that takes longer than it saves."""
+
+NUMBERED_TO = 256
+"""Different values up to which a column's cells are; beyond, classes share hardly any text."""
 
 
 def link_step(compiled: Compiled, *, ordered: bool) -> Step:
@@ -32,22 +36,30 @@ def linked_writes(
 ) -> tuple[Step, ...]:
     """The steps that write the link and, from it, the release; further tables as `place` says."""
     compiled = prepared.compiled
-    numbered: tuple[Step, ...] = ()
-    written: list[str] = []
-    texts = compiled.layout.cells == "text" and isinstance(compiled.assembly, Assembly)
-    if texts and prepared.roles.quasi and prepared.rows >= NUMBERED_FROM:
-        names = [Cell(a).out for a in prepared.roles.quasi]
+    numbered = _numbered(prepared)
+    steps: tuple[Step, ...] = ()
+    if numbered:
+        names = [Cell(a).out for a in numbered]
         shared = {"cells": CELLS, "texts": TEXTS, "names": names}
-        numbered = (
+        steps = (
             Step("texts of cells", "link/texts.sql.j2", shared),
             Step("numbers for cells", "link/numbered_cells.sql.j2", shared),
         )
-        own = {a.column for a in prepared.roles.quasi}
-        written = [c.name for c in compiled.layout.columns if c.column in own and c.name]
+    own = {a.column for a in numbered}
+    written = [c.name for c in compiled.layout.columns if c.column in own]
     context = {"link": LINK, "release": rows, "row_ref": ROW_REF, "written": written}
     return (
-        *numbered,
+        *steps,
         link_step(compiled, ordered=True),
         Step("publish the rows", "link/published.sql.j2", context),
         *(separated.step(place(separated.table)) for separated in compiled.separated),
     )
+
+
+def _numbered(prepared: Prepared) -> list[Attribute]:
+    """The quasi-identifiers whose cells the link carries as numbers of their texts."""
+    compiled = prepared.compiled
+    has_texts = isinstance(compiled.assembly, Assembly) and compiled.layout.cells == "text"
+    if not has_texts or prepared.rows < NUMBERED_FROM:
+        return []
+    return [a for a in prepared.roles.quasi if a.distinct <= NUMBERED_TO]
