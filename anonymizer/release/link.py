@@ -24,7 +24,7 @@ NUMBERED_FROM = 200_000
 """Rows from which the texts of cells are numbered: below, that takes longer than it saves."""
 
 NUMBERED_TO = 256
-"""Different values up to which a column's cells are; beyond, classes share hardly any text."""
+"""Different values of a column up to which its cells are numbered: of more, texts hardly repeat."""
 
 
 def link_step(compiled: Compiled, *, ordered: bool) -> Step:

@@ -126,10 +126,8 @@ def _questions(
 ) -> Iterator[Question]:
     rows = {**tables, "suppressed": suppressed}
     yield _question("source_rows", None, rows)
-    columns_shown = [ident(name) for name in published(layout)]
-    texts = {ident(c.name) for c in quasi(layout) if c.name and not c.list_cells and c.lo is None}
-    values = [Sql(f"cast({c} as varchar)") if c in texts else c for c in columns_shown]
-    shown = {**tables, "data": view, "columns": columns_shown, "values": values}
+    shown = {**tables, "data": view, "columns": [ident(name) for name in published(layout)]}
+    shown["digested"] = _digested(layout)
     yield replace(_question("source_link", None, shown), provable=tables["digests"])
     if layout.person_id is not None and originals.person is not None:
         persons = {**tables, "person": layout.person_id, "physical": originals.person}
@@ -151,6 +149,25 @@ def _questions(
             "values_table": Table(layout.tables[column.column], view.schema, view.catalog),
         }
         yield _question("source_values", column.column, separated)
+
+
+def _digested(layout: Layout) -> list[Sql]:
+    """The published columns as a digest of rows takes them.
+
+    Texts of cells are texts, however the link carries them. Lists come after their lengths: a
+    digest of several columns runs through the members of a list and shows no end of it.
+    """
+    kinds = {c.name: c for c in quasi(layout) if c.name is not None and c.lo is None}
+    digested: list[Sql] = []
+    for name in published(layout):
+        column, cell = kinds.get(name), ident(name)
+        if column is None:
+            digested.append(cell)
+        elif column.list_cells:
+            digested += [Sql(f"len({cell})"), cell]
+        else:
+            digested.append(Sql(f"cast({cell} as varchar)"))
+    return digested
 
 
 def _of_column(

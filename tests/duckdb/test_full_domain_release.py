@@ -112,6 +112,24 @@ def test_columns_without_values(tmp_path: Path, cells: str) -> None:
         assert {(row["code"], row["code_nullable"]) for row in found} == {("*", True)}
 
 
+@pytest.mark.parametrize("cells", ["text", "typed"])
+def test_nothing_but_columns_without_values(tmp_path: Path, cells: str) -> None:
+    """No column has a level to climb to: the lattice is its bottom."""
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
+        "letter": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        "ill": "sensitive",
+    }
+    types = {"age": "INTEGER", "letter": "VARCHAR", "ill": "VARCHAR"}
+    database = source(tmp_path, types, [(None, None, "abc"[i % 3]) for i in range(12)])
+    algorithm = {"name": "full_domain"}
+    release = run(
+        policy(tmp_path, columns, k=3, algorithm=algorithm, publish={"cells": cells}), database
+    )
+    assert len(published(release)) == 12
+    assert len({row["class_id"] for row in published(release)}) == 1
+
+
 def test_a_person_leaves_with_all_rows(tmp_path: Path) -> None:
     seed = random.Random("persons")
     rows = []

@@ -252,7 +252,7 @@ def judge_source(
     found = verify_against_source(run_sql, originals, LINK, VIEW, lgb_layout(typed), **options)
     for check in found.checks:
         assert len(run_sql(check.sql)) == check.failing
-    # a run looks for equal rows in equal places, and proves from pairs that cells cover
+    # a run compares digests of rows and buckets, and proves from pairs that cells cover
     options |= {"pairs": Table("judged_pairs", "main"), "digests": True}
     again = verify_against_source(run_sql, originals, LINK, VIEW, lgb_layout(typed), **options)
     assert found == again

@@ -13,11 +13,15 @@ from anonymizer.policy.suggest import closest
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
 
+ROW_REF = "row_ref"
+"""What ties a published row to its original while it is verified; never published."""
+
 
 def collisions(policy: Policy) -> Iterator[Problem]:
     """No two published columns have one name."""
     published = list(published_names(policy))
     yield from _unknown_renames(policy, {one.name for one in published})
+    yield from _reserved(policy, published)
     first: dict[str, PublishedName] = {}
     # source columns first, so that the generated name is the one reported as colliding
     for one in sorted((one for one in published if one.certain), key=lambda one: one.generated):
@@ -27,6 +31,20 @@ def collisions(policy: Policy) -> Iterator[Problem]:
         if other is not one and not both_columns:  # those are reported as one column named twice
             yield _collision(policy, other, one, final)
     yield from _msb_tables(policy)
+
+
+def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Problem]:
+    """The work tables of a run have the published columns and one of their own."""
+    for one in published:
+        final = renamed(policy, one)
+        if not one.certain or final.casefold() != ROW_REF:
+            continue
+        path = column_path(one.column) if one.column is not None else "publish"
+        if one.name in policy.publish.rename:
+            path = path_text(("publish", "rename", one.name))
+        said = f"{_words(one)} would be published as {name_text(final)}, a name of the tool's own"
+        hint = f"publish: {{rename: {{{name_text(one.name)}: <new name>}}}}"
+        yield Problem(path, said, hint=hint)
 
 
 def _collision(policy: Policy, column: PublishedName, other: PublishedName, final: str) -> Problem:
