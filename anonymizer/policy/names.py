@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
 
+ROW_REF = "row_ref"
+"""What ties a published row to its original while it is verified; never published."""
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedName:

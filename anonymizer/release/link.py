@@ -14,11 +14,11 @@ from anonymizer.algorithms.compiled import Assembly, Compiled
 from anonymizer.compile import Sql, Table, work
 from anonymizer.pipeline import Prepared
 from anonymizer.plan import Step
+from anonymizer.policy.names import ROW_REF
 from anonymizer.profile import Attribute
 
 LINK = work("link")
 TEXTS = work("cell_texts")
-ROW_REF = "row_ref"
 
 NUMBERED_FROM = 200_000
 """Rows from which the texts of cells are numbered: below, that takes longer than it saves."""

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
-from anonymizer.policy.names import PublishedName, published_names, renamed
+from anonymizer.policy.names import ROW_REF, PublishedName, published_names, renamed
 from anonymizer.policy.paths import column_path, name_text, path_text
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
-
-ROW_REF = "row_ref"
-"""What ties a published row to its original while it is verified; never published."""
 
 
 def collisions(policy: Policy) -> Iterator[Problem]:
