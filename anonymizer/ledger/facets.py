@@ -12,6 +12,13 @@ from anonymizer.policy import Policy
 from anonymizer.privacy.buckets import bucket_rule
 from anonymizer.release.layout import Layout
 
+EXACT = frozenset(
+    ("BOOLEAN", "DATE")
+    + tuple(sign + size for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER"))
+    + ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
+)
+"""Types whose values are equal where their texts are, and cheaper to compare."""
+
 
 @dataclass(frozen=True, slots=True)
 class Facet:
@@ -29,6 +36,8 @@ class Facet:
     least: int
     """Fewest values that the policy lets an observer narrow a person down to; 2 without a rule
     that says so."""
+    sql_type: str = "VARCHAR"
+    """Type of that value."""
     unique: bool = False
     """Whether the release was judged to have no value twice in a bucket."""
 
@@ -36,6 +45,17 @@ class Facet:
     def numbered(self) -> Sql:
         """A number for the value from its `text`, the same in every release."""
         return Sql("cast(md5_number_lower(text) >> 1 as bigint)")
+
+    @property
+    def named(self) -> Sql:
+        """The value that a `text` is of, in the form in which rows are joined with it."""
+        return Sql(f"cast(text as {self.sql_type})" if self.sql_type in EXACT else "text")
+
+    @property
+    def own(self) -> Sql:
+        """The row's own value in that form."""
+        form = self.sql_type if self.sql_type in EXACT else "varchar"
+        return Sql(f"cast({self.original} as {form})")
 
     @property
     def truth(self) -> Sql:
@@ -76,6 +96,7 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
                 group=Sql(f"l.{ident(group)}"),
                 original=Sql(f"o.{physical[column.column]}"),
                 least=max(2, least, republished or 0),
+                sql_type=column.sql_type,
                 unique=column.bucket is not None
                 and described.protect is not None
                 and described.protect.l_diversity is not None,
