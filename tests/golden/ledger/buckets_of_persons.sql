@@ -30,8 +30,12 @@ left join (select
     md5_number(concat($ledger_key, ':person:', cast(person as varchar))) as person
 from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
-left join (select value, text from anon_scratch.main.ledger_numbered where facet = 'sex') v1 on v1.text = cast(o.q4 as varchar)
-left join (select value, text from anon_scratch.main.ledger_numbered where facet = 'ill') v2 on v2.text = cast(o.s1 as varchar);
+left join (
+    select value, text as own from anon_scratch.main.ledger_numbered where facet = 'sex'
+) v1 on v1.own = cast(o.q4 as varchar)
+left join (
+    select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
+) v2 on v2.own = cast(o.s1 as varchar);
 
 -- ledger/signatures.sql.j2
 create or replace table anon_scratch.main.ledger_signatures as

@@ -23,7 +23,9 @@ left join (select
     , case when k1 is not null then md5_number(concat($ledger_key, ':mark cost:', cast(k1 as varchar))) end as mark1
 from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
-left join (select value, text from anon_scratch.main.ledger_numbered where facet = 'ill') v1 on v1.text = cast(o.s1 as varchar);
+left join (
+    select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
+) v1 on v1.own = cast(o.s1 as varchar);
 
 -- ledger/signatures.sql.j2
 create or replace table anon_scratch.main.ledger_signatures as
