@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 import sys
 from contextlib import suppress
 from functools import cache
@@ -53,7 +52,7 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
     def load_bytecode(self, bucket: Bucket) -> None:
         try:
             super().load_bytecode(bucket)
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except Exception:  # a damaged pickle may raise anything
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
