@@ -12,6 +12,7 @@ from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.privacy import Rule, merge_layers, rules_of
+from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.rules import of_basis, table_rules_of
 from anonymizer.profile import Sensitive
 
@@ -52,6 +53,7 @@ def protections(
                 dense=any(rule.dense for rule in rules),
                 layers=tuple(tuple(layer.items()) for layer in merge_layers(rules, part)),
                 holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+                distinct=_distinct(rules),
             )
         )
     return tuple(made), tuple(stages)
@@ -67,6 +69,13 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
         )
     table = table_rules_of(column.column, policy.privacy, described.null_as_value)
     return rules + of_basis(table, "histogram")
+
+
+def _distinct(rules: Sequence[Rule]) -> int:
+    """How many different values are asked for, where nothing else is; else 0."""
+    if all(isinstance(rule, DistinctL) and not rule.null_as_value for rule in rules):
+        return max(rule.l for rule in rules if isinstance(rule, DistinctL))
+    return 0
 
 
 def _guard(column: Sensitive, rules: Sequence[Rule]) -> Guard:

@@ -32,6 +32,11 @@ POSITIONS = work("positions")
 AT_ONCE = 500_000
 """Open units that one recursive statement cuts up when the policy leaves it open; while there are
 more, every level is a statement of its own, which spills better and shares work out better."""
+MANY_VALUES = 256
+"""Values of an attribute in a class beyond which not every cut is judged by the rules: that takes as
+many steps as there are cuts times sensitive values."""
+STRETCHES = 128
+"""Equal parts of the rows of such a class, of each of which the best cut is judged."""
 
 
 ONE_CLASS = Sql("1")
@@ -49,6 +54,8 @@ class Protection:
     dense: bool
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
+    distinct: int = 0
+    """Least number of different values, where that is all that is asked; else 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,7 @@ def _context(
         # the lower half, rounded up, goes left; rows equal to the median go to either side
         admissible = f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * (n_left - n) < n_all"
         before_last = ""
+    large = any(a.distinct > MANY_VALUES for a in attributes)
     return {
         "attributes": tuple(attributes),
         "levels": tuple(levels),
@@ -191,6 +199,9 @@ def _context(
         # a cut that is refused leaves large halves as well, so nothing is said for thin slices
         "merit": GAIN if how.plain or how.judged else merit_sql(attributes),
         "singles": singles,
+        "thinned": bool(how.protections) and by_loss and how.strict and large,
+        "many_values": MANY_VALUES,
+        "stretches": STRETCHES,
         "single_gain": single_gain_sql(attributes, levels),
         "cell_loss": cell_loss_sql(attributes, levels),
         "shape": shape,
