@@ -201,8 +201,10 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
     for one in shapes:
         a = one.attribute
         proportional = isinstance(one, Range) and _WHOLE.match(a.sql_type) is not None
-        span = "max(value) over () - min(value) over ()"
-        offset = "value - min(value) over ()"
+        # the range of an integer column can be wider than its type holds
+        lowest = "cast(min(value) over () as hugeint)"
+        span = f"cast(max(value) over () as hugeint) - {lowest}"
+        offset = f"cast(value as hugeint) - {lowest}"
         if a.sql_type == "DATE":
             span = "date_diff('day', min(value) over (), max(value) over ())"
             offset = "date_diff('day', min(value) over (), value)"

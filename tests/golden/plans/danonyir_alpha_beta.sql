@@ -166,8 +166,8 @@ select
     , case
         when code = 0 then null
         when max(code) over () <= 1 then cast(0 as bigint)
-        when cast(max(value) over () - min(value) over () as hugeint) <= 100000
-            then cast(value - min(value) over () as bigint) * cast(round(1000000000 / cast(max(value) over () - min(value) over () as double)) as bigint)
+        when cast(max(value) over () as hugeint) - cast(min(value) over () as hugeint) <= 100000
+            then cast(cast(value as hugeint) - cast(min(value) over () as hugeint) as bigint) * cast(round(1000000000 / cast(cast(max(value) over () as hugeint) - cast(min(value) over () as hugeint) as double)) as bigint)
         else cast(round(coalesce(share, 0) * 1000000000) as bigint)
     end as place
 from anon_scratch.main.domain_1;
