@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.duckdb import Limits
 from tests.runs import policy, published, run, source
@@ -128,6 +129,33 @@ def test_nothing_but_columns_without_values(tmp_path: Path, cells: str) -> None:
     )
     assert len(published(release)) == 12
     assert len({row["class_id"] for row in published(release)}) == 1
+
+
+@pytest.mark.parametrize("name", ["full_domain", "privacyfrost", "geneir"])
+@pytest.mark.parametrize("sql_type", ["BOOLEAN", "TIMESTAMP", "DECIMAL(9,2)", "VARCHAR"])
+def test_a_category_without_values_keeps_its_type(tmp_path: Path, name: str, sql_type: str) -> None:
+    columns = {
+        "who": "drop",
+        "empty": {"role": "quasi", "kind": "categorical", "hierarchy": {"builder": "frequency"}},
+        "age": {"role": "quasi", "hierarchy": TENS},
+    }
+    types = {"who": "INTEGER", "empty": sql_type, "age": "INTEGER"}
+    database = source(tmp_path, types, [(i, None, i % 5) for i in range(20)])
+    persons = {"person": "who", "privacy": {"ir_k": 3}} if name == "geneir" else {}
+    made = policy(
+        tmp_path,
+        columns,
+        None if persons else 3,
+        algorithm={"name": name},
+        publish={"cells": "typed"},
+        **persons,
+    )
+    release = run(made, database)
+    assert [row["empty"] for row in published(release)] == [[None]] * 20
+    with release._reading() as (connection, view):
+        found = connection.execute(f"select any_value(typeof(empty)) from {view}").fetchone()
+    assert found == (f"{sql_type}[]",)
+    assert anonymizer.verify(made).passed
 
 
 def test_a_person_leaves_with_all_rows(tmp_path: Path) -> None:

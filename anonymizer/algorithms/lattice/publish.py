@@ -10,8 +10,9 @@ from anonymizer.algorithms.lattice.recode import Climbed, climbed
 from anonymizer.algorithms.mondrian.partition import MEMBERS
 from anonymizer.algorithms.prepare import UNITS
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, work
+from anonymizer.compile import Sql, sql, work
 from anonymizer.plan import Step
+from anonymizer.profile import published_type
 
 CLASS_LEVELS = work("class_levels")
 
@@ -57,7 +58,7 @@ def _columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
             (cell.out_nullable, Sql(f"{a.r}.nullable")),
         ]
     if cell.shape == "set":  # a column of NULLs only: its hierarchy has no levels
-        return [
-            (cell.out, Sql("case when " + f"{a.r}.nullable then [null] else [{a.r}.label] end"))
-        ]
+        # a list of the column's type: the verifier looks for the column's values in it
+        kind = Sql(published_type(a.attribute.sql_type))
+        return [(cell.out, sql("[cast(null as {t})]", t=kind))]
     return [(cell.out, Sql(f"{a.r}.label")), (cell.out_nullable, Sql(f"{a.r}.nullable"))]
