@@ -64,8 +64,9 @@ def stages(
     `lo` and `hi`, bounds in the column's type for the ordered builders, else NULL.
 
     Leaves are the taxonomy's or the listed values; for intervals over integers, decimals and
-    dates the points between the bounds; for intervals over floating point and timestamps, for
-    on_the_fly, prefix, suffix and frequency the distinct values of the data.
+    dates the points between the bounds; for intervals over floating point and timestamps and over
+    more points than 64 bits count, for on_the_fly, prefix, suffix and frequency the distinct
+    values of the data.
 
     `column` and `base` (the policy's folder) serve messages and files; `resolve` turns the name of
     a taxonomy's table into a table of the source. Raises SourceError where the options do not fit

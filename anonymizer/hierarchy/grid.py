@@ -56,7 +56,7 @@ def placed(place: Place, ends: Ends, *, shape: str, min_width: float | None) -> 
         placing = place.step("grid_points", **grid, origin=_origin(scale, shape))
     return (
         *refuse_infinite(place),
-        *_refuse_wide(place),
+        *_refuse_wide(place, from_one=shape == "units"),
         *_refuse_outside(place, ends),
         placing,
         place.step(
@@ -80,14 +80,20 @@ def _origin(scale: Scale, shape: str) -> Sql:
     )
 
 
-def _refuse_wide(place: Place) -> tuple[Stage, ...]:
+def _refuse_wide(place: Place, *, from_one: bool) -> tuple[Stage, ...]:
+    """Stop where points cannot be counted; `from_one`: from 1, or a lower minimum, as `_origin`."""
     scale = line(place)
     if scale.is_time:
         return ()
     return (
         place.guard(
             "guard_range",
-            {"values": place.values, "scale": lit(scale.unit), "widest": lit(WIDEST)},
+            {
+                "values": place.values,
+                "scale": lit(scale.unit),
+                "widest": lit(WIDEST),
+                "from_one": from_one,
+            },
             lambda row: Problem(
                 place.path,
                 "the column's values span too wide a range for intervals",
@@ -129,14 +135,20 @@ def bounded(place: Place) -> tuple[Stage, ...]:
     )
 
 
-def finish(place: Place, *, points: bool) -> Stage:
-    """The hierarchy from `bounds`; `points`: leaves are points of the domain, else values."""
+def finish(place: Place, *, points: bool, wide: bool = False) -> Stage:
+    """The hierarchy from `bounds`; `points`: leaves are points of the domain, else values.
+
+    `wide`: nothing refused a range with more points than 64 bits count; its leaves are values.
+    """
     scale = line(place)
+    counting = points and wide and scale.greatest - scale.least > WIDEST
     return place.step(
         "finish",
         bounds=place.table("bounds"),
         hierarchy=place.hierarchy,
         points=points,
+        widest=lit(WIDEST) if counting else None,
+        scale=lit(scale.unit),
         at_value=scale.position(VALUE),
         at_lo=scale.position(Sql("lo")),
         at_hi=scale.position(Sql("hi")),
@@ -154,14 +166,20 @@ def given_bound(place: Place, option: str, bound: Bound) -> int | float:
         raise SourceError(Problem(f"{place.path}.{option}", f"a bound {error}")) from None
 
 
-def domain_ends(place: Place, domain: tuple[Bound, Bound] | None) -> Ends:
-    """Positions of the ends of a given domain; None where it is left to the data."""
+def domain_ends(
+    place: Place, domain: tuple[Bound, Bound] | None, *, from_one: bool = False
+) -> Ends:
+    """Positions of the ends of a given domain; None where it is left to the data.
+
+    `from_one`: its points are counted from 1, where it begins above.
+    """
     if domain is None:
         return None
     low, high = (given_bound(place, "domain", bound) for bound in domain)
     if line(place).line == "days":
         return int(low // MICROSECONDS), int(high // MICROSECONDS)
-    if high - low > WIDEST:
+    begins = min(low, line(place).unit) if from_one else low
+    if high - begins > WIDEST:
         raise SourceError(
             Problem(f"{place.path}.domain", "is too wide", allowed=f"{WIDEST:,} units")
         )

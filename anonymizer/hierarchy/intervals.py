@@ -45,7 +45,7 @@ def intervals(place: Place, spec: Intervals) -> tuple[Stage, ...]:
             bottom=_open("<", spec.bottom),
             top=_open(">=", spec.top),
         ),
-        finish(place, points=scale.line == "points"),
+        finish(place, points=scale.line == "points", wide=True),
     )
 
 

@@ -52,7 +52,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
     (100 from 10: 10, 50, 100), so that levels nest; `independent` takes every divisor.
     """
     scale = line(place)
-    ends = domain_ends(place, spec.domain)
+    ends = domain_ends(place, spec.domain, from_one=True)
     grid, widths = place.table("grid"), place.table("widths")
     exact = scale.line == "points" and scale.unit == 1
     if spec.divisors is None:

@@ -126,6 +126,8 @@ class Scale:
         if self.line == "days":
             nanoseconds = self.sql_type == "TIMESTAMP_NS"
             return sql("epoch_ns({v})" if nanoseconds else "epoch_us({v})", v=value)
+        if self.sql_type == "UHUGEINT":  # its upper half is no HUGEINT
+            return value
         return self.position(value)
 
     def text(self, value: Sql) -> Sql:

@@ -304,6 +304,11 @@ def test_bad_input() -> None:
         assert "NaN or infinite" in problem(spec, forever, "DATE", "date")
     wide = "select unnest([-9e37, 9e37])::hugeint as value, 1 as n"
     assert "too wide a range" in problem({"builder": "conventional"}, wide, "HUGEINT")
+    # divisors are counted from 1, however near the values are to each other
+    high = "select 18446744073709551600 + i as value, 1 as n from range(5) t(i)"
+    assert "too wide a range" in problem({"builder": "divisor"}, high, "UBIGINT")
+    given = {"builder": "divisor", "domain": [2**64 - 20, 2**64 - 1]}
+    assert f"{x}.domain: is too wide" in problem(given, high, "UBIGINT")
     far = "select unnest([1, 1e15])::bigint as value, 1 as n"
     assert f"{x}.divisors: the domain is too large" in problem(
         {"builder": "divisor"}, far, "BIGINT"
@@ -329,3 +334,27 @@ def test_bad_input() -> None:
         text = "select 'a' as value, 1 as n"
         assert "needs a column of numbers" in problem(spec, text, "VARCHAR", "categorical")
     assert "needs a column of dates" in problem({"builder": "date"}, HOURS, "SMALLINT")
+
+
+@pytest.mark.parametrize(
+    ("sql_type", "least", "greatest"),
+    [
+        ("BIGINT", -(2**63), 2**63 - 1),
+        ("UBIGINT", 0, 2**64 - 1),
+        ("HUGEINT", -(2**127), 2**127 - 1),
+        ("UHUGEINT", 0, 2**128 - 1),
+        ("DECIMAL(38,10)", "0", "39000000000"),
+        ("DECIMAL(38,10)", "-" + "9" * 28 + ".9", "9" * 28 + ".9"),
+    ],
+)
+def test_more_points_than_can_be_counted(sql_type: str, least: object, greatest: object) -> None:
+    """Leaves are then the values themselves; bounds are as ever."""
+    listed = [least, 3, 10, 11, 20, greatest]
+    values = f"select unnest({[str(one) for one in listed]}) as value, 2 as n"
+    built = build({"builder": "intervals", "cuts": [10, 20], "bottom": 10}, values, sql_type)
+    assert built.rows("level, node, leaves") == [(1, 1, 2), (1, 3, 2), (1, 5, 2), (2, 1, 6)]
+    assert built.rows("leaf") == [(number,) for number in range(1, 7)]
+    zeros = "0" * 10
+    upto = f"[10.{zeros}, 19.{'9' * 10}]" if "(" in sql_type else "[10, 19]"
+    assert built.labels(1)[:2] == ["< 10", upto]
+    assert build({"builder": "on_the_fly"}, values, sql_type).counts() == [3, 2, 1]
