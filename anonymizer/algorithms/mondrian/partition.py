@@ -33,7 +33,7 @@ AT_ONCE = 500_000
 """Open units that one recursive statement cuts up when the policy leaves it open; while there are
 more, every level is a statement of its own, which spills better and shares work out better."""
 MANY_VALUES = 256
-"""Values of an attribute in a class beyond which not every cut is judged by the rules: that takes as
+"""Values of an attribute in a class beyond which rules do not judge every cut: that would take as
 many steps as there are cuts times sensitive values."""
 STRETCHES = 128
 """Equal parts of the rows of such a class, of each of which the best cut is judged."""

@@ -512,61 +512,56 @@ occurrences_1 as (
     from sensed_1
     group by class_id, c4, value
 ),
--- every value of a class with its count: the same along every attribute
-found_1 as (
-    select class_id, value, cast(sum(n) as bigint) as n_all
+ends_1 as (
+    select class_id, attribute, value, min(code) as first_code, max(code) as last_code
     from occurrences_1
-    where attribute = 1
-    group by class_id, value
+    where value > 0
+    group by class_id, attribute, value
+),
+different_1 as (
+    select class_id, attribute, count(*) as different from ends_1 group by class_id, attribute
 ),
 line_1 as (
-    select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_1
+    select class_id, attribute, first_code as code, 1 as begun, 0 as ended, 0 as candidate from ends_1
     union all
-    select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
-    from candidates c
-    join found_1 w on w.class_id = c.class_id
-    where not c.single
+    select class_id, attribute, last_code, 0, 1, 0 from ends_1
+    union all
+    select class_id, attribute, code, 0, 0, 1 from candidates where not single
 ),
-left_1 as (
-    select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
+told_1 as (
+    select class_id, attribute, code, candidate, sum(begun) over below as begun, sum(ended) over below as ended
     from line_1
     window below as (
-        partition by class_id, attribute, value
+        partition by class_id, attribute
         order by code, candidate
         rows between unbounded preceding and current row
     )
 ),
-told_1 as (
-    select class_id, attribute, code, single, value, n_left, n_all from left_1 where candidate = 1
-    union all
-    select c.class_id, c.attribute, c.code, true, w.value, coalesce(o.n, 0), w.n_all
-    from candidates c
-    join found_1 w on w.class_id = c.class_id
-    left join occurrences_1 o on o.class_id = c.class_id and o.attribute = c.attribute and o.code = c.code and o.value = w.value
-    where c.single
-),
-side_1 as (
-    select class_id, attribute, code, single, 0 as side, value, n_left as n from told_1
-    union all
-    select class_id, attribute, code, single, 1, value, n_all - n_left from told_1
-),
-layer_1_0 as (
-    select s.class_id, s.attribute, s.code, s.single, s.side, s.n, r.*
-    from side_1 s
-    join anon_scratch.main.reference_1 r on r.value = s.value
-),
-held_1 as (
-    select class_id, attribute, code, single, side
-    from layer_1_0
-    group by class_id, attribute, code, single, side
-    having (count(*) filter (where value > 0 and n > 0) >= 2)
-),
 judged_1 as (
-    select class_id, attribute, code, single
-    from held_1
-    group by class_id, attribute, code, single
-    having count(*) = 2
+    select t.class_id, t.attribute, t.code, false as single
+    from told_1 t
+    join different_1 d on d.class_id = t.class_id and d.attribute = t.attribute
+    where t.candidate = 1 and t.begun >= 2 and d.different - t.ended >= 2
+    union all
+    -- one code against all others: what stands there, and all but what stands nowhere else
+    select c.class_id, c.attribute, c.code, true
+    from candidates c
+    join different_1 d on d.class_id = c.class_id and d.attribute = c.attribute
+    join (
+        select class_id, attribute, code, count(*) as here
+        from occurrences_1
+        where value > 0
+        group by class_id, attribute, code
+    ) h on h.class_id = c.class_id and h.attribute = c.attribute and h.code = c.code
+    left join (
+        select class_id, attribute, first_code as code, count(*) as only_here
+        from ends_1
+        where first_code = last_code
+        group by class_id, attribute, first_code
+    ) e on e.class_id = c.class_id and e.attribute = c.attribute and e.code = c.code
+    where c.single and h.here >= 2 and d.different - coalesce(e.only_here, 0) >= 2
 ),
+
 
 allowed as (
     select
