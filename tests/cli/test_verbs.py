@@ -34,6 +34,13 @@ def test_every_verb_has_help(verb: str, call: Call) -> None:
     assert done.out.startswith(f"Usage: anonymizer {verb}")
 
 
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_help_keeps_its_lines(verb: str, call: Call) -> None:
+    out = call(*verb.split(), "--help").out
+    assert "\\b" not in out
+    assert verb or "anonymizer plan policy.yml --database db       what would" in out
+
+
 def test_version(call: Call) -> None:
     from anonymizer import __version__
 
