@@ -44,6 +44,10 @@ class PolicyError(AnonymizerError):
     """The policy cannot be read, or contradicts itself (exit code 2)."""
 
 
+class PolicyFormError(PolicyError):
+    """A name or a value in the policy is none that its form has, whatever the data are (2)."""
+
+
 class SourceError(AnonymizerError):
     """The source does not fit the policy: a missing table or column, a nested type (2)."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from anonymizer.commands.options import (
+    check_target,
     database_option,
     load_policy,
     output_options,
@@ -46,16 +47,12 @@ def command(
     from anonymizer.elsewhere import plan_from_copy
     from anonymizer.engines.backend import script_of
     from anonymizer.engines.choice import chosen_engine, told_by
-    from anonymizer.errors import Problem, TargetError
 
+    check_target(target, inputs=(policy, database))
     loaded = load_policy(policy, preset)
     copied = dialect not in (None, "duckdb") and told_by(database) is None
     copied = copied and (database is not None or loaded.source.kind == "file")
     dialect = chosen_engine(loaded, database, dialect)
-    if target is not None:
-        inputs = [Path(name).resolve() for name in (policy, database) if name is not None]
-        if Path(target).resolve() in inputs:
-            raise TargetError(Problem("-o", "is the policy or the database itself"))
     if dialect == "spark":
         from anonymizer.engines.spark_script import driven
 

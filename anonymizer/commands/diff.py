@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands.options import (
+    check_target,
     database_option,
     limit_options,
     load_policy,
@@ -59,6 +60,7 @@ def command(
     from anonymizer.policy_diff.rendering import markdown_lines, text_lines, verdict
 
     output = Output("json" if form == "json" else "text", quiet=quiet, debug=debug)
+    check_target(target, inputs=(old, new, database))
     found = compare(load_policy(old, preset), load_policy(new, preset), database, limits=limits)
     if target is not None:
         write_text(target, "\n".join(markdown_lines(found)) + "\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import database_option, load_policy, output_options
+from anonymizer.commands.options import check_target, database_option, load_policy, output_options
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def export(
 
     if (target is None) == (table is None):
         raise UsageError(Problem("hierarchy export", "needs one target", "-o FILE or --table NAME"))
+    check_target(target, inputs=(policy, database))
     if table is not None and database is None:
         raise UsageError(Problem("--database", "is needed for a table"))
     with built(load_policy(policy), database, (column,)) as made:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands.options import (
+    check_target,
     database_option,
     limit_options,
     output_options,
@@ -39,6 +40,7 @@ def command(
 
     if target is not None and Path(target).exists():
         raise TargetError(Problem("-o", f"{Path(target).name} exists", hint="name a new file"))
+    check_target(target)
     base = Path(target).parent if target is not None else Path()
     found = draft(table_name, database, base=base, limits=limits)
     if target is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.commands.options import (
+    check_target,
     database_option,
     load_policy,
     output_options,
@@ -53,6 +54,8 @@ def command(
     from anonymizer.commands.progress import progress
     from anonymizer.lattice_table import lattice_table
 
+    check_target(target, inputs=(policy, database))
+    check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), inputs=(policy, database))
     loaded = load_policy(policy, preset)
     with progress(output) as listener:
         found = lattice_table(loaded, database, measure=measure, listener=listener)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -123,6 +123,44 @@ def shown(database: str | None) -> str | None:
         return database
     scheme, rest = database.split("://", 1)
     return f"{scheme}://{rest.rsplit('@', 1)[-1]}"
+
+
+def check_target(
+    path: str | None,
+    option: str = "-o",
+    *,
+    suffixes: Sequence[str] = (),
+    inputs: Sequence[str | None] = (),
+) -> None:
+    """Raises TargetError for a file that cannot be written: before the work whose result it takes.
+
+    `suffixes` are those that tell a form, `inputs` the files that the command reads.
+    """
+    import os
+
+    from anonymizer.errors import Problem, TargetError
+
+    if path is None:
+        return
+    target = Path(path)
+    folder = target.parent
+    problem = None
+    if suffixes and target.suffix.lower() not in suffixes:
+        allowed = ", ".join(f"*{suffix}" for suffix in suffixes)
+        problem = Problem(option, "does not tell a form", allowed=allowed)
+    elif not folder.is_dir():
+        hint = f"mkdir -p {folder}"
+        problem = Problem(option, f"{path} is in a folder that does not exist", hint=hint)
+    elif not os.access(folder, os.W_OK):
+        problem = Problem(
+            option, f"{path} is in a folder that cannot be written", hint="name another folder"
+        )
+    elif target.is_dir():
+        problem = Problem(option, f"{path} is a folder", hint="name a file in it")
+    elif target.resolve() in [Path(name).resolve() for name in inputs if name is not None]:
+        problem = Problem(option, "is a file that the command reads", hint="name another file")
+    if problem is not None:
+        raise TargetError(problem)
 
 
 def write_text(path: str, text: str) -> None:

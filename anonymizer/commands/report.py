@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from anonymizer.commands.options import (
+    check_target,
     database_option,
     load_policy,
     policy_argument,
@@ -57,6 +58,7 @@ def command(
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = "report.html"
+    check_target(target, inputs=(policy, database, source))
     found = collect(load_policy(policy, preset), database, source)
     text = rendered(found, chosen)
     if target is None:

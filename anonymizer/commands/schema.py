@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.options import output_options, write_text
+from anonymizer.commands.options import check_target, output_options, write_text
 from anonymizer.commands.output import Output
 
 
@@ -21,6 +21,7 @@ def command(output: Output, target: str | None) -> None:
 
     from anonymizer.policy import Policy
 
+    check_target(target)
     schema = Policy.json_schema()
     if target is None:
         output.result(schema, [json.dumps(schema, indent=2)])

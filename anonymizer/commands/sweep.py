@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands.options import (
+    check_target,
     database_option,
     limit_options,
     load_policy,
@@ -54,13 +55,9 @@ def command(
     quasi-identifying cell (NCP). Points that no other beats in both are marked: the Pareto front.
     Nothing is published.
     """
-    from pathlib import Path
-
-    from anonymizer.errors import Problem, TargetError
     from anonymizer.sweep import sweep
 
-    if target is not None and Path(target).suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise TargetError(Problem("-o", "does not tell a form", allowed="*.svg, *.png, *.pdf"))
+    check_target(target, suffixes=(".svg", ".png", ".pdf"), inputs=(policy, database))
     points = sweep(load_policy(policy, preset), database, vary=vary, seed=test_seed, limits=limits)
     if target is not None:
         _draw(points, target)

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic.functional_validators import ModelWrapValidatorHandler
 
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError, PolicyFormError, Problem
 from anonymizer.policy import content, defaults, load, names
 from anonymizer.policy.algorithms import Algorithm, Mondrian
 from anonymizer.policy.checks import crosscheck
@@ -89,7 +89,7 @@ class Policy(Options):
         if policy is None and failure is not None:
             problems, intact, broken = field_problems(cls, failure, given)
             rest = _partial(cls, intact, handler)
-            raise PolicyError((*problems, *(crosscheck(rest, broken) if rest else ())))
+            raise PolicyFormError((*problems, *(crosscheck(rest, broken) if rest else ())))
         assert policy is not None
         problems = crosscheck(policy)
         if problems:

@@ -8,13 +8,15 @@ from copy import deepcopy
 from itertools import product
 from typing import Any
 
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError, PolicyFormError, Problem
 from anonymizer.policy import Policy
 
 MOST_POINTS = 100
 OPTION = "--vary"
-SHORT = {"k": ("privacy", "k_anonymity"), "algorithm": ("algorithm", "name")}
+ALGORITHM = ("algorithm", "name")
+SHORT = {"k": ("privacy", "k_anonymity"), "algorithm": ALGORITHM}
 RULES = {"l": "l_diversity", "t": "t_closeness"}
+NAMES = "k, l, t, algorithm, or a path in the policy such as algorithm.split"
 
 
 def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
@@ -39,10 +41,59 @@ def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
     return found
 
 
+def check(policy: Policy, grid: Sequence[Mapping[str, str]]) -> None:
+    """Raises PolicyError for names and values that no policy can have, whatever the data are.
+
+    What only does not go together with the rest of the policy is left to its point to say.
+    """
+    options = dict.fromkeys(option for point in grid for option in point.items())
+    # which names there are depends on the algorithm, and on nothing else
+    algorithms = [dict([option]) for option in options if _path(option[0]) == ALGORITHM]
+    problems: dict[Problem, None] = {}
+    for name, text in options:
+        found = _form_problem(policy, {name: text})
+        if found is not None and _path(name) != ALGORITHM:
+            others = ({**algorithm, name: text} for algorithm in algorithms)
+            if not all(_form_problem(policy, other) for other in others):
+                continue
+        if found is not None:
+            problems[_as_varied(name, text, found)] = None
+    if problems:
+        raise PolicyError(problems)
+
+
+def _form_problem(policy: Policy, options: Mapping[str, str]) -> Problem | None:
+    try:
+        varied(policy, options)
+    except PolicyFormError as error:
+        return error.problems[0]
+    except PolicyError as error:
+        first = error.problems[0]
+        return first if first.path == OPTION else None
+    return None
+
+
+def _as_varied(name: str, text: str, found: Problem) -> Problem:
+    """A problem of the policy as one of the command line."""
+    if found.path == OPTION:
+        return Problem(OPTION, f"{name}: {found.message}", found.allowed, found.hint)
+    if found.path == name:
+        allowed = found.allowed if "." in name else NAMES
+        return Problem(OPTION, f"{name} {found.message}", allowed, found.hint)
+    return Problem(
+        OPTION, f"{name}={text}: {found.path} {found.message}", found.allowed, found.hint
+    )
+
+
+def _path(name: str) -> tuple[str, ...]:
+    return SHORT.get(name, tuple(name.split(".")))
+
+
 def varied(policy: Policy, options: Mapping[str, str]) -> Policy:
     """The policy with some options set. Raises PolicyError where it is none then."""
     given: dict[str, Any] = deepcopy(policy.to_dict())
-    for name, text in options.items():
+    # another algorithm begins with its own defaults: it goes before its options
+    for name, text in sorted(options.items(), key=lambda option: _path(option[0]) != ALGORITHM):
         try:
             value = json.loads(text)
         except ValueError:
@@ -50,8 +101,8 @@ def varied(policy: Policy, options: Mapping[str, str]) -> Policy:
         if name in RULES:
             _set_rule(given, RULES[name], value)
             continue
-        path = SHORT.get(name, tuple(name.split(".")))
-        if path == ("algorithm", "name") and value != policy.algorithm.name:
+        path = _path(name)
+        if path == ALGORITHM and value != policy.algorithm.name:
             given["algorithm"] = {"name": value}
             continue
         place = given

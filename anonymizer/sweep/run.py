@@ -29,7 +29,7 @@ from anonymizer.release.source_checks import (
 )
 from anonymizer.seed import Seed
 from anonymizer.session import Database, Session, open_session
-from anonymizer.sweep.grid import combinations, varied
+from anonymizer.sweep.grid import check, combinations, varied
 from anonymizer.sweep.points import Point, marked
 from anonymizer.sweep.shared import SharedExecutor
 from anonymizer.verify import requirements_of, with_paths
@@ -47,9 +47,11 @@ def sweep(
 
     `k`, `l`, `t`, `algorithm` are short for the table's k, the rules of all sensitive columns that
     have one, and the algorithm's name; every other name is a path in the policy. Points that cannot
-    work say why. Raises PolicyError for options that cannot be read.
+    work say why. Raises PolicyError for options that cannot be read, and for names and values that
+    no policy has.
     """
     grid = combinations(vary)
+    check(policy, grid)
     points: list[Point] = []
     with open_session(policy, database, limits=limits) as session:
         session.engine.binds = {"secret": Seed.test(seed).secret}

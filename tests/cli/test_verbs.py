@@ -41,6 +41,48 @@ def test_help_keeps_its_lines(verb: str, call: Call) -> None:
     assert verb or "anonymizer plan policy.yml --database db       what would" in out
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sweep", "policy.yml", *DATABASE, "--vary", "k=4", "-o", "nodir/s.svg"),
+        ("lattice", "policy.yml", *DATABASE, "-o", "nodir/l.csv"),
+        ("lattice", "policy.yml", *DATABASE, "--plot", "nodir/l.svg"),
+        ("compile", "policy.yml", *DATABASE, "-o", "nodir/run.sql"),
+        ("report", "policy.yml", "--source", "warehouse.duckdb", "-o", "nodir/r.html"),
+        ("diff", "policy.yml", "policy.yml", *DATABASE, "-o", "nodir/d.md"),
+        ("init", "visits", *DATABASE, "-o", "nodir/p.yml"),
+        ("schema", "-o", "nodir/s.json"),
+        ("hierarchy", "export", "age", "--policy", "policy.yml", *DATABASE, "-o", "nodir/a.csv"),
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-2]}",
+)
+def test_a_missing_folder_is_told_before_the_work(
+    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    def refused(*arguments: object, **options: object) -> None:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("anonymizer.engines.duckdb.DuckDBEngine.__init__", refused)
+    done = call(*arguments)
+    assert done.code == 2, done.err
+    *_, option, path = arguments
+    assert f"{option}: {path} is in a folder that does not exist" in done.err
+    assert "hint: mkdir -p nodir" in done.err
+
+
+def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Call) -> None:
+    (warehouse / "folder.svg").mkdir()
+    sweep = ("sweep", "policy.yml", *DATABASE, "--vary", "k=4")
+    assert "-o: folder.svg is a folder" in call(*sweep, "-o", "folder.svg").err
+    lattice = call("lattice", "policy.yml", *DATABASE, "--plot", "l.txt")
+    assert (lattice.code, "--plot: does not tell a form" in lattice.err) == (2, True)
+    before = listing(warehouse)
+    for target in ("policy.yml", "warehouse.duckdb"):
+        done = call("diff", "policy.yml", "policy.yml", *DATABASE, "-o", target)
+        assert (done.code, "a file that the command reads" in done.err) == (2, True)
+    assert listing(warehouse) == before
+
+
 def test_version(call: Call) -> None:
     from anonymizer import __version__
 

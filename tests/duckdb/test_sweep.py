@@ -76,6 +76,43 @@ def test_what_cannot_work_says_why(source: Path, tmp_path: Path) -> None:
             sweep(policy, source, vary=bad)
 
 
+@pytest.mark.parametrize(
+    ("vary", "said"),
+    [
+        (["q=5"], "--vary: q is not an option (allowed: k, l, t, algorithm, or a path"),
+        (["algorithm.splitt=loss"], "algorithm.splitt is not an option (allowed: name, split"),
+        (["k=5,abc"], "--vary: k=abc: privacy.k_anonymity must be a whole number"),
+        (["k=0"], "privacy.k_anonymity must be at least"),
+        (["l=x"], "l=x: columns.s.protect.l_diversity"),
+        (["algorithm=mondriann"], "algorithm=mondriann: algorithm"),
+        (["suppression_limit=2"], "suppression_limit must be at most 1"),
+        (["algorithm=mondrian,full_domain", "algorithm.slicer=1"], "algorithm.slicer is not"),
+    ],
+)
+def test_names_and_values_that_no_policy_has_are_errors(
+    source: Path, tmp_path: Path, vary: list[str], said: str
+) -> None:
+    policy = anonymizer.Policy.load(tmp_path / "p.yml")
+    with pytest.raises(PolicyError) as raised:
+        sweep(policy, source, vary=vary)
+    assert said in str(raised.value)
+    assert len(raised.value.problems) == 1
+
+
+def test_an_option_that_only_one_of_the_algorithms_has_makes_rows(
+    source: Path, tmp_path: Path
+) -> None:
+    policy = anonymizer.Policy.load(tmp_path / "p.yml")
+    points = sweep(policy, source, vary=["algorithm.split=median", "algorithm=mondrian,lgb"])
+    assert [p.problem is None for p in points] == [True, False]
+    lgb = varied(policy, {"algorithm": "lgb"})
+    (point,) = sweep(lgb, source, vary=["algorithm.split=median", "algorithm=mondrian"])
+    assert point.holds
+    without = policy.model_validate({**policy.to_dict(), "columns": {"a": {"role": "quasi"}}})
+    with pytest.raises(PolicyError, match="varies a rule that no column has"):
+        sweep(without, source, vary=["l=2"])
+
+
 def test_the_command_draws(source: Path, tmp_path: Path,
                            capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     picture = tmp_path / "sweep.svg"
