@@ -40,6 +40,10 @@ def command(
     The source is read (what follows depends on its counts); nothing is written. The secret of a
     run is shown as $secret. For an engine other than that of --database, the file is taken for a
     copy of the table there.
+
+    The header of a script for DuckDB says what to attach, and whether it is complete: loops and
+    steps in Python, which the tool drives, are written down to be read, not to be run. Scripts
+    for Postgres and Spark run as they are, or are refused.
     """
     from pathlib import Path
 
@@ -47,6 +51,7 @@ def command(
     from anonymizer.elsewhere import plan_from_copy
     from anonymizer.engines.backend import script_of
     from anonymizer.engines.choice import chosen_engine, told_by
+    from anonymizer.engines.duckdb_script import script
 
     check_target(target, inputs=(policy, database))
     loaded = load_policy(policy, preset)
@@ -62,7 +67,9 @@ def command(
         if copied
         else plan(loaded, database, engine=dialect)
     )
-    text = made.sql() if dialect == "duckdb" else script_of(dialect)(made, loaded)
+    text = (
+        script(made, loaded, database) if dialect == "duckdb" else script_of(dialect)(made, loaded)
+    )
     if target is None:
         output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
         return
