@@ -15,7 +15,7 @@ from anonymizer.clean import remove_leftovers
 from anonymizer.compile import Table
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine, Limits
-from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem
+from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.execute import Executor, Listener
 from anonymizer.interrupts import deciding
 from anonymizer.job import Job
@@ -220,7 +220,7 @@ def verify(
         raise NothingToCheckError(Problem("--database", "is not the file of a release"))
     path = Path(database)
     if not path.is_file():
-        raise NothingToCheckError(Problem("--database", f"there is no file {path.name}"))
+        raise NothingToCheckError(Problem("--database", no_file(path)))
     with ExitStack() as stack:
         try:
             connection = stack.enter_context(duckdb.connect(str(path), read_only=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Problem:
 
     def as_dict(self) -> dict[str, str | None]:
         return asdict(self)
+
+
+def no_file(path: str | Path) -> str:
+    """What is wrong with a path that is no file, named as it was given."""
+    return f"{path} is a folder, not a file" if Path(path).is_dir() else f"there is no file {path}"
 
 
 class AnonymizerError(Exception):

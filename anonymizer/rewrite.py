@@ -16,7 +16,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError
+from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError, no_file
 from anonymizer.interrupts import decide, deciding
 from anonymizer.release.file_target import building_of
 from anonymizer.release.judge import fingerprint
@@ -55,7 +55,7 @@ def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
     """
     path = Path(database).resolve()
     if not path.is_file():
-        raise TargetError(Problem("--database", f"there is no file {path.name}"))
+        raise TargetError(Problem("--database", no_file(database)))
     aside = building_of(path, secrets.token_hex(8))
     try:
         tables, live_old, live_new = _copy(path, aside)

@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError, Problem, no_file
 
 DIGITS = re.compile(r"[0-9a-fA-F]{64}\Z")
 
@@ -45,8 +45,14 @@ class Seed:
         if file is not None:
             try:
                 return cls.of(file.read_text(), "--seed-file")
-            except (OSError, UnicodeDecodeError) as error:
-                raise PolicyError(Problem("--seed-file", "cannot be read")) from error
+            except UnicodeDecodeError as error:
+                problem = Problem("--seed-file", "is not text", allowed="64 hexadecimal digits")
+                raise PolicyError(problem) from error
+            except OSError as error:
+                said = no_file(file)
+                if file.is_file():
+                    said = f"{file} cannot be read: {os.strerror(error.errno or 0)}"
+                raise PolicyError(Problem("--seed-file", said)) from error
         if "ANONYMIZER_SEED" in os.environ:
             return cls.of(os.environ["ANONYMIZER_SEED"], "ANONYMIZER_SEED")
         return cls.fresh()

@@ -18,6 +18,7 @@ from anonymizer.engines.duckdb import (
     Limits,
     borrowed_connection,
     own_connection,
+    refuse_missing,
     refuse_transaction,
 )
 from anonymizer.errors import PolicyError, Problem, SourceError
@@ -61,6 +62,8 @@ def open_session(
 ) -> Iterator[Session]:
     """Open the source of `policy`; raises SourceError where it cannot be found or read."""
     path = Path(database).resolve() if isinstance(database, str | Path) else None
+    if isinstance(database, str | Path):
+        refuse_missing(database)
     readable = input_files(policy)
     if policy.ledger is not None:
         writable = (*writable, policy.resolve(policy.ledger).resolve().parent)

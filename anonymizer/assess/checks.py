@@ -83,10 +83,8 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
         name, _, column = left.partition(":")
         name = ALIASES.get(name.strip(), name.strip())
         if not equals or name not in {*TABLE, *VALUES}:
-            allowed = ", ".join([*TABLE, *VALUES])
-            problems.append(
-                Problem(OPTION, "is not NAME=FIGURE with a known name", allowed=allowed)
-            )
+            said = "is not NAME=FIGURE with a known name"
+            problems.append(Problem(OPTION, said, _allowed(), "as in k=5, l=3, t:disease=0.2"))
             continue
         parts = VALUES[name][1] if name in VALUES else (name,)
         figures = _figures(right, parts)
@@ -103,6 +101,15 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
     if problems:
         raise PolicyError(problems)
     return tuple(found)
+
+
+def _allowed() -> str:
+    """Every name, with the shorter ones that stand for it."""
+    names = []
+    for name in (*TABLE, *VALUES):
+        short = [alias for alias, meant in ALIASES.items() if meant == name]
+        names.append(f"{name} (or {', '.join(short)})" if short else name)
+    return ", ".join(names)
 
 
 def _figures(text: str, parts: Sequence[str]) -> tuple[int | float, ...] | None:

@@ -12,7 +12,13 @@ from pathlib import Path
 from anonymizer import runfolder
 from anonymizer.algorithms.prepare import Relation
 from anonymizer.compile import Sql, Table, ident, lit
-from anonymizer.engines.duckdb import DuckDBEngine, Limits, borrowed_connection, own_connection
+from anonymizer.engines.duckdb import (
+    DuckDBEngine,
+    Limits,
+    borrowed_connection,
+    own_connection,
+    refuse_missing,
+)
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.values import file_format, table_parts
 from anonymizer.session import READERS, Database, find_table
@@ -61,6 +67,8 @@ def open_table(
     `files` may be read as well. Raises SourceError where something is not found.
     """
     path = Path(database).resolve() if isinstance(database, str | Path) else None
+    if isinstance(database, str | Path):
+        refuse_missing(database)
     source = None
     if database is None or (file_format(table) and Path(table).is_file()):
         if not file_format(table):

@@ -48,13 +48,13 @@ def command(
     import sys
     from pathlib import Path
 
-    from anonymizer.errors import Problem, SourceError
+    from anonymizer.errors import Problem, SourceError, no_file
     from anonymizer.report import form_of, rendered
     from anonymizer.report.content import collect
 
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
-        raise SourceError(Problem("--source", f"there is no file {Path(source).name}"))
+        raise SourceError(Problem("--source", no_file(source)))
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = "report.html"

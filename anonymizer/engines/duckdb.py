@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Limits, Rows
 from anonymizer.engines.failures import translate
-from anonymizer.errors import EngineError, Problem, SourceError
+from anonymizer.errors import EngineError, Problem, SourceError, no_file
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -20,6 +21,12 @@ SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
 MOST_LISTED = 20_000
 """Rows that are loaded as lists, which saves the time that it takes to import pandas."""
+SETTINGS = {
+    "threads": "--threads",
+    "memory_limit": "--memory-limit",
+    "max_temp_directory_size": "--temp-size",
+}
+"""Option of the command that gives a setting."""
 FEW_ROWS = 50_000
 """Rows up to which one thread is used: two wake each other for steps that take less than that.
 
@@ -216,18 +223,29 @@ def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
         connection.execute(f"set {name} = {lit(value).text}")
     except duckdb.Error as error:
         raise EngineError(
-            Problem(f"--{name.replace('_', '-')}", "is not a setting the engine accepts")
+            Problem(
+                SETTINGS.get(name, name),
+                "is not a setting the engine accepts",
+                allowed="a whole number" if name == "threads" else "a size, as in 4GB",
+            )
         ) from error
 
 
 def _attach(connection: DuckDBPyConnection, database: Path) -> None:
     import duckdb
 
-    if not database.is_file():
-        raise SourceError(Problem("--database", f"there is no file {database.name}"))
+    refuse_missing(database)
     try:
         connection.execute(f"attach {lit(str(database)).text} as {SOURCE} (read_only)")
     except duckdb.Error as error:
+        if not os.access(database, os.R_OK):
+            raise SourceError(
+                Problem(
+                    "--database",
+                    f"{database.name} may not be read by this user",
+                    hint="chmod u+r, or run as a user who may read it",
+                )
+            ) from error
         names = [kind.__name__ for kind in type(error).__mro__]
         if "IOException" in names and _is_database(database):
             raise SourceError(
@@ -240,6 +258,12 @@ def _attach(connection: DuckDBPyConnection, database: Path) -> None:
         raise SourceError(
             Problem("--database", f"{database.name} is not a DuckDB database that can be read")
         ) from error
+
+
+def refuse_missing(database: str | Path) -> None:
+    """Raises SourceError, with the path as it is given, where a database is not a file."""
+    if not Path(database).is_file():
+        raise SourceError(Problem("--database", no_file(database)))
 
 
 def _is_database(path: Path) -> bool:

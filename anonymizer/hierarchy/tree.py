@@ -147,13 +147,11 @@ def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     tops = len({row[-1] for row in rows})
     if tops == 1:
         return []
-    return [
-        Problem(
-            where,
-            f"has no single root: the last level has {tops:,} labels",
-            hint="add a last column of *",
-        )
-    ]
+    hint = "add a last column of *"
+    if len(rows) > 2 and tops == 2 and rows[0][-1] not in {row[-1] for row in rows[1:]}:
+        hint = "the first line may be a header: leave it out, or add a last column of *"
+    said = f"has no single root: the last level has {tops:,} labels"
+    return [Problem(where, said, hint=hint)]
 
 
 def _numbered(rows: Sequence[Sequence[str]]) -> list[Node]:

@@ -60,7 +60,9 @@ class Keeper:
     def check(self, database: object) -> None:
         """Raises EngineError for a place where no ledger may be."""
         if not self.path.parent.is_dir():
-            raise EngineError(Problem("ledger", "is in a folder that does not exist"))
+            given = self.policy.resolve(self.policy.ledger or "")
+            hint = f"mkdir -p {given.parent}"
+            raise EngineError(Problem("ledger", "is in a folder that does not exist", hint=hint))
         source = Path(database).resolve() if isinstance(database, str | Path) else None
         for other, what in ((self.target, "the release"), (source, "the source")):
             if other is not None and other == self.path:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import NothingToCheckError, Problem, no_file
 from anonymizer.ledger.access import attached, is_ledger, settle_down, transaction
 from anonymizer.ledger.entries import Entry, entries, remove
 
@@ -40,7 +40,7 @@ def _opened(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
     import duckdb
 
     if not path.is_file():
-        raise NothingToCheckError(Problem("LEDGER", f"there is no file {path.name}"))
+        raise NothingToCheckError(Problem("LEDGER", no_file(path)))
     with duckdb.connect(":memory:") as connection:
         engine = DuckDBEngine(connection, owned=True)
         with attached(engine, path, read_only=True):

@@ -41,6 +41,7 @@ BOUNDS = {
 }
 NOUNS = {"role": "a role", "kind": "a kind of column", "engine": "an engine", "preset": "a preset"}
 EXAMPLES = {
+    "version": "begin with version: 1",
     "source": "source: {table: main.visits}",
     "columns": "columns: {age: {role: quasi}}",
     "privacy": "privacy: {k_anonymity: 5}",
@@ -141,6 +142,8 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
         said = "is empty" if error["input"] is None else "must be a mapping of options"
         return Problem(path, said, hint=_example(place))
     message, hint = PLAIN.get(kind, ("is not valid here", None))
+    if kind == "missing" and len(place) == 1:
+        hint = _example(place)
     return Problem(path, message, hint=hint)
 
 

@@ -18,7 +18,7 @@ from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_steps
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.compile import Table, ident, lit, work
 from anonymizer.engines.duckdb import SOURCE, DuckDBEngine, Limits, own_connection
-from anonymizer.errors import EngineError, NothingToCheckError, Problem
+from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.execute import Executor
 from anonymizer.pipeline import hierarchy_stages
 from anonymizer.policy import Policy
@@ -70,7 +70,7 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
         raise NothingToCheckError(Problem("--database", "names no release"))
     if not path.is_file():
         raise NothingToCheckError(
-            Problem("--database", f"there is no file {path.name}", hint="anonymizer run makes it")
+            Problem("--database", no_file(path), hint="anonymizer run makes it")
         )
     return path.resolve()
 

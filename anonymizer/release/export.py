@@ -20,7 +20,7 @@ from typing import Any
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
+from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError, no_file
 from anonymizer.interrupts import decide, deciding
 from anonymizer.policy import Policy
 from anonymizer.release.carried import carry
@@ -136,7 +136,7 @@ def _database(policy: Policy, database: str | Path | None) -> Path:
     path = Path(database) if database is not None else policy.resolve(policy.publish.database or "")
     if not path.is_file():
         raise NothingToCheckError(
-            Problem("--database", f"there is no file {path.name}", hint="anonymizer run makes it")
+            Problem("--database", no_file(path), hint="anonymizer run makes it")
         )
     return path
 

@@ -1,0 +1,110 @@
+"""What a first user runs into: the message names the place as given, and how to go on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import POLICY, Call
+
+DATABASE = ("--database", "warehouse.duckdb")
+
+
+@pytest.mark.parametrize("verb", [("plan", "policy.yml"), ("assess", "visits")])
+def test_a_database_is_named_as_it_was_given(
+    warehouse: Path, call: Call, verb: tuple[str, str]
+) -> None:
+    done = call(*verb, "--database", "/x/nodir/foo.duckdb")
+    assert (done.code, done.err) == (2, "--database: there is no file /x/nodir/foo.duckdb\n")
+    done = call(*verb, "--database", str(warehouse))
+    assert (done.code, done.err) == (2, f"--database: {warehouse} is a folder, not a file\n")
+
+
+def test_a_release_is_named_as_it_was_given(warehouse: Path, call: Call) -> None:
+    for verb in (("verify",), ("report", "policy.yml"), ("export", "policy.yml", "-o", "r.csv")):
+        done = call(*verb, "--database", "nodir/r.duckdb")
+        assert (done.code, "there is no file nodir/r.duckdb" in done.err) == (2, True), verb
+
+
+def test_a_database_that_may_not_be_read(
+    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may read everything, so a file that the engine refuses stands for a closed one."""
+    (warehouse / "warehouse.duckdb").write_bytes(b"not for you" * 1000)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    done = call("plan", "policy.yml", *DATABASE)
+    assert done.code == 2
+    assert done.err == (
+        "--database: warehouse.duckdb may not be read by this user (hint: chmod u+r, or run as a"
+        " user who may read it)\n"
+    )
+
+
+@pytest.mark.parametrize("given", ["k5", "foo=5"])
+def test_every_name_that_the_pages_use_is_listed(warehouse: Path, call: Call, given: str) -> None:
+    done = call("assess", "visits", *DATABASE, "--require", given)
+    assert done.code == 2
+    assert "distinct_l (or l, l_diversity)" in done.err
+    assert "t_equal (or t, t_closeness)" in done.err
+    assert "hint: as in k=5" in done.err
+
+
+@pytest.mark.parametrize("option", ["--memory-limit", "--temp-size"])
+def test_a_size_that_is_none_is_told_under_its_option(
+    warehouse: Path, call: Call, option: str
+) -> None:
+    done = call("run", "policy.yml", *DATABASE, option, "12XB")
+    assert done.code == 2
+    assert done.err.startswith(f"{option}: is not a setting the engine accepts")
+    assert "as in 4GB" in done.err
+
+
+def test_a_seed_file_that_is_none_is_named(warehouse: Path, call: Call) -> None:
+    seeded = ("run", "policy.yml", *DATABASE, "--seed-file")
+    assert call(*seeded, "nope").err == "--seed-file: there is no file nope\n"
+    assert call(*seeded, ".").err == "--seed-file: . is a folder, not a file\n"
+    (warehouse / "binary").write_bytes(b"\xff\xfe")
+    assert call(*seeded, "binary").err.startswith("--seed-file: is not text (allowed: 64 hexa")
+
+
+def test_a_policy_without_a_version_is_told_its_first_line(warehouse: Path, call: Call) -> None:
+    (warehouse / "policy.yml").write_text(POLICY.removeprefix("version: 1\n"))
+    done = call("plan", "policy.yml", *DATABASE)
+    assert done.err == "version: is missing (hint: begin with version: 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("version: 1\ncolumns:\n  age: {role: quasi\n  sex: {role: quasi}\n", 3),
+        ("version: 1\nalgorithm: [a\nsource: b\n", 2),
+        ('version: 1\nkey: "patient\nsource: b\n', 2),
+    ],
+)
+def test_what_is_left_open_is_told_where_it_begins(
+    warehouse: Path, call: Call, text: str, line: int
+) -> None:
+    (warehouse / "policy.yml").write_text(text)
+    done = call("plan", "policy.yml", *DATABASE)
+    assert done.code == 2
+    assert f"close every {{, [ and quote: the one that begins in line {line} is still" in done.err
+
+
+def test_a_ledger_without_its_folder_tells_how_to_make_it(warehouse: Path, call: Call) -> None:
+    (warehouse / "policy.yml").write_text(f"{POLICY}ledger: private/ledger.duckdb\n")
+    done = call("run", "policy.yml", *DATABASE)
+    assert done.code == 2
+    assert "ledger: is in a folder that does not exist (hint: mkdir -p private)" in done.err
+
+
+def test_a_header_in_a_hierarchy_is_suspected(warehouse: Path, call: Call) -> None:
+    changed = POLICY.replace("sex: {role: quasi}", "sex: {role: quasi, hierarchy: {file: sex.csv}}")
+    (warehouse / "policy.yml").write_text(changed)
+    (warehouse / "sex.csv").write_text("sex;all\nf;*\nm;*\n")
+    done = call("plan", "policy.yml", *DATABASE)
+    assert "hint: the first line may be a header: leave it out" in done.err + done.out
+    (warehouse / "sex.csv").write_text("f;x\nm;y\n")
+    done = call("plan", "policy.yml", *DATABASE)
+    assert "(hint: add a last column of *)" in done.err + done.out
