@@ -105,6 +105,47 @@ def test_it_renders_on_a_desk_and_on_a_phone(
     assert found["text"] > 3000
 
 
+PHONE = """
+<script>addEventListener('load', () => {
+  const right = e => Math.ceil(e.getBoundingClientRect().right);
+  const shown = e => getComputedStyle(e).display !== 'none';
+  parent.postMessage(JSON.stringify({
+    window: innerWidth,
+    cells: Math.max(...[...document.querySelectorAll('main tbody td, main tbody th')].map(right)),
+    verdicts: [...document.querySelectorAll('.holds, .fails')].map(right),
+    labels: [...document.querySelectorAll('.stack td.n')].map(e =>
+      getComputedStyle(e, '::before').content),
+    pictures: [...document.images].map(i =>
+      [i.width, i.naturalWidth, shown(i.closest('figure').querySelector('.swipe'))]),
+  }), '*');
+});</script></body>"""
+FRAME = """<body style="margin:0"><iframe src="%s" style="border:0;width:%dpx;height:900px">
+</iframe><pre id="probe"></pre><script>
+addEventListener('message', m => { document.getElementById('probe').textContent = m.data; });
+</script></body>"""
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_no_verdict_is_out_of_sight(browser: str, page: Path, tmp_path: Path, width: int) -> None:
+    """In a frame: no window of the browser is as narrow as a phone."""
+    inner, outer = tmp_path / "inner.html", tmp_path / "outer.html"
+    inner.write_text(page.read_text().replace("</body>", PHONE))
+    outer.write_text(FRAME % (inner.as_uri(), width))
+    done = chromium(browser, tmp_path / "profile", "--window-size=1400,900", "--dump-dom",
+                    outer.as_uri())  # fmt: skip
+    text = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert text is not None
+    found = json.loads(text[1].replace("&amp;", "&"))
+    assert found["window"] == width
+    assert found["verdicts"]
+    assert max(found["cells"], *found["verdicts"]) <= width
+    phone = width < 480
+    assert all((label not in ("none", "")) == phone for label in found["labels"])
+    for drawn, natural, hint in found["pictures"]:
+        assert drawn >= 0.8 * natural
+        assert hint == phone
+
+
 def test_it_draws_and_prints(browser: str, page: Path, tmp_path: Path) -> None:
     picture, document = tmp_path / "page.png", tmp_path / "page.pdf"
     done = chromium(
