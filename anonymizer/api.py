@@ -25,6 +25,7 @@ from anonymizer.plan import Plan
 from anonymizer.policy import Policy
 from anonymizer.population import members_at_hand
 from anonymizer.release import objects
+from anonymizer.release.agreement import refuse_unmet
 from anonymizer.release.file_target import FileTarget, building_of
 from anonymizer.release.inplace_target import InPlaceTarget
 from anonymizer.release.judge import judge
@@ -246,6 +247,8 @@ def verify(
         total: Verification | None = None
         for view, required in views:
             manifest = read_manifest(opened, view)
+            if policy is not None:
+                refuse_unmet(policy, manifest.layout)
             population = members_at_hand(policy, opened, manifest.layout)
             requirements = with_paths_of(required or manifest.requirements, manifest.requirements)
             found = judge(opened, view, manifest.layout, requirements, population)

@@ -20,6 +20,7 @@ from anonymizer.pipeline import prepare
 from anonymizer.plan import Plan, Step
 from anonymizer.policy import Policy
 from anonymizer.population import members_at_hand
+from anonymizer.release.agreement import refuse_unmet
 from anonymizer.release.judge import judge
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
@@ -100,6 +101,8 @@ def verify_on(policy: Policy | None, database: Any, engine: EngineName) -> Verif
         total: Verification | None = None
         for view in found.views(policy):
             manifest = found.manifest(view)
+            if policy is not None:
+                refuse_unmet(policy, manifest.layout)
             required = requirements_of(policy) if policy is not None else manifest.requirements
             required = with_paths_of(required, manifest.requirements)
             population = members_at_hand(policy, found.engine, manifest.layout)

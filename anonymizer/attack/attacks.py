@@ -19,6 +19,7 @@ from anonymizer.release.beside import attach_release, open_beside, release_file
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
+from anonymizer.verify.source import Originals
 
 EARLIER = "anon_earlier"
 SHARE = 0.1
@@ -61,6 +62,7 @@ def attack(
             catalog = attach_release(beside.engine, before, None, EARLIER)
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(beside.engine, view)
+            _refuse_unknown(manifest.layout, beside.originals)
             old = arena(beside, view, manifest.layout, "earlier", share=None, seed=seed)
         return Attack(
             view=str(beside.manifest.data["view"]),
@@ -70,6 +72,21 @@ def attack(
             known_value=tuple(_known(now, s, k) for s in now.secrets),
             intersection=tuple(_intersect(now, old, l)) if old is not None else (),
         )
+
+
+def _refuse_unknown(layout: Layout, originals: Originals) -> None:
+    """An earlier release may have fewer columns than the policy; others cannot be compared."""
+    problems = [
+        Problem(
+            "--earlier",
+            f"publishes {column.column} as {column.role}, and the policy does not publish it",
+            hint="attack with a policy that publishes it, on a release of that policy",
+        )
+        for column in layout.columns
+        if column.role != "keep" and column.column not in originals.values
+    ]
+    if problems:
+        raise PolicyError(problems)
 
 
 def _link(now: Arena, k: int | None) -> Linking:

@@ -39,7 +39,8 @@ def command(
     """Judge a release from its own rows, at any time.
 
     With POLICY its guarantees are judged; without it those that every manifest in the database
-    states. Exit code 1 if one does not hold, 2 if there is nothing that can be judged.
+    states. Exit code 1 if one does not hold or the release has other columns or roles than POLICY
+    asks for, 2 if there is nothing that can be judged.
     """
     from pathlib import Path
 

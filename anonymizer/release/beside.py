@@ -22,6 +22,7 @@ from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.execute import Executor
 from anonymizer.pipeline import hierarchy_stages
 from anonymizer.policy import Policy
+from anonymizer.release.agreement import refuse_other
 from anonymizer.release.layout import Layout
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
@@ -80,7 +81,9 @@ def open_release(policy: Policy, database: Path) -> Iterator[Published]:
     """The release alone. Raises NothingToCheckError where there is none."""
     with own_connection(database, spill=None) as engine:
         view = Names.of(policy, "").view(SOURCE)
-        yield Published(engine, view, read_manifest(engine, view))
+        manifest = read_manifest(engine, view)
+        refuse_other(policy, manifest.layout)
+        yield Published(engine, view, manifest)
 
 
 @contextmanager
@@ -105,6 +108,7 @@ def open_beside(
         catalog = attach_release(session.embedded, database, session.database, RELEASE)
         view = Names.of(policy, "").view(catalog)
         manifest = read_manifest(session.engine, view)
+        refuse_other(policy, manifest.layout)
         typed = manifest.layout.cells == "typed"
         columns, originals = _read(policy, session, typed)
         yield Beside(session.embedded, view, manifest, session, columns, originals)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.release import objects
+from anonymizer.release.agreement import refuse_other
 from anonymizer.release.file_target import create_schema, create_view
 from anonymizer.release.manifest import write_manifest
 from anonymizer.release.names import Names
@@ -30,6 +31,7 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
     with BACKEND.published(policy, database) as found, duckdb.connect(str(file)) as connection:
         (view,) = found.views(policy)
         manifest = found.manifest(view)
+        refuse_other(policy, manifest.layout)
         target = DuckDBEngine(connection, owned=True)
         catalog = str(target.raw("select current_catalog()", "export")[0][0])
         tables = tuple(manifest.layout.tables.values())

@@ -23,6 +23,7 @@ from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError, no_file
 from anonymizer.interrupts import decide, deciding
 from anonymizer.policy import Policy
+from anonymizer.release.agreement import refuse_other
 from anonymizer.release.carried import carry
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
@@ -84,6 +85,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
         catalog = str(engine.raw("select current_catalog()", "export")[0][0])
         view = names.view(catalog)
         manifest = read_manifest(engine, view)
+        refuse_other(policy, manifest.layout)
         tables = {target: view} | {
             target.with_name(f"{target.stem}_{column}{target.suffix}"): Table(
                 name, names.schema, catalog

@@ -165,7 +165,7 @@ def _collected(policy: Policy, release: Published) -> Report:
         counts=counts,
         workload=tuple(workload),
         warnings=tuple(warnings),
-        attacks=tuple(known_attacks(policy)),
+        attacks=tuple(manifest.data.get("known_attacks") or known_attacks(policy)),
         certificate=certificate(),
     )
 

@@ -1,0 +1,121 @@
+"""Whether a release is the one that a policy asks for: the same columns, in the same roles.
+
+A policy may have been edited after the run. What changes no column, such as another k, is for the
+verification to judge; of other columns and roles nothing true could be said with that policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anonymizer.errors import GuaranteeError, PolicyError, Problem, SourceError
+from anonymizer.policy import Msb, Policy
+from anonymizer.policy.columns import Column
+from anonymizer.policy.names import PublishedName, published_names, renamed
+from anonymizer.profile import check_kind
+from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.verify.columns import cell_parts, published
+
+HINT = "use the policy that the release was made with, or run again"
+SEMI = "quasi with sensitive_when"
+
+
+def refuse_unmet(policy: Policy, layout: Layout) -> None:
+    """Raises GuaranteeError (1): the release is judged, and it is not what the policy asks for."""
+    problems = disagreements(policy, layout)
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def refuse_other(policy: Policy, layout: Layout) -> None:
+    """Raises PolicyError (2): nothing is said of a release by a policy of other columns."""
+    problems = disagreements(policy, layout)
+    if problems:
+        raise PolicyError(problems)
+
+
+def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
+    """Every published column, role and kind that the policy would have otherwise."""
+    found = {column.column: column for column in layout.columns}
+    problems: dict[str, Problem] = {}
+    for name in dict.fromkeys((*policy.columns, *found)):
+        problem = _of_column(name, policy.columns.get(name), found.get(name))
+        if problem is not None:
+            problems[name] = problem
+    if policy.publish.cells != layout.cells:
+        said = f"is {policy.publish.cells} in the policy, and the release has {layout.cells} cells"
+        return (*problems.values(), _problem("publish.cells", said))
+    return (*problems.values(), *_of_names(policy, layout, set(problems)))
+
+
+def _of_column(name: str, asked: Column | None, released: PublishedColumn | None) -> Problem | None:
+    role = None if released is None else SEMI if released.role == "semi" else released.role
+    if _published_role(asked) != role:
+        wanted = "is not listed" if asked is None else f"is {_stated_role(asked)}"
+        said = "does not publish it" if role is None else f"publishes it as {role}"
+        return _problem(f"columns.{name}", f"{wanted} in the policy, and the release {said}")
+    if asked is None or released is None or asked.role != "quasi":
+        return None
+    try:
+        kind = check_kind(name, released.sql_type, asked.kind)
+    except SourceError:
+        kind = asked.kind or released.kind
+    if kind != released.kind:
+        said = f"is {kind} in the policy, and the release publishes it as {released.kind}"
+        return _problem(f"columns.{name}.kind", said)
+    if released.hierarchy and asked.hierarchy is None:
+        said = "is missing in the policy, and the release publishes nodes of one"
+        return _problem(f"columns.{name}.hierarchy", said)
+    return None
+
+
+def _stated_role(column: Column) -> str:
+    return SEMI if column.role == "quasi" and column.sensitive_when else column.role
+
+
+def _published_role(column: Column | None) -> str | None:
+    """The role in which a release shows a column; None where it does not."""
+    if column is None or column.role in ("identifier", "drop"):
+        return None
+    return _stated_role(column)
+
+
+def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Problem]:
+    """Published names that differ: renamed columns, buckets, persons, groups."""
+    separate = [c.name for c in layout.columns if c.column in layout.tables and c.name is not None]
+    present = {*published(layout), *separate}
+    asked = {renamed(policy, one): one for one in published_names(policy)}
+    for name, one in asked.items():
+        if one.certain and name not in present and one.column not in told:
+            said = f"{_what(one)} is published as {name} by the policy, and the release lacks it"
+            yield _problem(_path(one.column, one.name), said)
+    owners = {
+        name: column.column
+        for column in layout.columns
+        for name in (*cell_parts(column), column.value, column.bucket)
+        if name is not None
+    }
+    for name in sorted(present - set(asked)):
+        if owners.get(name) not in told:
+            path = _path(owners.get(name), "person_id" if name == layout.person_id else name)
+            yield _problem(path, f"the release publishes {name}, and the policy does not")
+    if isinstance(policy.algorithm, Msb) and layout.group_id is not None:
+        options = policy.algorithm
+        if (options.generalize is None) != (layout.class_id is None):
+            has = "exact cells" if layout.class_id is None else "generalized cells"
+            said = f"asks for other cells than the release has, which publishes {has}"
+            yield _problem("algorithm.generalize", said)
+
+
+def _what(one: PublishedName) -> str:
+    return one.what if one.column is None else f"{one.what} {one.column}"
+
+
+def _path(column: str | None, name: str) -> str:
+    if column is not None:
+        return f"columns.{column}"
+    return "person" if name == "person_id" else "publish"
+
+
+def _problem(path: str, said: str) -> Problem:
+    return Problem(path, said, hint=HINT)
