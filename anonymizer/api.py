@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from anonymizer.algorithms.remarks import remarks
 from anonymizer.clean import remove_leftovers
 from anonymizer.compile import Table
 from anonymizer.engines.choice import chosen_engine
-from anonymizer.engines.duckdb import DuckDBEngine, Limits
+from anonymizer.engines.duckdb import Limits
 from anonymizer.errors import AnonymizerError, EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.execute import Executor, Listener
 from anonymizer.interrupts import deciding
@@ -32,6 +32,7 @@ from anonymizer.release.judge import judge
 from anonymizer.release.layout import Requirement
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
+from anonymizer.release.opening import opened, place_of
 from anonymizer.release.release import Release
 from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
 from anonymizer.seed import Seed
@@ -202,11 +203,13 @@ def verify(
 ) -> Verification:
     """Judge a release again, from the release alone.
 
-    With a policy, its requirements are judged on its view; without one, those of every manifest in
-    `database`. Raises NothingToCheckError where there is nothing to judge. `engine`: as for `run`.
-    """
-    import duckdb
+    With a policy, its requirements are judged on its view; without one, those of every manifest
+    there.
 
+    `database`: the file of the release, or an open DuckDB connection to where it stands. Raises
+    NothingToCheckError where there is nothing to judge, and GuaranteeError where the release has
+    other columns or roles than the policy asks for. `engine`: as for `run`.
+    """
     kind = chosen_engine(policy, database, engine)
     if kind != "duckdb":
         from anonymizer.elsewhere import verify_on
@@ -215,22 +218,20 @@ def verify(
 
     if database is None:
         if policy is None or policy.publish.database is None:
-            raise NothingToCheckError(Problem("--database", "names no release to verify"))
+            hint = "the release stands beside its source: name the database" if policy else None
+            raise NothingToCheckError(
+                Problem("--database", "names no release to verify", hint=hint)
+            )
         database = policy.resolve(policy.publish.database)
-    if not isinstance(database, str | Path):
-        raise NothingToCheckError(Problem("--database", "is not the file of a release"))
-    path = Path(database)
-    if not path.is_file():
-        raise NothingToCheckError(Problem("--database", no_file(path)))
-    with ExitStack() as stack:
-        try:
-            connection = stack.enter_context(duckdb.connect(str(path), read_only=True))
-        except duckdb.Error as error:
-            raise EngineError(
-                Problem("--database", f"{path.name} cannot be opened as a DuckDB database")
-            ) from error
-        opened = DuckDBEngine(connection, owned=True)
-        catalog = str(opened.raw("select current_catalog()", "verification")[0][0])
+    where = "--database"
+    if isinstance(database, str | Path):
+        path = Path(database)
+        where = place_of(policy, path)
+        if not path.is_file():
+            raise NothingToCheckError(
+                Problem(where, no_file(path), hint="anonymizer run makes it")
+            )
+    with opened(database, where) as (found_in, catalog):
         if policy is not None:
             view = Names.of(policy, "").view(catalog)
             views: list[tuple[Table, tuple[Requirement, ...] | None]] = [
@@ -239,19 +240,19 @@ def verify(
         else:
             views = [
                 (item.table(catalog), None)
-                for item in objects.recorded(opened, catalog)
+                for item in objects.recorded(found_in, catalog)
                 if item.kind == "view"
             ]
         if not views:
             raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
         total: Verification | None = None
         for view, required in views:
-            manifest = read_manifest(opened, view)
+            manifest = read_manifest(found_in, view)
             if policy is not None:
                 refuse_unmet(policy, manifest.layout)
-            population = members_at_hand(policy, opened, manifest.layout)
+            population = members_at_hand(policy, found_in, manifest.layout)
             requirements = with_paths_of(required or manifest.requirements, manifest.requirements)
-            found = judge(opened, view, manifest.layout, requirements, population)
+            found = judge(found_in, view, manifest.layout, requirements, population)
             total = found if total is None else total + found
     assert total is not None
     return total

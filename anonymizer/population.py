@@ -22,6 +22,8 @@ from anonymizer.session import READERS, Session, find_table
 from anonymizer.verify import population as verified
 from anonymizer.verify.columns import quasi
 
+AT_HAND = Table("anonymizer_population", "main", "temp")
+"""Where a population is read to that somebody verifies a release with."""
 _WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
 
 
@@ -160,12 +162,11 @@ def members_at_hand(
     relation = file_relation(file)
     expected = [(i, c.column, c.sql_type) for i, c in enumerate(columns, start=1)]
     found = members_of(policy, expected, engine.describe(relation.text, population_path(policy)))
-    table = Table("anonymizer_population", "main", "temp")
     listed = ", ".join(f"{value} as {name}" for value, name in found.columns)
     counted = f"count(distinct {ident(found.person)})" if found.person else "count(*)"
     engine.raw(
-        f"create or replace temp table {ident(table.name)} as"
+        f"create or replace temp table {ident(AT_HAND.name)} as"
         f" select {listed}, {counted} as members from {relation} group by all",
         "verification",
     )
-    return verified.Members(table, {column: f"p{i}" for i, column, _ in expected})
+    return verified.Members(AT_HAND, {column: f"p{i}" for i, column, _ in expected})

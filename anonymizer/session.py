@@ -88,7 +88,7 @@ def open_session(
         else:
             assert not isinstance(database, str | Path)
             refuse_transaction(database)
-            stack.enter_context(_usual_settings(database))
+            stack.enter_context(usual_settings(database))
             engine = stack.enter_context(borrowed_connection(database))
         source = _relation(policy, engine)
         columns = engine.describe(source.sql.text, "source")
@@ -129,7 +129,7 @@ USUAL = {
 
 
 @contextmanager
-def _usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
+def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
     """SQL means what it usually does while a run uses the connection; after it all is as before.
 
     A user may have made ORDER BY descend, or `/` divide whole numbers.

@@ -59,7 +59,7 @@ def attack(
             )
         old = None
         if before is not None:
-            catalog = attach_release(beside.engine, before, None, EARLIER)
+            catalog = attach_release(beside.engine, before, None, EARLIER, "--earlier")
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(beside.engine, view)
             _refuse_unknown(manifest.layout, beside.originals)

@@ -174,6 +174,7 @@ def own_connection(
     readable: Sequence[Path] = (),
     writable: Sequence[Path] = (),
     limits: Limits = Limits(),
+    where: str = "--database",
 ) -> Iterator[DuckDBEngine]:
     """A connection of ours: limits, the source read-only, then everything else closed.
 
@@ -199,7 +200,7 @@ def own_connection(
             if value is not None:
                 _set(connection, name, value)
         if database is not None:
-            _attach(connection, database)
+            _attach(connection, database, where)
         folders = [str(path) for path in writable]
         files = [str(path) for path in readable]
         connection.execute(f"set allowed_directories = [{', '.join(lit(f).text for f in folders)}]")
@@ -231,44 +232,44 @@ def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
         ) from error
 
 
-def _attach(connection: DuckDBPyConnection, database: Path) -> None:
+def _attach(connection: DuckDBPyConnection, database: Path, where: str) -> None:
     import duckdb
 
-    refuse_missing(database)
+    refuse_missing(database, where)
     try:
         connection.execute(f"attach {lit(str(database)).text} as {SOURCE} (read_only)")
     except duckdb.Error as error:
-        if not os.access(database, os.R_OK):
-            raise SourceError(
-                Problem(
-                    "--database",
-                    f"{database.name} may not be read by this user",
-                    hint="chmod u+r, or run as a user who may read it",
-                )
-            ) from error
-        names = [kind.__name__ for kind in type(error).__mro__]
-        if "IOException" in names and _is_database(database):
-            raise SourceError(
-                Problem(
-                    "--database",
-                    "the database is locked by another process",
-                    hint="close the process that has it open for writing, or copy the file",
-                )
-            ) from error
-        raise SourceError(
-            Problem("--database", f"{database.name} is not a DuckDB database that can be read")
-        ) from error
+        raise SourceError(unopened(database, where, error)) from error
 
 
-def refuse_missing(database: str | Path) -> None:
+def refuse_missing(database: str | Path, where: str = "--database") -> None:
     """Raises SourceError, with the path as it is given, where a database is not a file."""
     if not Path(database).is_file():
-        raise SourceError(Problem("--database", no_file(database)))
+        raise SourceError(Problem(where, no_file(database)))
 
 
-def _is_database(path: Path) -> bool:
-    with path.open("rb") as handle:
-        return handle.read(12)[8:12] == b"DUCK"
+def unopened(path: Path, where: str, error: BaseException) -> Problem:
+    """Why the engine could not open a database file. Its words are looked at, not passed on."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    readable = os.access(path, os.R_OK)
+    try:
+        with path.open("rb") as handle:
+            is_database = handle.read(12)[8:12] == b"DUCK"
+    except PermissionError:
+        readable = False
+    if not readable:
+        said = f"{path.name} may not be read by this user"
+        return Problem(where, said, hint="chmod u+r, or run as a user who may read it")
+    if kinds & {"ResourceInUseException", "ConnectionException"}:
+        said = f"{path.name} is open in this process already"
+        return Problem(where, said, hint="close that connection, or give it instead of the path")
+    if is_database and "IOException" in kinds and "Could not read enough" not in str(error):
+        return Problem(
+            where,
+            "the database is locked by another process",
+            hint="close the process that has it open for writing, or copy the file",
+        )
+    return Problem(where, f"{path.name} is not a DuckDB database that can be read")
 
 
 @contextmanager

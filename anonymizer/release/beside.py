@@ -17,7 +17,7 @@ from anonymizer.algorithms.labels import node_label, value_label
 from anonymizer.algorithms.prepare import SNAPSHOT, snapshot_step, values_steps
 from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.compile import Table, ident, lit, work
-from anonymizer.engines.duckdb import SOURCE, DuckDBEngine, Limits, own_connection
+from anonymizer.engines.duckdb import SOURCE, DuckDBEngine, Limits, own_connection, unopened
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.execute import Executor
 from anonymizer.pipeline import hierarchy_stages
@@ -26,6 +26,7 @@ from anonymizer.release.agreement import refuse_other
 from anonymizer.release.layout import Layout
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
+from anonymizer.release.opening import place_of
 from anonymizer.session import Session, open_session
 from anonymizer.verify.source import Originals
 
@@ -79,7 +80,7 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
 @contextmanager
 def open_release(policy: Policy, database: Path) -> Iterator[Published]:
     """The release alone. Raises NothingToCheckError where there is none."""
-    with own_connection(database, spill=None) as engine:
+    with own_connection(database, spill=None, where=place_of(policy, database)) as engine:
         view = Names.of(policy, "").view(SOURCE)
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
@@ -105,7 +106,8 @@ def open_beside(
         session = stack.enter_context(
             open_session(policy, source, spill=folder.path, writable=folders, limits=limits)
         )
-        catalog = attach_release(session.embedded, database, session.database, RELEASE)
+        where = place_of(policy, database)
+        catalog = attach_release(session.embedded, database, session.database, RELEASE, where)
         view = Names.of(policy, "").view(catalog)
         manifest = read_manifest(session.engine, view)
         refuse_other(policy, manifest.layout)
@@ -114,16 +116,16 @@ def open_beside(
         yield Beside(session.embedded, view, manifest, session, columns, originals)
 
 
-def attach_release(engine: DuckDBEngine, database: Path, source: Path | None, name: str) -> str:
+def attach_release(
+    engine: DuckDBEngine, database: Path, source: Path | None, name: str, where: str
+) -> str:
     """Attach a release read-only, unless it is in the source's own file; returns its catalog."""
     if source is not None and source == database:
         return SOURCE
     try:
-        engine.raw(f"attach {lit(str(database))} as {name} (read_only)", "--database")
+        engine.raw(f"attach {lit(str(database))} as {name} (read_only)", where)
     except EngineError as error:
-        raise EngineError(
-            Problem("--database", f"{database.name} cannot be opened as a DuckDB database")
-        ) from error
+        raise EngineError(unopened(database, where, error.__cause__ or error)) from error
     return name
 
 

@@ -20,13 +20,14 @@ from typing import Any
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError, no_file
+from anonymizer.errors import NothingToCheckError, Problem, TargetError, no_file
 from anonymizer.interrupts import decide, deciding
 from anonymizer.policy import Policy
 from anonymizer.release.agreement import refuse_other
 from anonymizer.release.carried import carry
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
+from anonymizer.release.opening import opened, place_of
 
 DATABASE = ".duckdb"
 FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
@@ -81,8 +82,7 @@ def export(
 def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
     _check_target(target, source)
     names = Names.of(policy, "")
-    with _opened(source) as engine:
-        catalog = str(engine.raw("select current_catalog()", "export")[0][0])
+    with opened(source, place_of(policy, source)) as (engine, catalog):
         view = names.view(catalog)
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
@@ -113,8 +113,8 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export
             raise TargetError(
                 Problem("-o", f"{target.name} exists", hint="another file, or --force replaces it")
             )
-        with _opened(beside) as engine:
-            view = Names.of(policy, "").view(str(engine.raw("select current_catalog()", "")[0][0]))
+        with opened(beside, "--database") as (engine, catalog):
+            view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(engine, view)
             rows = engine.raw(f"select count(*) from {ident(view)}", "export")[0][0]
         aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
@@ -179,30 +179,6 @@ def _refuse_foreign(files: list[Path]) -> None:
         problems = [Problem("-o", f"{name} exists and is not a manifest of an earlier export")]
     if problems:
         raise TargetError(problems)
-
-
-class _opened:
-    """A release, read-only."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> DuckDBEngine:
-        import duckdb
-
-        try:
-            self.connection = duckdb.connect(str(self.path), read_only=True)
-        except duckdb.Error as error:
-            raise EngineError(
-                Problem(
-                    "--database",
-                    f"{self.path.name} cannot be opened as a DuckDB database, or is locked",
-                )
-            ) from error
-        return DuckDBEngine(self.connection, owned=True)
-
-    def __exit__(self, *raised: object) -> None:
-        self.connection.close()
 
 
 def _write(engine: DuckDBEngine, tables: dict[Path, Table]) -> list[ExportedFile]:

@@ -18,7 +18,7 @@ from anonymizer.policy import Policy
 from anonymizer.release.honesty import certificate, known_attacks
 from anonymizer.release.layout import Layout, Requirement, requirement_dict, requirement_from_dict
 from anonymizer.release.names import Names
-from anonymizer.release.objects import Runs
+from anonymizer.release.objects import Runs, recorded
 from anonymizer.verify import Verification, check_sql
 
 FORMAT = 1
@@ -131,6 +131,7 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
         "manifest",
     )
     if not exists[0][0]:
+        _refuse_another_name(runs, view)
         raise NothingToCheckError(
             Problem("manifest", "is missing", hint="was the release made by this tool?")
         )
@@ -150,6 +151,23 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
             Problem("manifest", "cannot be read", hint="it was changed after it was published")
         )
     return manifest
+
+
+def _refuse_another_name(runs: Runs, view: Table) -> None:
+    """Raises NothingToCheckError where releases of ours are there under other names."""
+    if view.catalog is None:
+        return
+    name = f"{view.schema}.{view.name}"
+    held = sorted({item.release for item in recorded(runs, view.catalog)})
+    if not held or name in held:
+        return
+    files = runs.raw(
+        f"select path from duckdb_databases() where database_name = {lit(view.catalog)}", "manifest"
+    )
+    place = Path(files[0][0]).name if files and files[0][0] else "the database"
+    listed = ", ".join(one.removeprefix("main.") for one in held)
+    said = f"{name.removeprefix('main.')} is not in {place} (it holds {listed})"
+    raise NothingToCheckError(Problem("publish.name", said, hint="run, or name that release"))
 
 
 def manifest_file(database: Path, names: Names) -> Path:

@@ -1,0 +1,85 @@
+"""A release that is locked, may not be read, is damaged, or stands under another name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.engines.duckdb import unopened
+from tests.cli.conftest import Call
+
+DATABASE = ("--database", "warehouse.duckdb")
+VERBS = {
+    "verify": ("verify", "policy.yml"),
+    "export": ("export", "policy.yml", "-o", "out.csv"),
+    "report": ("report", "policy.yml", "-o", "r.md"),
+    "report with its source": ("report", "policy.yml", "--source", DATABASE[1], "-o", "r.md"),
+    "attack": ("attack", "policy.yml", *DATABASE),
+}
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Another process that has a database open for writing."""
+    code = f"import duckdb; c = duckdb.connect({str(path)!r}); print(1, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        try:
+            yield
+        finally:
+            holder.communicate(b"\n")
+
+
+def test_a_locked_release_is_told_as_locked(warehouse: Path, call: Call) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    with held(warehouse / "release.duckdb"):
+        for verb in VERBS.values():
+            done = call(*verb)
+            assert done.code == 2
+            assert done.err.startswith("publish.database: the database is locked by another proc")
+            assert "hint: close the process" in done.err
+        done = call("verify", "--database", "release.duckdb")
+        assert done.err.startswith("--database: the database is locked by another process")
+
+
+def test_a_release_that_may_not_be_read(
+    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(Whoever runs the tests may read everything, so the refusal is played.)"""
+    path = warehouse / "release.duckdb"
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "open", refused)
+    problem = unopened(path, "publish.database", duckdb.IOException("Permission denied"))
+    assert str(problem).startswith("publish.database: release.duckdb may not be read (hint: ")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_file_that_is_no_database(warehouse: Path, call: Call, verb: str) -> None:
+    (warehouse / "release.duckdb").write_text("text")
+    done = call(*VERBS[verb])
+    assert done.code == 2
+    assert done.err.startswith("publish.database: release.duckdb is not a DuckDB database")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_release_under_another_name(warehouse: Path, call: Call, verb: str) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    policy = warehouse / "policy.yml"
+    policy.write_text(policy.read_text().replace("name: visits_anonymous", "name: other"))
+    done = call(*VERBS[verb])
+    assert done.code == 2
+    said = "publish.name: other is not in release.duckdb (it holds visits_anonymous)"
+    assert done.err.startswith(said)
