@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["AnonymizerError", "Policy", "Release", "__version__", "plan", "run", "verify"]
 
 _HOMES = {
-    "plan": "anonymizer.api",
-    "run": "anonymizer.api",
-    "verify": "anonymizer.api",
+    "plan": "anonymizer.calling",
+    "run": "anonymizer.calling",
+    "verify": "anonymizer.calling",
     "AnonymizerError": "anonymizer.errors",
     "Policy": "anonymizer.policy",
     "Release": "anonymizer.release.release",
@@ -40,6 +40,11 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """What is there, and what is imported on first use."""
+    return sorted({*globals(), *__all__})
 
 
 class _Package(ModuleType):

@@ -113,7 +113,7 @@ def test_faults_memory_limit(tmp_path: Path, temporary: Path) -> None:
     with pytest.raises(EngineError) as raised:
         anonymizer.run(policy, source, limits=limits)
     assert "memory" in raised.value.problems[0].message
-    assert "--memory-limit" in (raised.value.problems[0].hint or "")
+    assert "limits.memory" in (raised.value.problems[0].hint or "")
     assert raised.value.exit_code == 2
     assert not (tmp_path / "release.duckdb").exists()
     assert list(temporary.iterdir()) == []

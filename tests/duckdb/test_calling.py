@@ -1,0 +1,104 @@
+"""The functions of the package as a script or notebook calls them, rightly and wrongly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.errors import AnonymizerError, EngineError, PolicyError, SourceError
+from tests.runs import fill, policy, run, source
+
+TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR"}
+COLUMNS: dict[str, Any] = {"id": "identifier", "age": "quasi", "sex": "quasi"}
+PEOPLE = [(i, 20 + i * 7 % 40, "mf"[i % 2]) for i in range(20)]
+
+
+@pytest.mark.parametrize("name", ["plan", "run", "verify"])
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("policy.yml", r"Policy\.load\(path\)"),
+        (Path("policy.yml"), r"Policy\.load\(path\)"),
+        ({"version": 1}, r"Policy\.model_validate\("),
+        (5, r"is of type int, and not a Policy"),
+    ],
+)
+def test_what_is_no_policy(name: str, given: Any, hint: str) -> None:
+    with pytest.raises(PolicyError, match=rf"^policy: .*{hint}"):
+        getattr(anonymizer, name)(given, duckdb.connect())
+
+
+def test_a_frame_is_to_be_registered(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(PEOPLE, columns=list(TYPES))
+    given = policy(tmp_path, COLUMNS, publish={"database": None})
+    for call in (anonymizer.plan, anonymizer.run, anonymizer.verify):
+        with pytest.raises(
+            SourceError, match=r'database: is of type DataFrame.*con\.register\("visits"'
+        ):
+            call(given, frame)
+    with pytest.raises(SourceError, match="database: is of type int, and not a database"):
+        anonymizer.run(given, 5)  # type: ignore[arg-type]
+
+
+def test_a_closed_connection(tmp_path: Path) -> None:
+    given = policy(tmp_path, COLUMNS, publish={"database": None})
+    connection = duckdb.connect()
+    connection.close()
+    for call in (anonymizer.plan, anonymizer.run, anonymizer.verify):
+        with pytest.raises(EngineError, match="database: is a connection that was closed"):
+            call(given, connection)
+
+
+def test_a_release_in_memory_is_verified_on_its_connection(tmp_path: Path) -> None:
+    given = policy(tmp_path, COLUMNS, publish={"database": None})
+    with duckdb.connect() as connection:
+        fill(connection, TYPES, PEOPLE)
+        run(given, connection)
+        connection.execute("set default_null_order = 'nulls_first'")
+        before = connection.execute("from duckdb_settings() select name, value").fetchall()
+        assert anonymizer.verify(given, connection).passed
+        assert anonymizer.verify(None, connection).passed
+        after = connection.execute("from duckdb_settings() select name, value").fetchall()
+        assert after == before
+        connection.begin()
+        with pytest.raises(EngineError, match="connection: is inside a transaction"):
+            anonymizer.verify(given, connection)
+
+
+def test_a_file_that_the_process_has_open(tmp_path: Path) -> None:
+    given = policy(tmp_path, COLUMNS)
+    release = run(given, source(tmp_path, TYPES, PEOPLE))
+    assert release.database is not None
+    with duckdb.connect(str(release.database)) as connection:
+        with pytest.raises(EngineError, match=r"publish\.database: .*open in this process"):
+            anonymizer.verify(given)
+        assert anonymizer.verify(given, connection).passed
+    with duckdb.connect(str(release.database), read_only=True) as connection:
+        assert anonymizer.verify(given, connection).passed
+
+
+def test_errors_name_parameters_and_no_options(tmp_path: Path) -> None:
+    given = policy(tmp_path, COLUMNS, publish={"database": None})
+    for call in (anonymizer.plan, anonymizer.run, anonymizer.verify):
+        with pytest.raises(AnonymizerError) as refused:
+            call(given)
+        assert str(refused.value).startswith("database: ")
+        assert "--" not in str(refused.value)
+
+
+def test_the_names_are_listed_before_their_first_use() -> None:
+    code = "import anonymizer, sys; print(*dir(anonymizer)); print('duckdb' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        cwd=Path(anonymizer.__file__).parents[1],
+    )  # fmt: skip
+    listed, imported = done.stdout.splitlines()
+    assert set(anonymizer.__all__) <= set(listed.split())
+    assert imported == "False"
