@@ -7,21 +7,24 @@ in the measures as `null_conditions.<column>`.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, ident, sql
+from anonymizer.compile import Sql, Table, ident, join, sql
 from anonymizer.drafting import words
+from anonymizer.drafting.persons import countable, repeats_like_persons
+from anonymizer.execute import Executor
 from anonymizer.plan import Note, Step
 from anonymizer.policy import Policy
-from anonymizer.profile import TableProfile, kind_of
+from anonymizer.profile import TableProfile
+from anonymizer.session import Session
 
 NULLS = "null_conditions."
 DIFFERENT = "different_values."
 KNOWN = "known_values."
-MOST_ROWS = 50
-"""Rows per value up to which a repeating number may be that of a person."""
+MOST = "most_rows."
 
 
 def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
@@ -32,11 +35,14 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
         name
         for name, column in policy.columns.items()
         if name != policy.key
-        and kind_of(profile.type_of(name)) in ("numeric", "categorical")
-        and profile.type_of(name) not in ("BOOLEAN", "FLOAT", "DOUBLE", "TIME")
+        and column.role in ("identifier", "drop")
+        and countable(profile.type_of(name))
         and (
-            column.role == "identifier"
-            or (column.role == "drop" and words.says(name, words.PERSON | words.KEY))
+            words.names_person(name)
+            or (
+                not words.says(name, words.QUASI | words.SENSITIVE | words.OTHERS)
+                and (column.role == "identifier" or words.says(name, words.KEY))
+            )
         )
     )
 
@@ -55,23 +61,56 @@ def _digest(number: int) -> Sql:
 
 def remark_notes(policy: Policy, profile: TableProfile, roles: Roles) -> tuple[Note, ...]:
     """The statement that counts, if there is something to count."""
-    counts = [
+    conditions = [
         (sql("count(*) filter (where {f} is null)", f=a.f), ident(NULLS + a.column))
         for a in roles.flagged
     ]
-    for j, name in enumerate(key_like(policy, profile)):
-        counts.append((sql("count(distinct {h})", h=_digest(j)), ident(DIFFERENT + name)))
-        counts.append((sql("count({h})", h=_digest(j)), ident(KNOWN + name)))
-    if not counts:
+    keys = [_Repeats.of(name, _digest(j)) for j, name in enumerate(key_like(policy, profile))]
+    if not conditions and not keys:
         return ()
-    context = {"snapshot": SNAPSHOT, "counts": counts}
+    return _counting(conditions, keys, SNAPSHOT, ident(SNAPSHOT))
+
+
+def repeats(policy: Policy, session: Session) -> dict[str, Any]:
+    """The same counts of key-like columns from the source itself, where there is no snapshot."""
+    names = key_like(policy, session.profile)
+    if not names:
+        return {}
+    columns = join(sql("{e} as {h}", e=e, h=h) for e, h in digests(policy, session.profile))
+    rows = sql("(select {c} from {r}) as source", c=columns, r=session.source.sql)
+    keys = [_Repeats.of(name, _digest(j)) for j, name in enumerate(names)]
+    executor = Executor(session.engine)
+    executor.run(_counting([], keys, session.source.table or session.source.sql, rows))
+    return dict(executor.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeats:
+    """A key-like column's digest, and the names of its counts."""
+
+    digest: Sql
+    different: Sql
+    known: Sql
+    most: Sql
+
+    @classmethod
+    def of(cls, column: str, digest: Sql) -> _Repeats:
+        return cls(digest, *(ident(prefix + column) for prefix in (DIFFERENT, KNOWN, MOST)))
+
+
+def _counting(
+    conditions: list[tuple[Sql, Sql]],
+    keys: list[_Repeats],
+    table: Table | Sql,
+    rows: Sql,
+) -> tuple[Note, ...]:
+    context = {"snapshot": table, "rows": rows, "conditions": conditions, "keys": keys}
     return (Note(Step("remarks on the source", "prepare/remarks.sql.j2", context)),)
 
 
 def remarks(policy: Policy, notes: MutableMapping[str, Any]) -> list[str]:
     """The warnings that the counts give rise to; what only they need is taken out of `notes`."""
-    different = _taken(notes, DIFFERENT)
-    known = _taken(notes, KNOWN)
+    different, known, most = (_taken(notes, prefix) for prefix in (DIFFERENT, KNOWN, MOST))
     found = []
     for name in policy.semi_sensitive:
         nulls = notes.get(NULLS + name, 0)
@@ -80,14 +119,18 @@ def remarks(policy: Policy, notes: MutableMapping[str, Any]) -> list[str]:
                 f"columns.{name}.sensitive_when is NULL in {nulls:,} rows:"
                 " their cells count as sensitive"
             )
-    for name, values in different.items():
-        rows = known[name]
-        most = 2 if policy.columns[name].role == "identifier" else MOST_ROWS
-        if values < rows <= values * most:
-            found.append(
-                f"columns.{name}: {values:,} values in {rows:,} rows: if it tells whose row it is,"
-                f" name it as `person: {name}`, so that persons are counted and not rows"
-            )
+    repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
+    # names of people repeat beside their numbers: who knows the number needs no guess
+    sure = [name for name in repeating if words.names_person(name)]
+    for name in sure or repeating:
+        mean = known[name] / different[name]
+        found.append(
+            f"columns.{name}: {different[name]:,} values in {known[name]:,} rows (on average"
+            f" {mean:.1f} rows per value, at most {most[name]:,}):"
+            + ("" if sure else " if it tells whose row it is,")
+            + " k and the other guarantees count rows, not persons, and a class may hold the rows"
+            f" of one person only; name it as `person: {name}`, so that persons are counted"
+        )
     return found
 
 

@@ -77,6 +77,7 @@ def command(
 def describe(release: Release) -> Iterator[str]:
     """A finished release in lines of text."""
     from anonymizer.commands.checks import check_lines, measure_lines
+    from anonymizer.release.manifest import shown_measures
 
     place = release.database.name if release.database is not None else "the database"
     yield f"published {release.view} in {place} (run {release.run_id})"
@@ -85,6 +86,6 @@ def describe(release: Release) -> Iterator[str]:
     yield ""
     yield from check_lines(release.verification)
     yield ""
-    yield from measure_lines(release.measures)
+    yield from measure_lines(shown_measures(release.measures, release.manifest.layout))
     yield ""
     yield str(release.manifest.data["certificate"])

@@ -50,6 +50,12 @@ class Manifest:
         return json.dumps(self.data, indent=2, sort_keys=True, allow_nan=False, default=str)
 
 
+def shown_measures(measures: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
+    """Measures as people read them: where nothing tells persons apart, `persons` counts rows."""
+    told = layout.person_id is not None
+    return {name: value for name, value in measures.items() if told or name != "persons"}
+
+
 def make_manifest(
     *,
     policy: Policy,

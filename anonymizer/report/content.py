@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.algorithms.prepare import Relation
+from anonymizer.algorithms.remarks import remarks, repeats
 from anonymizer.assess import Assessment, assess_opened
 from anonymizer.assess.opening import Opened
 from anonymizer.compile import ident, work
@@ -21,6 +22,7 @@ from anonymizer.population import population_steps
 from anonymizer.release.beside import Beside, Published, open_beside, open_release, release_file
 from anonymizer.release.honesty import certificate, known_attacks
 from anonymizer.release.judge import judge
+from anonymizer.release.layout import Layout
 from anonymizer.release.source_checks import members_read
 from anonymizer.report.distributions import Distribution, alone, compared
 from anonymizer.report.words import column_sentences, guarantee_sentence
@@ -55,6 +57,10 @@ class Report:
     warnings: tuple[str, ...]
     attacks: tuple[str, ...] = field(default=())
     certificate: str = ""
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.from_dict(self.manifest["layout"])
 
     @property
     def has_source(self) -> bool:
@@ -129,7 +135,7 @@ def _collected(policy: Policy, release: Published) -> Report:
     floor = floor_of(policy)
     unit = "persons" if policy.person is not None else "rows"
     beside = release if isinstance(release, Beside) else None
-    warnings = list(_warnings(policy, release))
+    warnings = [*_warnings(policy, release), *_remarks(policy, beside)]
     verification = _judged(policy, release)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
     counts: CountError | None = None
@@ -214,6 +220,11 @@ def _warnings(policy: Policy, release: Published) -> Iterator[str]:
         yield "the policy has changed since the release was made: its words below are the new ones"
     if policy.publish.database is None:
         yield "the release stands in the file of the raw table, where a view protects nothing"
+
+
+def _remarks(policy: Policy, beside: Beside | None) -> list[str]:
+    """What a run tells besides. Only the source says how often the values of a key repeat."""
+    return remarks(policy, repeats(policy, beside.session) if beside is not None else {})
 
 
 def _before(policy: Policy, beside: Beside) -> Assessment:

@@ -11,6 +11,7 @@ import jinja2
 
 from anonymizer.commands.output import figure
 from anonymizer.compile.environment import folder
+from anonymizer.release.manifest import shown_measures
 from anonymizer.report import pictures
 from anonymizer.report.content import Report
 from anonymizer.report.distributions import Distribution
@@ -193,6 +194,7 @@ def _sizes_picture(report: Report) -> Picture:
 
 def utility_rows(report: Report) -> Iterator[tuple[str, str]]:
     """Measures of the manifest in words; those of single columns keep their names."""
-    for name, value in report.manifest["measures"].items():
+    measures = shown_measures(report.manifest["measures"], report.layout)
+    for name, value in measures.items():
         if name in MEASURES and value is not None:
             yield MEASURES[name], figure(value)

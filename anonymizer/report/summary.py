@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anonymizer.release.manifest import shown_measures
 from anonymizer.report.page import environment
 from anonymizer.report.words import MEASURES
 
@@ -22,7 +23,7 @@ def summary(release: Release) -> str:
             rest=sum(check.required == 0 for check in release.verification.checks),
             measures=[
                 (MEASURES[name], value)
-                for name, value in release.measures.items()
+                for name, value in shown_measures(release.measures, release.manifest.layout).items()
                 if name in MEASURES and value is not None
             ],
             certificate=str(release.manifest.data["certificate"]),

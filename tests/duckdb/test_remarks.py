@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from anonymizer.commands.preview import preview
+from anonymizer.commands.run import describe
+from anonymizer.report.content import collect
+from anonymizer.report.page import utility_rows
 from tests.runs import policy, run, source
 
 TYPES = {"patient_id": "INTEGER", "age": "INTEGER", "hide": "BOOLEAN", "ill": "VARCHAR"}
@@ -75,3 +78,49 @@ def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None
     release = run(policy(tmp_path, COLUMNS, person="patient_id"), source(tmp_path, TYPES, data))
     assert release.warnings == ()
     assert release.measures["persons"] == 8
+
+
+ADMISSIONS = {"mrn": "VARCHAR", "name": "VARCHAR", "charge": "DECIMAL(9,2)", "plan": "VARCHAR"}
+
+
+def test_what_is_told_of_a_repeating_number_of_persons(tmp_path: Path) -> None:
+    """Nothing of the names beside it, a measure that is nearly unique, or a category."""
+    data = [
+        (f"m{i // 3}", f"n{i // 3}", i + 0.5 if i else 1.5, "ab"[i % 2], 20 + i % 3, "xyz"[i % 3])
+        for i in range(60)
+    ]
+    types = {**ADMISSIONS, "age": "INTEGER", "ill": "VARCHAR"}
+    ill = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    columns = {**dict.fromkeys(ADMISSIONS, "identifier"), "age": "quasi", "ill": ill}
+    database = source(tmp_path, types, data)
+    given = policy(tmp_path, columns)
+    release = run(given, database)
+    (said,) = release.warnings
+    assert "columns.mrn: 20 values in 60 rows" in said
+    assert "on average 3.0 rows per value, at most 3" in said
+    assert "count rows, not persons" in said
+    assert "`person: mrn`" in said
+    assert preview(given, str(database)).warnings == [said]
+    assert said in collect(given, source=database).warnings
+
+
+def test_numbers_of_places_and_quasi_identifiers_tell_no_person(tmp_path: Path) -> None:
+    names = ("zip_code", "ward_id", "visit_no", "icd_code")
+    types = {**dict.fromkeys(names, "INTEGER"), "age": "INTEGER"}
+    data = [(*[i % 8] * 4, 20 + i % 5) for i in range(24)]
+    given = policy(tmp_path, {**dict.fromkeys(names, "identifier"), "age": "quasi"})
+    assert run(given, source(tmp_path, types, data)).warnings == ()
+
+
+@pytest.mark.parametrize("person", [None, "patient_id"])
+def test_persons_are_shown_where_they_are_counted(tmp_path: Path, person: str | None) -> None:
+    data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
+    given = policy(tmp_path, COLUMNS, person=person)
+    database = source(tmp_path, TYPES, data)
+    release = run(given, database)
+    assert "persons" in release.manifest.data["measures"]
+    lines = [line.split()[0] for line in describe(release) if line.strip()]
+    assert ("persons" in lines) == (person is not None)
+    shown = dict(utility_rows(collect(given, source=database)))
+    assert ("persons in the release" in shown) == (person is not None)
+    assert ("persons in the release" in release._repr_html_()) == (person is not None)

@@ -21,11 +21,23 @@ select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0
 union all
 select 3 as number, cast(n3 as bigint) as n from counted where n3 > 0;
 
--- remarks on the source: How often a condition of the policy is NULL, and how often key-like columns repeat.
+-- remarks on the source: How often a condition of the policy is NULL, and how often values of key-like columns repeat.
 select
-    count(distinct h0) as "different_values.patient",
-    count(h0) as "known_values.patient"
-from anon_scratch.main.snapshot;
+    k0.different as "different_values.patient",
+    k0.known as "known_values.patient",
+    k0.most as "most_rows.patient"
+from
+    (
+        select
+            count(*) as different,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            coalesce(max(n), 0) as most
+        from (
+            select count(*) as n from anon_scratch.main.snapshot
+            where h0 is not null
+            group by h0
+        ) as repeats
+    ) as k0;
 
 -- values of age: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as

@@ -8,8 +8,7 @@ select
     cast("ill" as varchar) collate "binary" as s1,
     cast("ward" as varchar) collate "binary" as k1,
     md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar))) as identity,
-    case when "visit" is not null then hash("visit") end as h0,
-    case when "patient" is not null then hash("patient") end as h1
+    case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
 -- checks of the source: Counts of the source that forbid going on, each under its number. (stops the run if it returns rows)
@@ -23,13 +22,24 @@ select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0
 union all
 select 3 as number, cast(n3 as bigint) as n from counted where n3 > 0;
 
--- remarks on the source: How often a condition of the policy is NULL, and how often key-like columns repeat.
+-- remarks on the source: How often a condition of the policy is NULL, and how often values of key-like columns repeat.
 select
-    count(distinct h0) as "different_values.visit",
-    count(h0) as "known_values.visit",
-    count(distinct h1) as "different_values.patient",
-    count(h1) as "known_values.patient"
-from anon_scratch.main.snapshot;
+    k0.different as "different_values.patient",
+    k0.known as "known_values.patient",
+    k0.most as "most_rows.patient"
+from
+    (
+        select
+            count(*) as different,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            coalesce(max(n), 0) as most
+        from (
+            select count(*) as n
+            from anon_scratch.main.snapshot
+            where h0 is not null
+            group by h0
+        ) as repeats
+    ) as k0;
 
 -- values of age: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as
