@@ -13,7 +13,8 @@ from typing import Any
 from anonymizer.assess.opening import Opened, open_table
 from anonymizer.compile import ident, render
 from anonymizer.drafting import words
-from anonymizer.drafting.guess import Guess, Profile, guess, person_like, profiles
+from anonymizer.drafting.guess import Guess, Profile, guess, profiles
+from anonymizer.drafting.persons import countable, repeats_like_persons
 from anonymizer.engines.duckdb import Limits
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
@@ -58,21 +59,37 @@ def draft(
         if found and found[0].rows == 0:
             raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to look at"))
         key = next((p.column for p in found if p.unique and words.says(p.column, words.KEY)), None)
-        person = _person(found)
+        person, perhaps = _person(found, guesses, key)
         varying = _varying(opened, guesses, person)
-        lines = _lines(opened, table, Path(base), found, guesses, key, person, varying)
+        lines = _lines(opened, table, Path(base), found, guesses, key, person, perhaps, varying)
         text = "\n".join(lines) + "\n"
     Policy.loads(text, base)  # a draft that is no policy is a defect of the tool
     return Draft(text, guesses, key, person)
 
 
-def _person(found: tuple[Profile, ...]) -> str | None:
-    """The column that numbers persons of several rows; the finest, where there are several."""
-    likely = [p for p in found if person_like(p) and p.known == p.rows]
-    if any(p.unique for p in likely):
-        return None  # every row is a person of its own
-    finest = max(likely, key=lambda p: p.different or 0, default=None)
-    return finest.column if finest is not None and finest.spread > 0.01 else None
+def _person(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
+) -> tuple[str | None, Profile | None]:
+    """The column that numbers persons of several rows, and one that may where that is not sure.
+
+    The finest, where there are several.
+    """
+    told = [p for p in found if countable(p.sql_type) and guesses[p.column].role == "identifier"]
+    named = [p for p in told if words.names_person(p.column)]
+    if any(p.unique for p in named):
+        return None, None  # every row is a person of its own
+    repeating = [
+        p
+        for p in told
+        if p.column != key and repeats_like_persons(p.column, p.different or 0, p.known)
+    ]
+    likely = [p for p in repeating if p in named]
+    sure = max(
+        (p for p in likely if p.known == p.rows), key=lambda p: p.different or 0, default=None
+    )
+    if sure is not None:
+        return sure.column, None
+    return None, max(likely or repeating, key=lambda p: p.different or 0, default=None)
 
 
 def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> int:
@@ -95,6 +112,7 @@ def _lines(
     guesses: dict[str, Guess],
     key: str | None,
     person: str | None,
+    perhaps: Profile | None,
     varying: int,
 ) -> Iterator[str]:
     form = file_format(table) if opened.relation.table is None else None
@@ -111,6 +129,14 @@ def _lines(
         yield f"key: {_scalar(key)}   # unique and never NULL; tells rows apart, never published"
     if person is not None:
         yield f"person: {_scalar(person)}   # several rows per person: guarantees count persons"
+    if perhaps is not None:
+        mean = perhaps.known / (perhaps.different or 1)
+        yield (
+            f"# person: {_scalar(perhaps.column)}   # {mean:.1f} rows per value: if it tells whose"
+            " row it is, name it, or guarantees count rows"
+        )
+        if perhaps.known < perhaps.rows:
+            yield f"#   ({perhaps.rows - perhaps.known:,} rows have none, which a run refuses)"
     if varying:
         said = f"{varying:,} persons have rows that differ in a quasi column"
         yield f"merge_person_rows: true     # {said}"

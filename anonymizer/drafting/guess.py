@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql, ident, render
 from anonymizer.drafting import words
+from anonymizer.drafting.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, fractional
 from anonymizer.profile import kind_of
 
 if TYPE_CHECKING:
     from anonymizer.assess.opening import Opened
 
-NEARLY_UNIQUE = 0.9
-"""Share of different values above which a column tells nearly everybody apart."""
 FEW = 100
 """Different values up to which a column is likely a category."""
 LONG_TEXT = 40.0
+A_HANDFUL = 20
+"""Different values up to which a column of many rows is a category, whatever its name says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,33 +109,61 @@ def _by_content(p: Profile) -> Guess | None:
 
 def _by_name(p: Profile) -> Guess | None:
     spread = f"{p.different:,} different values in {p.known:,}"
-    if person_like(p) or (words.says(p.column, words.KEY) and p.spread > NEARLY_UNIQUE):
+    numbers = words.says(p.column, words.KEY) and p.spread > NEARLY_UNIQUE
+    if _hides(p):
+        return Guess("drop", "its name says that it is a flag, for a condition: sensitive_when")
+    if (words.names_person(p.column) and not _category(p)) or numbers:
         return Guess("identifier", f"its name says that it numbers something; {spread}")
-    quasi, sensitive = (words.says(p.column, w) for w in (words.QUASI, words.SENSITIVE))
-    if words.says(p.column, words.IDENTIFIER) and not quasi and not sensitive:
+    # yes and no are no age, whatever the name says
+    quasi = words.says(p.column, words.QUASI) and p.sql_type != "BOOLEAN"
+    sensitive = words.says(p.column, words.SENSITIVE)
+    if _names_somebody(p) and not quasi and not sensitive:
         return Guess("identifier", f"its name says who it is; {spread}")
     if sensitive:
         return Guess("sensitive", f"its name says that people would not want it known; {spread}")
-    if quasi:
+    if quasi and not _numbers_rows(p):
         return Guess("quasi", f"its name says that others may know it; {spread}")
     return None
+
+
+def _hides(p: Profile) -> bool:
+    """A flag that says of other cells whether to show them, such as `hide_age`."""
+    flagging = words.says(p.column, words.HIDING) or (
+        words.says(p.column, frozenset({"flag", "flagged"}))
+        and words.says(p.column, words.QUASI)
+        and not words.says(p.column, words.SENSITIVE)
+    )
+    return flagging and (p.different or 0) <= 2
+
+
+def _category(p: Profile) -> bool:
+    """So few values in so many rows that they tell kinds apart: `insurance`, public or private."""
+    different = p.different or 0
+    rows = 5 if different <= CATEGORY else MOST_ROWS
+    return different <= A_HANDFUL and p.known > different * rows
+
+
+def _names_somebody(p: Profile) -> bool:
+    if not words.says(p.column, words.IDENTIFIER):
+        return False
+    return not _category(p) or words.names_people(p.column)
+
+
+def _numbers_rows(p: Profile) -> bool:
+    """No value twice in a column of many rows that is no date, measure or place: `visit`."""
+    place = words.says(p.column, words.POSTAL)
+    date = kind_of(p.sql_type) == "date"
+    return p.unique and p.rows > FEW and not (date or place or fractional(p.sql_type))
 
 
 def _by_counts(p: Profile, kind: str) -> Guess:
     different, spread = p.different or 0, f"{p.different:,} different values in {p.known:,}"
     if p.spread > NEARLY_UNIQUE and p.known > 20:
+        if fractional(p.sql_type):
+            return Guess("drop", f"a measure that is nearly unique: {spread}")
         return Guess("identifier", f"nearly unique: {spread}")
     if kind == "date":
         return Guess("quasi", f"a date, which others may know; {spread}")
     if kind == "categorical" and different <= FEW:
         return Guess("quasi", f"a category, which others may know; {spread}")
     return Guess("drop", f"not understood, so not published; {spread}")
-
-
-def person_like(p: Profile) -> bool:
-    """A column that numbers persons, such as `patient_id`."""
-    found = words.words(p.column)
-    if "".join(found) == "pid":
-        return True
-    numbered = any(word in words.KEY for word in found)
-    return numbered and any(word in words.PERSON for word in found)
