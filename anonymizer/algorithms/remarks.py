@@ -1,4 +1,5 @@
-"""What a run tells besides: conditions that are NULL, and columns that look like person keys.
+"""What a run tells besides: conditions that are NULL, sensitive columns without any rule, and
+columns that look like person keys.
 
 Neither stops a run. The counts come from the snapshot in one statement; those of conditions stay
 in the measures as `null_conditions.<column>`.
@@ -20,6 +21,7 @@ from anonymizer.plan import Note, Step
 from anonymizer.policy import Policy
 from anonymizer.profile import TableProfile
 from anonymizer.session import Session
+from anonymizer.verify.requirements import requirements_of
 
 NULLS = "null_conditions."
 DIFFERENT = "different_values."
@@ -119,6 +121,12 @@ def remarks(policy: Policy, notes: MutableMapping[str, Any]) -> list[str]:
                 f"columns.{name}.sensitive_when is NULL in {nulls:,} rows:"
                 " their cells count as sensitive"
             )
+    for name in unprotected(policy):
+        found.append(
+            f"columns.{name}: is sensitive and no rule protects it: everybody in a class may have"
+            " the same value, and who finds the class then knows it; for instance"
+            " protect: {l_diversity: 3}"
+        )
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
     # names of people repeat beside their numbers: who knows the number needs no guess
     sure = [name for name in repeating if words.names_person(name)]
@@ -132,6 +140,12 @@ def remarks(policy: Policy, notes: MutableMapping[str, Any]) -> list[str]:
             f" of one person only; name it as `person: {name}`, so that persons are counted"
         )
     return found
+
+
+def unprotected(policy: Policy) -> list[str]:
+    """Sensitive columns that no guarantee of the policy speaks of, of the table or of their own."""
+    spoken = {requirement.column for requirement in requirements_of(policy)}
+    return [name for name in policy.sensitive if name not in spoken]
 
 
 def _taken(notes: MutableMapping[str, Any], prefix: str) -> Mapping[str, int]:

@@ -75,7 +75,8 @@ def test_a_repeating_person_key_is_told(
 
 def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None:
     data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
-    release = run(policy(tmp_path, COLUMNS, person="patient_id"), source(tmp_path, TYPES, data))
+    given = policy(tmp_path, {**COLUMNS, "ill": "keep"}, person="patient_id")
+    release = run(given, source(tmp_path, TYPES, data))
     assert release.warnings == ()
     assert release.measures["persons"] == 8
 
@@ -124,3 +125,27 @@ def test_persons_are_shown_where_they_are_counted(tmp_path: Path, person: str | 
     shown = dict(utility_rows(collect(given, source=database)))
     assert ("persons in the release" in shown) == (person is not None)
     assert ("persons in the release" in release._repr_html_()) == (person is not None)
+
+
+@pytest.mark.parametrize(
+    ("ill", "privacy", "told"),
+    [
+        ("sensitive", {}, True),
+        ({"role": "sensitive", "protect": {"l_diversity": 2}}, {}, False),
+        ("sensitive", {"alpha_k": {"alpha": 0.6, "k": 2}}, False),
+        ("keep", {}, False),
+    ],
+)
+def test_a_sensitive_column_without_a_rule_is_told(
+    tmp_path: Path, ill: Any, privacy: dict[str, Any], told: bool
+) -> None:
+    given = policy(tmp_path, {**COLUMNS, "ill": ill}, key="patient_id", privacy=privacy)
+    database = source(tmp_path, TYPES, rows(24))
+    release = run(given, database)
+    said = [warning for warning in release.warnings if warning.startswith("columns.ill: ")]
+    assert len(said) == told
+    if told:
+        assert "everybody in a class may have the same value" in said[0]
+        assert "protect: {l_diversity: 3}" in said[0]
+    assert list(release.warnings) == preview(given, str(database)).warnings
+    assert set(said) <= set(collect(given).warnings)
