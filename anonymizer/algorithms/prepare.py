@@ -199,6 +199,7 @@ def coded_stages(
         "has_identity": policy.key is not None or _has_others(policy, roles),
         "carried": carried,
         "suppressed": suppressed(policy, roles),
+        "persons_whole": policy.person is not None,
         "numbered": numbered,
         "copies": policy.key is None,
     }
@@ -227,7 +228,7 @@ def _as_counted(roles: Roles) -> Guard:
 
 
 def suppressed(policy: Policy, roles: Roles) -> list[Sql]:
-    """The columns of the snapshot whose NULLs leave a row out."""
+    """The columns of the snapshot whose NULLs leave a row out, and with it those of its person."""
     columns = [(a.column, a.q) for a in roles.quasi]
     columns += [(s.column, s.s) for s in roles.sensitive]
     columns += [(k.column, k.k) for k in roles.kept]

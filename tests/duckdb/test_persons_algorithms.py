@@ -265,6 +265,66 @@ def test_differing_rows_are_merged(tmp_path: Path, name: str) -> None:
     check(runs.published(release), {"eir_l": 3})
 
 
+WHOLE: dict[str, dict[str, Any]] = {
+    "mondrian": {"k_anonymity": 2},
+    "danonyir": {"ir_k": 2},
+    "geneir": {"ir_k": 2},
+    "full_domain": {"k_anonymity": 2},
+    "privacyfrost": {"k_anonymity": 2},
+    "lgb": {"k_anonymity": 2},
+    "msb": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "merged", "column"),
+    [
+        ("mondrian", True, "age"),
+        ("danonyir", True, "age"),
+        ("mondrian", False, "ill"),
+        *((name, False, "age") for name in WHOLE),
+    ],
+)
+def test_nulls_leave_out_whole_persons(
+    tmp_path: Path, name: str, merged: bool, column: str
+) -> None:
+    """One row of theirs with a NULL: all of their rows go, and the limit counts the persons."""
+    rows = [
+        (
+            who,
+            None if column == "age" and row == 1 and who % 6 == 0 else 20 + who % 4,
+            "fm"[who % 2],
+            "150",
+            None if column == "ill" and row == 1 and who % 6 == 0 else f"ill {who % 5}",
+        )
+        for who in range(30)
+        for row in range(2)
+    ]
+    database = runs.source(tmp_path, TYPES, rows)
+    columns = dict(TREES if name in ("geneir", "full_domain", "privacyfrost") else COLUMNS)
+    if name == "msb":
+        columns["ill"] = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    given = columns[column]
+    columns[column] = {
+        **(given if isinstance(given, dict) else {"role": given}),
+        "nulls": "suppress",
+    }
+    how: dict[str, Any] = {"privacy": WHOLE[name], "algorithm": {"name": name}, "person": "who"}
+    if merged:
+        how["merge_person_rows"] = True
+
+    def run(limit: float) -> Any:
+        policy = runs.policy(tmp_path, columns, k=None, suppression_limit=limit, **how)
+        return runs.run(policy, database)
+
+    release = run(1)
+    published = Counter(row["person_id"] for row in runs.published(release))
+    assert set(published.values()) == {2}
+    assert release.measures["suppressed_persons"] == 30 - len(published) == 5
+    with pytest.raises(GuaranteeError, match=r"suppression_limit: .*5 (of 30 )?persons"):
+        run(0)
+
+
 def test_merging_is_refused_where_classes_are_equal_tuples(tmp_path: Path) -> None:
     _, database = table(tmp_path, 5, count=12)
     policy = policy_of(tmp_path, "geneir", {"ir_k": 2}, merge_person_rows=True)
