@@ -121,6 +121,10 @@ SLOW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"age": {"role": "quasi", "nulls": "suppress"}, "zip": "quasi", "ill": ILL},
         {"suppression_limit": 0.2},
     ),
+    "suppressed persons": (
+        {"age": "quasi", "ill": {"role": "sensitive", "nulls": "suppress"}},
+        {**PERSON, "suppression_limit": 1},
+    ),
     **{
         f"{builder} {column}": (with_hierarchy(column, builder=builder), {})
         for builder, column in (
