@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.builders import Frequency, Order
+from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.profile import Attribute, Kept, Sensitive, TableProfile, check_kind, unusable
 
 
@@ -36,12 +37,13 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
         try:
             if column.role == "quasi":
                 i = len(quasi)
+                kind = check_kind(name, sql_type, column.kind)
                 quasi.append(
                     Attribute(
                         index=i + 1,
                         column=name,
                         sql_type=sql_type,
-                        kind=check_kind(name, sql_type, column.kind),
+                        kind=kind,
                         flagged=column.sensitive_when is not None,
                         flag=sum(a.flagged for a in quasi),
                         height=profile.heights[i] if profile.heights else 0,
@@ -50,11 +52,13 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         nulls=profile.nulls[i] if profile.nulls else 0,
                     )
                 )
+                problems += order_of_categories(name, column, kind)
             elif column.role == "sensitive":
                 kind = check_kind(name, sql_type, column.kind)
                 j = len(sensitive)
                 height = profile.sensitive_heights[j] if profile.sensitive_heights else 0
                 sensitive.append(Sensitive(j + 1, name, sql_type, kind, height))
+                problems += order_of_categories(name, column, kind)
             elif column.role == "keep":
                 if _nested(sql_type):
                     raise SourceError(unusable(name, sql_type))

@@ -41,10 +41,15 @@ class Case:
     def names(self) -> list[str]:
         return list(self.trees)
 
+    @property
+    def kind(self) -> str:
+        """The type of the sensitive value."""
+        return "integer" if all(isinstance(row[-1], int | None) for row in self.rows) else "varchar"
+
     def source(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config={"threads": 1})
         listed = ", ".join(f"{ident(name)} varchar" for name in self.names)
-        connection.execute(f"create table people (id integer, {listed}, disease varchar)")
+        connection.execute(f"create table people (id integer, {listed}, disease {self.kind})")
         marks = ", ".join("?" for _ in range(len(self.names) + 2))
         connection.executemany(
             f"insert into people values ({marks})",

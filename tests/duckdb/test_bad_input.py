@@ -136,6 +136,30 @@ def test_types_that_are_no_values(tmp_path: Path, nested: str, role: str) -> Non
     assert message.startswith("columns.odd: has a type that cannot be anonymized as a value")
 
 
+@pytest.mark.parametrize("sql_type", ["enum('low', 'high', 'mid')", "varchar", "boolean"])
+@pytest.mark.parametrize("role", ["sensitive", "quasi"])
+def test_an_ordered_distance_of_what_turns_out_to_be_categories(
+    tmp_path: Path, role: str, sql_type: str
+) -> None:
+    """An ENUM would be ranked by its text: not the order that it declares."""
+    value = "i % 2 = 0" if sql_type == "boolean" else "(array['low', 'high', 'mid'])[i % 3 + 1]"
+    path = tmp_path / "source.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "create table people as"
+            f" select i % 4 as age, cast({value} as {sql_type}) as grade from range(40) t(i)"
+        )
+    rule = {"role": role, "protect": {"t_closeness": {"t": 0.3, "distance": "ordered"}}}
+    if role == "quasi":
+        rule["sensitive_when"] = "age = 1"
+    given = policy(tmp_path, {"age": "quasi", "grade": rule}, 2, algorithm={"name": "lgb"})
+    with pytest.raises(SourceError) as raised:
+        run(given, path)
+    (problem,) = raised.value.problems
+    assert problem.path == "columns.grade.protect.t_closeness.distance"
+    assert "ordered needs an order, which categories lack" in problem.message
+
+
 def test_a_nested_column_may_be_dropped(tmp_path: Path) -> None:
     database = source(tmp_path, {"age": "INTEGER", "odd": "STRUCT(a INTEGER)[]"}, [(1, None)] * 4)
     assert run(policy(tmp_path, {"age": "quasi", "odd": "drop"}), database).measures["rows"] == 4

@@ -71,7 +71,7 @@ def released(
     columns = write_trees(case, folder)
     for name, options in (changed or {}).items():
         columns[name] = {**columns.get(name, {}), **options}
-    types = {"id": "integer", **dict.fromkeys(case.trees, "varchar"), "disease": "varchar"}
+    types = {"id": "integer", **dict.fromkeys(case.trees, "varchar"), "disease": case.kind}
     database = source(folder, types, [(n, *row) for n, row in enumerate(case.rows)])
     made = run(policy(folder, columns, case.k, algorithm=dict(algorithm), **rest), database)
     assert made.verification.passed
@@ -153,14 +153,17 @@ def test_sensitive_rules_hold(tmp_path: Path) -> None:
         handle.write("Flu;mild;*\nHIV;grave;*\nCancer;grave;*\n")
     protections: list[dict[str, Any]] = [
         {"protect": {"recursive_cl": {"c": 2, "l": 2}}},
-        {"protect": {"t_closeness": {"t": 0.2, "distance": "ordered"}}},
         {
             "protect": {"t_closeness": {"t": 0.2, "distance": "hierarchical"}},
             "hierarchy": {"file": "diseases.csv"},
         },
+        {"protect": {"t_closeness": {"t": 0.2, "distance": "ordered"}}},
     ]
     paths = {"Flu": ["mild", "*"], "HIV": ["grave", "*"], "Cancer": ["grave", "*"]}
     for options in protections:
+        if options is protections[-1]:  # an order: numbers
+            numbers = {"Flu": 1, "HIV": 2, "Cancer": 3}
+            case.rows = [(*row[:-1], numbers[row[-1]]) for row in case.rows]
         rows, manifest = released(case, tmp_path, changed={"disease": options})
         found: dict[Any, list[Any]] = defaultdict(list)
         for row in rows:

@@ -184,6 +184,8 @@ def one_random(seed: int, folder: Path) -> str:
     protect, rule = RULES[seed % len(RULES)]
     case = random_case(draw, partial_domain=draw.random() < 0.7)
     case.protect = protect
+    if protect == RULES[-1][0]:  # an order: numbers
+        case.rows = [(*row[:-1], row[-1] and ord(row[-1])) for row in case.rows]
     return compare(case, rule, folder)
 
 

@@ -57,6 +57,12 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
+def rules(kind: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Rules for a column of this type: an ordered distance is for numbers and dates."""
+    ordered = {"t_closeness": {"t": 0.3, "distance": "ordered"}}
+    return st.sampled_from([rule for rule in RULES if rule != ordered or kind in KINDS])
+
+
 @dataclass
 class Case:
     """A table with a kept row number `id`, and everything that a policy says of it."""
@@ -152,7 +158,7 @@ def cases(draw: st.DrawFn, algorithm: str | None = None) -> Case:
             case.flags[name] = f"hide {name}"
             add(case.flags[name], "BOOLEAN", st.sampled_from([True, False, False, False, None]))
             case.columns[case.flags[name]] = {"role": "drop"}
-            case.rules[name] = draw(st.sampled_from(RULES))
+            case.rules[name] = draw(rules(kind))
             case.columns[name] |= {
                 "sensitive_when": case.flags[name],
                 "protect": case.rules[name],
@@ -162,7 +168,7 @@ def cases(draw: st.DrawFn, algorithm: str | None = None) -> Case:
         add(name, kind, with_nulls(VALUES[kind]))
         case.columns[name] = {"role": "sensitive", "acknowledge_unique": True}
         if local or draw(st.booleans()):
-            case.rules[name] = draw(st.sampled_from(RULES))
+            case.rules[name] = draw(rules(kind))
             case.columns[name]["protect"] = case.rules[name]
     case.rows = list(zip(*data, strict=True))
     return case

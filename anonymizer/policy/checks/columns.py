@@ -107,9 +107,21 @@ def distance_has_order(policy: Policy) -> Iterator[Problem]:
         rule = column.protect.t_closeness if column.protect is not None else None
         if rule is None or column.hierarchy is not None:
             continue
-        path = column_path(name, "protect", "t_closeness", "distance")
-        hint = "add a hierarchy to the column, or distance: equal"
         if rule.distance == "hierarchical":
-            yield Problem(path, "hierarchical needs a hierarchy", hint=hint)
-        if rule.distance == "ordered" and column.kind == "categorical":
-            yield Problem(path, "ordered needs an order, which categories lack", hint=hint)
+            path = column_path(name, "protect", "t_closeness", "distance")
+            yield Problem(path, "hierarchical needs a hierarchy", hint=NO_STRUCTURE)
+        if column.kind is not None:
+            yield from order_of_categories(name, column, column.kind)
+
+
+def order_of_categories(name: str, column: Column, kind: str) -> Iterator[Problem]:
+    """An ordered distance over a kind without order; asked again when the source tells the kind."""
+    rule = column.protect.t_closeness if column.protect is not None else None
+    if rule is None or column.hierarchy is not None:
+        return
+    if rule.distance == "ordered" and kind == "categorical":
+        path = column_path(name, "protect", "t_closeness", "distance")
+        yield Problem(path, "ordered needs an order, which categories lack", hint=NO_STRUCTURE)
+
+
+NO_STRUCTURE = "add a hierarchy to the column, or distance: equal"
