@@ -283,7 +283,12 @@ with placed as (
     join anon_scratch.main.domain_2 d2 on d2.value is not distinct from s.q2
     join anon_scratch.main.domain_3 d3 on d3.value is not distinct from s.q3
     join anon_scratch.main.domain_4 d4 on d4.value is not distinct from s.q4
-    where s.q1 is not null
+    -- the rows of a person are published together or not at all
+    where not exists (
+        select 1
+        from anon_scratch.main.snapshot other
+        where other.person = s.person and (other.q1 is null)
+    )
 ),
 drawn as (
     select
