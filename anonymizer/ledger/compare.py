@@ -227,7 +227,7 @@ class Comparison:
             )
 
     def _numbers(self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings) -> None:
-        for row in self._ask("numbers", context):
+        for row in self._ask("numbers", {**context, "k": max(2, self.k)}):
             release, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)
             if numbers > CHANCE:
@@ -239,8 +239,8 @@ class Comparison:
                 found.problems.append(
                     Problem(
                         f"columns.{names}",
-                        f"is nearly unique, and {marked} persons have the value that an earlier"
-                        " release shows: it works as a pseudonym",
+                        f"is nearly unique, and {marked} persons have a value that few others have"
+                        " and that an earlier release shows: it works as a pseudonym",
                         hint="role drop, or new pseudonyms for every release",
                     )
                 )

@@ -123,7 +123,9 @@ class Mark:
 
 
 def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
-    """The columns that the policy lets through although they are nearly unique."""
+    """The columns that the policy lets through although they are nearly unique, or may become so:
+    which of their values are rare enough to be a pseudonym, the comparison tells.
+    """
     listed = list(_open_columns(roles))
     named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique]
     return tuple(Mark(column, i, p) for i, (column, p) in enumerate(named, start=1))

@@ -119,6 +119,22 @@ def test_ledger_refuses_a_pseudonym(tmp_path: Path, people: Population) -> None:
     run(tmp_path, columns=columns)
 
 
+def test_a_value_that_many_share_is_no_pseudonym(tmp_path: Path, people: Population) -> None:
+    """Whatever the policy acknowledges: five values over sixty persons tell nobody apart."""
+    with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
+        connection.execute("alter table visits add column shift integer").fetchall()
+        connection.execute("update visits set shift = id % 5").fetchall()
+    shift = {"shift": {"role": "keep", "acknowledge_unique": True}}
+    columns = {**PROTECTED, **shift, "disease": {"role": "sensitive"}}
+    run(tmp_path, columns=columns)
+    run(tmp_path, columns=columns)
+    with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
+        connection.execute("update visits set shift = 9 where id = 7").fetchall()
+    run(tmp_path, columns=columns)
+    with pytest.raises(GuaranteeError, match=r"columns.shift: .* 1 persons"):
+        run(tmp_path, columns=columns)
+
+
 def test_ledger_forgets_on_request(tmp_path: Path, people: Population) -> None:
     first = run(tmp_path, columns=PROTECTED)
     people.leave(10)

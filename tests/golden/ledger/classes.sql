@@ -195,5 +195,13 @@ select
     count(distinct case when c0 = c1 then c0 end) as classes,
     (select count(*) from (select distinct c0, c1 from anon_scratch.main.ledger_seen where c1 is not null)) as meetings,
     (select count(distinct class_id) from anon_scratch.main.ledger_members) as different,
-    count(*) filter (where m0[1] = m1[1]) as marks
+    (
+        select count(*)
+        from anon_scratch.main.ledger_seen
+        where
+m0[1] = m1[1] and (
+                m0[1] in (select m.marks[1] from anon_scratch.main.ledger_members m where m.person is not null group by 1 having count(distinct m.person) < 2)
+                or m0[1] in (select m.marks[1] from "anon_ledger"."anonymizer_ledger"."members" m where m.release = 1 and m.person is not null group by 1 having count(distinct m.person) < 2)
+            )
+    ) as marks
 from anon_scratch.main.ledger_seen;
