@@ -134,6 +134,30 @@ def test_every_tuple_matches_k_members(tmp_path: Path, seed: int, options: dict[
     assert release.measures["rows"] == len(rows)
 
 
+@pytest.mark.parametrize("names", [("k1", "units"), ("tuple", "body"), ("well_formed", "grp")])
+def test_columns_may_be_named_as_the_judge_names_its_own(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    number, text = names
+    rows = [(i % 7, "ab"[i % 2], i) for i in range(60)]
+    found = []
+    for first, second in (("any", "other"), (number, text)):
+        types = {first: "INTEGER", second: "VARCHAR", "id": "INTEGER"}
+        database = source(tmp_path, types, rows)
+        with duckdb.connect(str(database)) as connection:
+            fill(connection, types, rows * 2, "everybody")
+        given = policy(
+            tmp_path,
+            {first: "quasi", second: "quasi", "id": "drop"},
+            k=None,
+            privacy={"k_map": {"k": 15, "population": "everybody"}},
+            algorithm={"name": "mondrian"},
+        )
+        release = run(given, database)
+        found.append(achieved(release, "k_map"))
+    assert found[0] == found[1] >= 15
+
+
 @pytest.mark.parametrize("prefixed", [False, True])
 @pytest.mark.parametrize("seed", seeds(1, 12))
 def test_presence_stays_within_its_bounds(tmp_path: Path, seed: int, prefixed: bool) -> None:
