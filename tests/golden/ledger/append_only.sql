@@ -38,7 +38,8 @@ from
             cast(coalesce(sum(n), 0) as bigint) as known,
             coalesce(max(n), 0) as most
         from (
-            select count(*) as n from anon_scratch.main.snapshot
+            select count(*) as n
+            from anon_scratch.main.snapshot
             where h0 is not null
             group by h0
         ) as repeats
