@@ -228,9 +228,7 @@ def verify(
         path = Path(database)
         where = place_of(policy, path)
         if not path.is_file():
-            raise NothingToCheckError(
-                Problem(where, no_file(path), hint="anonymizer run makes it")
-            )
+            raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
     with opened(database, where) as (found_in, catalog):
         if policy is not None:
             view = Names.of(policy, "").view(catalog)
