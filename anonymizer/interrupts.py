@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -64,6 +64,37 @@ def decide() -> None:
             if signal.getsignal(number) is not None:
                 signal.signal(number, _wait)
         _process.run.decided = True
+
+
+@contextmanager
+def statement(interrupt: Callable[[], None]) -> Iterator[None]:
+    """One statement of an embedded engine: a signal interrupts it, and is handed on afterwards.
+
+    An exception raised from inside the statement would make the engine give up its tasks, and a
+    recursive query waits for them for ever (DuckDB 2.0).
+    """
+    if not _in_main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+        interrupt()
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    # a signal that is ignored stays so, and one that waits for the end of the run waits
+    ours = [n for n, handler in before.items() if callable(handler) and handler != _wait]
+    for number in ours:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+        for caught in came:
+            signal.raise_signal(caught)
 
 
 def published() -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from anonymizer import interrupts
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Limits, Rows
 from anonymizer.engines.failures import translate
@@ -64,11 +65,12 @@ class DuckDBEngine(Engine):
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
         import duckdb
 
-        try:
-            cursor = self.connection.execute(text, dict(values) if values else None)
-            return cursor.fetchall()
-        except duckdb.Error as error:
-            raise translate(error, where) from error
+        with interrupts.statement(self.interrupt):
+            try:
+                cursor = self.connection.execute(text, dict(values) if values else None)
+                return cursor.fetchall()
+            except duckdb.Error as error:
+                raise translate(error, where) from error
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:

@@ -340,24 +340,49 @@ def test_defects_are_70_without_a_traceback(
     assert "Traceback" in call("run", "policy.yml", *DATABASE, "--debug").err
 
 
-def test_ctrl_c_is_130_with_a_message(warehouse: Path) -> None:
+LISTENING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("anonymizer", run_name="__main__", alter_sys=True)
+"""
+"""The command line; a shell that began the tests in the background had Ctrl-C ignored."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "under_way", "seconds"),
+    [(3_000_000, "step 1 of", 0.2), (300_000, "places in the domains", 4)],
+    ids=["while it reads", "while it partitions"],
+)
+def test_ctrl_c_is_130_with_a_message(
+    warehouse: Path, rows: int, under_way: str, seconds: float
+) -> None:
+    """Two threads: a recursive query that is given up, and not interrupted, waits for ever."""
     with duckdb.connect("warehouse.duckdb") as connection:
         connection.execute(
-            "create or replace table visits as select i as patient_id, hash(i) % 900000 as age,"
-            " hash(i + 1) % 5 as sex, hash(i + 2) % 900 as disease from range(3000000) as t(i)"
+            "create or replace table visits as select i as patient_id, hash(i) % 90000 as age,"
+            " hash(i + 1) % 5 as sex, hash(i + 2) % 900 as disease"
+            f" from range({rows}) as t(i)"
         )
-    started = subprocess.Popen(
-        [sys.executable, "-m", "anonymizer", "run", "policy.yml", *DATABASE, "--explain"],
+    with subprocess.Popen(
+        [
+            *(sys.executable, "-c", LISTENING, "run", "policy.yml", *DATABASE),
+            *("--explain", "--threads", "2"),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    assert started.stderr is not None
-    started.stderr.readline()  # the first statement is done, so the run is under way
-    time.sleep(0.2)
-    started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=60)
+    ) as started:
+        assert started.stderr is not None
+        try:
+            for line in started.stderr:
+                if under_way in line:
+                    break
+            time.sleep(seconds)
+            started.send_signal(signal.SIGINT)
+            _, err = started.communicate(timeout=60)
+        finally:
+            started.kill()
     assert started.returncode == 130, err
     assert "interrupted" in err
     assert "Traceback" not in err
