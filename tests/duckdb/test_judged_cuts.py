@@ -96,6 +96,7 @@ def test_of_many_cuts_the_best_of_every_stretch_are_judged(
     every = released(7, protect, {})
     monkeypatch.setattr(partition, "MANY_VALUES", 8)
     monkeypatch.setattr(partition, "STRETCHES", 4)
+    monkeypatch.setattr(partition, "FEWER_STRETCHES", 4)
     some = released(7, protect, {})
     assert len(some) == len(every) == ROWS
     # the judged release was published, so it holds; it is cut about as finely

@@ -37,6 +37,8 @@ MANY_VALUES = 256
 many steps as there are cuts times sensitive values."""
 STRETCHES = 128
 """Equal parts of the rows of such a class, of each of which the best cut is judged."""
+FEWER_STRETCHES = 32
+"""The same under rules that look at whole histograms, which cost most."""
 
 
 ONE_CLASS = Sql("1")
@@ -174,6 +176,7 @@ def _context(
         admissible = f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * (n_left - n) < n_all"
         before_last = ""
     large = any(a.distinct > MANY_VALUES for a in attributes)
+    counting = all(p.distinct for p in how.protections)
     return {
         "attributes": tuple(attributes),
         "levels": tuple(levels),
@@ -201,7 +204,7 @@ def _context(
         "singles": singles,
         "thinned": bool(how.protections) and by_loss and how.strict and large,
         "many_values": MANY_VALUES,
-        "stretches": STRETCHES,
+        "stretches": STRETCHES if counting else FEWER_STRETCHES,
         "single_gain": single_gain_sql(attributes, levels),
         "cell_loss": cell_loss_sql(attributes, levels),
         "shape": shape,
