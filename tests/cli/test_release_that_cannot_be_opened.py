@@ -63,7 +63,7 @@ def test_a_release_that_may_not_be_read(
 
     monkeypatch.setattr(Path, "open", refused)
     problem = unopened(path, "publish.database", duckdb.IOException("Permission denied"))
-    assert str(problem).startswith("publish.database: release.duckdb may not be read (hint: ")
+    assert str(problem).startswith("publish.database: release.duckdb may not be read by this user")
 
 
 @pytest.mark.parametrize("verb", VERBS)
