@@ -85,8 +85,16 @@ def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Proble
     separate = [c.name for c in layout.columns if c.column in layout.tables and c.name is not None]
     present = {*published(layout), *separate}
     asked = {renamed(policy, one): one for one in published_names(policy)}
+    # of a column without values there are no nodes, and no NULL marks beside them
+    empty = {
+        column.column
+        for column in layout.columns
+        if column.column not in told
+        and policy.columns[column.column].hierarchy is not None
+        and not column.hierarchy
+    }
     for name, one in asked.items():
-        if one.certain and name not in present and one.column not in told:
+        if one.certain and name not in present and one.column not in told | empty:
             said = f"{_what(one)} is published as {name} by the policy, and the release lacks it"
             yield _problem(_path(one.column, one.name), said)
     owners = {
