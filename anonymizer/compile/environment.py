@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from contextlib import suppress
 from functools import cache
@@ -59,7 +60,7 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
         if sys.dont_write_bytecode:
             return
         with suppress(OSError):
-            Path(self.directory).mkdir(parents=True, exist_ok=True)
+            os.makedirs(self.directory, exist_ok=True)
             super().dump_bytecode(bucket)
 
 
