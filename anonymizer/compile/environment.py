@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from contextlib import suppress
 from functools import cache
@@ -60,7 +59,8 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
         if sys.dont_write_bytecode:
             return
         with suppress(OSError):
-            os.makedirs(self.directory, exist_ok=True)
+            if not Path(self.directory).is_dir():  # Python has made it, where it keeps bytecode
+                Path(self.directory).mkdir(parents=True, exist_ok=True)
             super().dump_bytecode(bucket)
 
 
