@@ -25,7 +25,6 @@ PARAMETERS = {
     "--memory-limit": "limits.memory",
     "--threads": "limits.threads",
     "--temp-size": "limits.temp_size",
-    "--max-temp-directory-size": "limits.temp_size",
     "--seed-file": "seed",
     "--test-seed": "seed",
 }

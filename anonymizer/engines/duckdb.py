@@ -257,7 +257,7 @@ def unopened(path: Path, where: str, error: BaseException) -> Problem:
     try:
         with path.open("rb") as handle:
             is_database = handle.read(12)[8:12] == b"DUCK"
-    except PermissionError:
+    except OSError:
         readable = False
     if not readable:
         said = f"{path.name} may not be read by this user"

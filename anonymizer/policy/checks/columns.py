@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ORDERED_BUILDERS = ("conventional", "divisor", "cardinality", "on_the_fly", "intervals")
 """Builders of intervals: for numbers and dates."""
 
+NO_STRUCTURE = "add a hierarchy to the column, or distance: equal"
+
 
 def some_column(policy: Policy) -> Iterator[Problem]:
     """A table has columns."""
@@ -122,6 +124,3 @@ def order_of_categories(name: str, column: Column, kind: str) -> Iterator[Proble
     if rule.distance == "ordered" and kind == "categorical":
         path = column_path(name, "protect", "t_closeness", "distance")
         yield Problem(path, "ordered needs an order, which categories lack", hint=NO_STRUCTURE)
-
-
-NO_STRUCTURE = "add a hierarchy to the column, or distance: equal"
