@@ -32,6 +32,8 @@ POSITIONS = work("positions")
 AT_ONCE = 500_000
 """Open units that one recursive statement cuts up when the policy leaves it open; while there are
 more, every level is a statement of its own, which spills better and shares work out better."""
+BITS = 63
+"""Bits of a number that stays positive."""
 MANY_VALUES = 256
 """Values of an attribute in a class beyond which rules do not judge every cut: that would take as
 many steps as there are cuts times sensitive values."""
@@ -165,6 +167,10 @@ def _context(
     by_loss = how.split == "loss"
     compare = how.compare if by_loss and not how.judged else 1
     words = pack([a for a in attributes if compare > 1 and shape(a) == "set"])
+    # the extents of both halves are known where they are weighed: what has one value is left out
+    # of the histograms below
+    narrowed = compare > 1 and max(a.index for a in attributes) < BITS
+    several_bits = {a.index: lit(1 << a.index) for a in attributes} if narrowed else {}
     singles = [a.index for a in attributes if how.strict and by_loss and shape(a) != "range"]
     if how.strict:
         admissible = f"n_left >= {k} and n_all - n_left >= {k}"
@@ -211,6 +217,7 @@ def _context(
         "words": words.columns,
         "sizes": words.sizes,
         "compare": compare,
+        "several_bits": several_bits,
         "loss_levels": levels_of_loss(rows, how.k),
         "state": Sql("partition"),
         "state_cuts": Sql("cuts"),

@@ -391,29 +391,29 @@ from anon_scratch.main.domain_4;
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
 create or replace table anon_scratch.main.members as
-with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4, w1) as (
-    select unit, 1 as class_id, 0 as level, false as closed, n, c1, c2, c3, c4, case when c4 between 0 and 2 then cast(1 as bigint) << (c4 + 0) else 0 end as w1
+with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, c4, w1, several) as (
+    select unit, 1 as class_id, 0 as level, false as closed, n, c1, c2, c3, c4, case when c4 between 0 and 2 then cast(1 as bigint) << (c4 + 0) else 0 end as w1, cast(-1 as bigint) as several
 from anon_scratch.main.units
     union all (
         with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
-    where not closed
+    where not closed and several & 2 <> 0
     group by class_id, c1
     union all
     select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
-    where not closed
+    where not closed and several & 4 <> 0
     group by class_id, c2
     union all
     select class_id, 3 as attribute, c3 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
-    where not closed
+    where not closed and several & 8 <> 0
     group by class_id, c3
     union all
     select class_id, 4 as attribute, c4 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
-    where not closed
+    where not closed and several & 16 <> 0
     group by class_id, c4
 ),
 placed as (
@@ -637,39 +637,43 @@ halves as (
     group by class_id, cut, is_left
 ),
 extents as (
-    select class_id, cut, n, 1 as attribute, low1 as low, high1 as high, different1 as different
+    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, different1 as different
     from halves
     where low1 < high1 or different1 > 0
     union all
-    select class_id, cut, n, 2 as attribute, low2 as low, high2 as high, different2 as different
+    select class_id, cut, is_left, n, 2 as attribute, low2 as low, high2 as high, different2 as different
     from halves
     where low2 < high2 or different2 > 0
     union all
-    select class_id, cut, n, 3 as attribute, low3 as low, high3 as high, 0 as different
+    select class_id, cut, is_left, n, 3 as attribute, low3 as low, high3 as high, 0 as different
     from halves
     where low3 < high3
     union all
     -- a set takes no more than the size of the domain from its place in it
-    select class_id, cut, n, 4 as attribute, 1 as low, 1 as high, bit_count(w1 & 7) as different
+    select class_id, cut, is_left, n, 4 as attribute, 1 as low, 1 as high, bit_count(w1 & 7) as different
     from halves
     where bit_count(w1 & 7) > 1
 ),
 losses as (
     -- rounded once per term and once more in sum, so that equal sums tie
     select e.class_id, e.cut, cast(e.n * case when e.attribute in (1, 2) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (3) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 when l.a5 = h.a5 then h.z5 else 1 end when e.attribute in (4) then different / cast(l.size as double) end as decimal(38, 12)) as lost
+        , case when e.is_left then cast(1 as bigint) << e.attribute else 0 end as left_several
+        , case when e.is_left then 0 else cast(1 as bigint) << e.attribute end as right_several
     from extents e
     join anon_scratch.main.positions l on l.attribute = e.attribute and l.code = e.low
     join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.high
     union all
-    select distinct class_id, cut, 0 from halves
+    select distinct class_id, cut, 0, 0, 0 from halves
 ),
 lost as (
     select class_id, cut, cast(sum(lost) as decimal(38, 6)) as lost
+        , bit_or(left_several) as left_several, bit_or(right_several) as right_several
     from losses
     group by class_id, cut
 ),
 weighed as (
     select l.class_id, min(l.cut) as attribute
+        , arg_min(l.left_several, l.cut) as left_several, arg_min(l.right_several, l.cut) as right_several
     from lost l
     join (select class_id, min(lost) as lost from lost group by class_id) b on b.class_id = l.class_id and b.lost = l.lost
     group by l.class_id
@@ -681,6 +685,8 @@ cuts as (
         -- a half that is too small to be cut again is final at once
         c.kept_left < 4 as left_closed,
         c.n_all - c.kept_left < 4 as right_closed
+        , coalesce(w.left_several, -1) as left_several
+        , coalesce(w.right_several, -1) as right_several
     from contenders c
     left join weighed w on w.class_id = c.class_id
     where c.attribute = coalesce(w.attribute, c.attribute) and (w.attribute is not null or c.rank = 1)
@@ -691,10 +697,10 @@ cuts as (
     case when is_left then class_id else class_id + units_left end as class_id,
     level + 1 as level,
     case when is_left then left_closed else right_closed end as closed,
-    n, c1, c2, c3, c4, w1
+    n, c1, c2, c3, c4, w1, several & case when is_left then left_several else right_several end as several
 from (
     select
-        o.*, t.units_left, t.left_closed, t.right_closed,
+        o.*, t.units_left, t.left_closed, t.right_closed, t.left_several, t.right_several,
         case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 when 4 then o.c4 end <= t.code end as is_left
     from partition o
     join cuts t on t.class_id = o.class_id
