@@ -27,8 +27,8 @@ class Facet:
     """Position among the facets, from 1."""
     group: Sql
     """Number of the row's group in the link table (alias `l`)."""
-    original: Sql
-    """The row's own value among the originals (alias `o`)."""
+    physical: Sql
+    """The column of the row's own value among the originals."""
     least: int
     """Fewest values that the policy lets an observer narrow a person down to; 2 without a rule
     that says so."""
@@ -51,7 +51,7 @@ class Facet:
     def own(self) -> Sql:
         """The row's own value in that form."""
         form = self.sql_type if self.sql_type in EXACT else "varchar"
-        return Sql(f"cast({self.original} as {form})")
+        return Sql(f"cast(o.{self.physical} as {form})")
 
     @property
     def truth(self) -> Sql:
@@ -90,7 +90,7 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
                 scope="bucket" if column.bucket else "class",
                 index=len(found) + 1,
                 group=Sql(f"l.{ident(group)}"),
-                original=Sql(f"o.{physical[column.column]}"),
+                physical=physical[column.column],
                 least=max(2, least, republished or 0),
                 sql_type=column.sql_type,
                 unique=column.bucket is not None

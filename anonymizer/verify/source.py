@@ -148,7 +148,8 @@ def _questions(
             "physical": originals.values[column.column],
             "values_table": Table(layout.tables[column.column], view.schema, view.catalog),
         }
-        yield _question("source_values", column.column, separated)
+        question = _question("source_values", column.column, separated)
+        yield replace(question, provable=tables["digests"] and layout.person_id is None)
 
 
 def _digested(layout: Layout) -> list[Sql]:

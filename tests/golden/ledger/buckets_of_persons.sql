@@ -17,7 +17,7 @@ from (
 -- ledger/members.sql.j2
 create or replace table anon_scratch.main.ledger_members as
 select
-    d.person,
+    o.person,
     l."class_id" as class_id,
 l."person_id" as number,
     cast([] as uhugeint[]) as marks,
@@ -28,8 +28,9 @@ from anon_scratch.main.link l
 left join (select
     rowid as row_ref,
     md5_number(concat($ledger_key, ':person:', cast(person as varchar))) as person
-from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
-join anon_scratch.main.originals o on o.row_ref = l.row_ref
+    , q4
+    , s1
+from anon_scratch.main.snapshot) o on o.row_ref = l.row_ref
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'sex'
 ) v1 on v1.own = cast(o.q4 as varchar)

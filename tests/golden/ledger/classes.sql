@@ -10,10 +10,10 @@ from (
 -- ledger/members.sql.j2
 create or replace table anon_scratch.main.ledger_members as
 select
-    d.person,
+    o.person,
     l."class_id" as class_id,
 cast(null as bigint) as number,
-    cast([d.mark1] as uhugeint[]) as marks,
+    cast([o.mark1] as uhugeint[]) as marks,
 0 as since
     , cast(l."class_id" as bigint) as b1, v1.value as t1
 from anon_scratch.main.link l
@@ -21,8 +21,8 @@ left join (select
     rowid as row_ref,
     md5_number(concat($ledger_key, ':person:', identity)) as person
     , case when k1 is not null then md5_number(concat($ledger_key, ':mark cost:', cast(k1 as varchar))) end as mark1
-from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
-join anon_scratch.main.originals o on o.row_ref = l.row_ref
+    , s1
+from anon_scratch.main.snapshot) o on o.row_ref = l.row_ref
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
 ) v1 on v1.own = cast(o.s1 as varchar);
