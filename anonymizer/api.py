@@ -105,7 +105,7 @@ def run(
     if policy.publish.database is not None:
         target = FileTarget(policy.resolve(policy.publish.database).resolve(), names)
         _refuse_source_as_target(policy, database, target.path)
-        target.check()
+        target.check_place()
     keeper = Keeper.of(policy, run_id, names.release, target.path if target is not None else None)
     if keeper is not None:
         keeper.check(database)
@@ -129,7 +129,9 @@ def run(
             listener=listener,
         ) as (session, executor):
             beside = None
-            if target is None:
+            if target is not None:
+                target.check_content(session.embedded)
+            else:
                 beside = _beside(policy, session, names)
                 names = beside.names
                 beside.check(session.embedded)

@@ -20,7 +20,7 @@ from anonymizer.ledger.compare import Comparison, Findings
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark, facets, identity, marks
 from anonymizer.ledger.history import load_history
-from anonymizer.ledger.key import digest, make_key, read_key
+from anonymizer.ledger.key import bound, digest, make_key, read_key
 from anonymizer.ledger.tables import (
     DICTIONARY,
     DIGESTS,
@@ -80,12 +80,12 @@ class Keeper:
                         raise EngineError(_no_key(self.path))
             known = make_key(self.path)
         self.key = known
-        engine.binds = {**engine.binds, "ledger_key": known}
+        engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(engine, self.path):
             with transaction(engine):
                 found = ledger_entries.settle(engine, ledger_entries.entries(engine))
             settle_down(engine)
-        if any(entry.key_check != digest(known, "check") for entry in found):
+        if any(entry.key_check != digest(bound(known), "check") for entry in found):
             raise EngineError(_no_key(self.path))
 
     def remember(
@@ -175,7 +175,7 @@ class Keeper:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
             owner=ledger_entries.owner(),
-            key_check=digest(self.key, "check"),
+            key_check=digest(bound(self.key), "check"),
             secret_digest=secret_digest,
             several=counts.several,
             facets=tuple(f.column for f in seen),
@@ -290,7 +290,7 @@ def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
         return
     path = policy.resolve(policy.ledger).resolve()
     if "ledger_key" not in engine.binds:
-        engine.binds = {**engine.binds, "ledger_key": read_key(path) or "0" * 64}
+        engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}
     load_history(engine, path, policy.sensitive[0] if policy.republish.m else None)
 
 

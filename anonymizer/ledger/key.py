@@ -64,6 +64,14 @@ def digest(key: str, text: str) -> str:
     return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
 
 
+def bound(key: str) -> str:
+    """What statements are bound to in the place of a key: 128 bits that follow from it.
+
+    With them the text that a digest is made of mostly fits into one block of MD5.
+    """
+    return digest(key, "statements")[:32]
+
+
 def _unreadable(ledger: Path) -> Problem:
     return Problem(
         "ledger",

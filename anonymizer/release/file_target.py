@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import EngineError, Problem, TargetError
 from anonymizer.release import objects
 from anonymizer.release.manifest_files import refresh
 from anonymizer.release.names import Names
@@ -42,10 +42,15 @@ class FileTarget:
         return self.path.with_name(f"{self.path.name}.wal")
 
     def check(self) -> None:
-        """Raises TargetError for a target that cannot be replaced.
+        """Raises TargetError for a target that cannot be replaced."""
+        import duckdb
 
-        Touches nothing but the JSON files of its releases, where a killed run left them stale.
-        """
+        self.check_place()
+        with duckdb.connect() as connection:
+            self.check_content(DuckDBEngine(connection, owned=True))
+
+    def check_place(self) -> None:
+        """Raises TargetError for a place in which no file can be replaced."""
         where = "publish.database"
         folder = self.path.parent
         if not folder.is_dir():
@@ -60,22 +65,20 @@ class FileTarget:
                     hint="close that process, or open and close the file once with duckdb",
                 )
             )
-        if self.path.exists():
-            self._check_existing(where)
-
-    def _check_existing(self, where: str) -> None:
-        import duckdb
-
-        if not self.path.is_file() or not os.access(self.path, os.W_OK):
+        if self.path.exists() and not (self.path.is_file() and os.access(self.path, os.W_OK)):
             raise TargetError(Problem(where, "is not a file that can be replaced"))
+
+    def check_content(self, engine: DuckDBEngine) -> None:
+        """Raises TargetError for a file that holds what is not ours.
+
+        Touches nothing but the JSON files of its releases, where a killed run left them stale.
+        """
+        if not self.path.exists():
+            return
+        where = "publish.database"
         try:
-            with duckdb.connect(str(self.path), read_only=True) as connection:
-                engine = DuckDBEngine(connection, owned=True)
-                catalog = str(engine.raw("select current_catalog()", where)[0][0])
-                others = objects.foreign(engine, catalog)
-                if not others:
-                    refresh(engine, catalog, self.path)
-        except duckdb.Error as error:
+            engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", where)
+        except EngineError as error:
             raise TargetError(
                 Problem(
                     where,
@@ -83,6 +86,12 @@ class FileTarget:
                     hint="close the process that writes to it, or name another file",
                 )
             ) from error
+        try:
+            others = objects.foreign(engine, PREVIOUS)
+            if not others:
+                refresh(engine, PREVIOUS, self.path)
+        finally:
+            engine.raw(f"detach {PREVIOUS}", where)
         if others:
             listed = ", ".join(sorted(f"{schema}.{name}" for schema, name in others)[:3])
             raise TargetError(

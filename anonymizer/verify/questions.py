@@ -62,10 +62,17 @@ class Question:
             parameters = {name: _bare(value) for name, value in parameters.items()}
         return render(self.template, parameters).text
 
-    def ask(self, run_sql: RunSql) -> Check:
-        """Judge the release. What breaks the condition is counted in the database."""
-        if self.provable and run_sql(self.sql(proof=True))[0][0] == 0:
-            return self.answered((0, 0))
+    def ask(self, run_sql: RunSql, proofs: dict[str, bool] | None = None) -> Check:
+        """Judge the release. What breaks the condition is counted in the database.
+
+        `proofs` keeps by its text what every proof said: several questions may have one in common.
+        """
+        if self.provable:
+            proof, told = self.sql(proof=True), {} if proofs is None else proofs
+            if proof not in told:
+                told[proof] = run_sql(proof)[0][0] == 0
+            if told[proof]:
+                return self.answered((0, 0))
         return self.answered(run_sql(self.sql(figure=True))[0])
 
     def answered(self, row: Sequence[Any]) -> Check:
@@ -99,7 +106,8 @@ def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]
     asked = tuple(questions)
     at_once = getattr(run_sql, "at_once", None)
     if at_once is None:
-        return tuple(question.ask(run_sql) for question in asked)
+        proofs: dict[str, bool] = {}
+        return tuple(question.ask(run_sql, proofs) for question in asked)
     found = at_once([question.sql(figure=True) for question in asked])
     return tuple(question.answered(rows[0]) for question, rows in zip(asked, found, strict=True))
 

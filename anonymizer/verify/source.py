@@ -20,6 +20,8 @@ from anonymizer.verify.result import RunSql, Verification, verification
 
 ROWS = "anonymizer:rows"
 """Column of the compared pairs with the number of their rows."""
+KEPT = ("sensitive", "keep")
+"""Roles of columns that are published as they were, but for buckets and tables of their own."""
 PROVABLE = frozenset({"source_covers", "source_flags", "source_equal", "source_bucket"})
 """Conditions whose templates have a cheaper statement that proves them."""
 
@@ -125,6 +127,15 @@ def _questions(
     promoted: bool,
 ) -> Iterator[Question]:
     rows = {**tables, "suppressed": suppressed}
+    plain = [
+        {
+            "name": column.name,
+            "physical": originals.values[column.column],
+            "type": type_sql(column.sql_type),
+        }
+        for column in layout.columns
+        if column.column not in layout.tables and column.bucket is None and column.role in KEPT
+    ]
     yield _question("source_rows", None, rows)
     shown = {**tables, "data": view, "columns": [ident(name) for name in published(layout)]}
     shown["digested"] = _digested(layout)
@@ -134,7 +145,7 @@ def _questions(
         yield _question("source_persons", None, persons)
     for column in layout.columns:
         if column.column not in layout.tables:
-            place = {**tables, "place": _place(layout, column), "rows": ROWS}
+            place = {**tables, "place": _place(layout, column), "rows": ROWS, "plain": plain}
             place["paired"] = columns.get(column.column)
             yield from _of_column(column, originals, place, promoted)
             continue
@@ -195,7 +206,7 @@ def _of_column(
             if not promoted:
                 bucketed = {**flags, "bucketed": True}
                 yield _question("source_flags", column.column, bucketed, "source_unflagged")
-    elif column.role in ("sensitive", "keep"):
+    elif column.role in KEPT:
         yield _question("source_equal", column.column, parameters)
 
 
