@@ -91,10 +91,12 @@ def _value(column: str, sql_type: str) -> Sql:
 def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None:
     """What tells a row apart beside its quasi-identifiers: the key, or all other columns.
 
-    Injective: every text is preceded by its length, NULL by -1.
+    None where nothing has to. Injective: every text is preceded by its length, NULL by -1.
     """
     if policy.key is not None:
         return Sql(_text(policy.key, profile))
+    if not _told_apart(policy, roles):
+        return None
     quasi = {a.column for a in roles.quasi}
     others = [_text(name, profile) for name, _ in profile.columns if name not in quasi]
     if not others:
@@ -196,7 +198,7 @@ def coded_stages(
         "word_of_known_codes": [
             (word.packed(lambda a: f"coalesce({a.d}.code, 0)"), word.name) for word in words
         ],
-        "has_identity": policy.key is not None or _has_others(policy, roles),
+        "has_identity": _told_apart(policy, roles),
         "carried": carried,
         "suppressed": suppressed(policy, roles),
         "persons_whole": policy.person is not None,
@@ -269,8 +271,14 @@ def person_stages(
     return (Guard(one_tuple, explain, SourceError), numbers)
 
 
-def _has_others(policy: Policy, roles: Roles) -> bool:
-    return len(policy.columns) > len(roles.quasi)
+def _told_apart(policy: Policy, roles: Roles) -> bool:
+    """Whether rows with equal quasi-identifiers have to be told apart.
+
+    Where nothing else of them is published or remembered, any of them may stand for any other.
+    """
+    if policy.person is not None or policy.ledger is not None:
+        return policy.key is not None or len(policy.columns) > len(roles.quasi)
+    return policy.key is not None or bool(roles.sensitive or roles.kept or roles.flagged)
 
 
 def tuple_keys(roles: Roles) -> list[Sql]:
