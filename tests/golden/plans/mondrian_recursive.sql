@@ -673,7 +673,6 @@ lost as (
 ),
 weighed as (
     select l.class_id, min(l.cut) as attribute
-        , arg_min(l.left_several, l.cut) as left_several, arg_min(l.right_several, l.cut) as right_several
     from lost l
     join (select class_id, min(lost) as lost from lost group by class_id) b on b.class_id = l.class_id and b.lost = l.lost
     group by l.class_id
@@ -685,10 +684,11 @@ cuts as (
         -- a half that is too small to be cut again is final at once
         c.kept_left < 4 as left_closed,
         c.n_all - c.kept_left < 4 as right_closed
-        , coalesce(w.left_several, -1) as left_several
-        , coalesce(w.right_several, -1) as right_several
+        , coalesce(l.left_several, -1) as left_several
+        , coalesce(l.right_several, -1) as right_several
     from contenders c
     left join weighed w on w.class_id = c.class_id
+    left join lost l on l.class_id = w.class_id and l.cut = w.attribute
     where c.attribute = coalesce(w.attribute, c.attribute) and (w.attribute is not null or c.rank = 1)
 )
 
