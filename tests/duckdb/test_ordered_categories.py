@@ -1,42 +1,41 @@
-"""Ordered distance between categories with a hierarchy: search and verifier rank them alike."""
+"""Ordered distance is for values that have an order: a hierarchy gives categories none."""
 
 from __future__ import annotations
 
-import random
-from collections import defaultdict
-from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.oracle.models import t_closeness
+from anonymizer.errors import AnonymizerError
 from tests.runs import policy, published, run, source
 
 GRADES = ("low", "fair", "middle", "good", "high")
 """In the order of the hierarchy's leaves, which is not that of the texts."""
+TYPES = {"age": "INTEGER", "grade": "VARCHAR"}
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_categories_with_a_hierarchy_are_ranked_by_their_texts(tmp_path: Path, seed: int) -> None:
-    draw = random.Random(seed)
-    rows = [
-        (draw.randrange(30), draw.choice("abcd"), draw.choices(GRADES, (5, 1, 3, 1, 4))[0])
-        for _ in range(200)
-    ]
-    tree = tmp_path / "grades.csv"
+def graded(folder: Path, distance: str, **more: Any) -> Any:
+    tree = folder / "grades.csv"
     tree.write_text(
         "".join(f"{g};{'upper' if i > 2 else 'lower'};*\n" for i, g in enumerate(GRADES))
     )
-    grade = {
-        "role": "sensitive",
-        "hierarchy": {"file": tree.name},
-        "protect": {"t_closeness": {"t": 0.15, "distance": "ordered"}},
-    }
-    types = {"age": "INTEGER", "town": "VARCHAR", "grade": "VARCHAR"}
-    told = policy(tmp_path, {"age": "quasi", "town": "quasi", "grade": grade})
-    release = run(told, source(tmp_path, types, rows))
-    classes = defaultdict(list)
-    for row in published(release):
-        classes[row["class_id"]].append(row["grade"])
-    assert len(classes) > 1
-    assert t_closeness(classes, "ordered", order=sorted(GRADES)).worst <= Fraction(15, 100)
+    rule = {"t_closeness": {"t": 0.5, "distance": distance}}
+    grade = {"role": "sensitive", "hierarchy": {"file": tree.name}, "protect": rule, **more}
+    return policy(folder, {"age": "quasi", "grade": grade})
+
+
+@pytest.mark.parametrize("kind", [{}, {"kind": "categorical"}], ids=["found", "given"])
+def test_categories_with_a_hierarchy_are_refused(tmp_path: Path, kind: dict[str, str]) -> None:
+    people = source(tmp_path, TYPES, [(i % 7, GRADES[i % 5]) for i in range(70)])
+    with pytest.raises(AnonymizerError) as raised:
+        run(graded(tmp_path, "ordered", **kind), people)
+    (problem,) = raised.value.problems
+    assert problem.path == "columns.grade.protect.t_closeness.distance"
+    assert "hierarchical" in (problem.hint or "")
+    assert not (tmp_path / "release.duckdb").exists()
+
+
+def test_the_way_out_works(tmp_path: Path) -> None:
+    people = source(tmp_path, TYPES, [(i % 7, GRADES[i % 5]) for i in range(70)])
+    assert len(published(run(graded(tmp_path, "hierarchical"), people))) == 70

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ORDERED_BUILDERS = ("conventional", "divisor", "cardinality", "on_the_fly", "intervals")
 """Builders of intervals: for numbers and dates."""
 
-NO_STRUCTURE = "add a hierarchy to the column, or distance: equal"
+NO_STRUCTURE = "add a hierarchy to the column for distance: hierarchical, or distance: equal"
 
 
 def some_column(policy: Policy) -> Iterator[Problem]:
@@ -107,9 +107,9 @@ def distance_has_order(policy: Policy) -> Iterator[Problem]:
     """The distances of t-closeness need the structure that they measure."""
     for name, column in policy.columns.items():
         rule = column.protect.t_closeness if column.protect is not None else None
-        if rule is None or column.hierarchy is not None:
+        if rule is None:
             continue
-        if rule.distance == "hierarchical":
+        if rule.distance == "hierarchical" and column.hierarchy is None:
             path = column_path(name, "protect", "t_closeness", "distance")
             yield Problem(path, "hierarchical needs a hierarchy", hint=NO_STRUCTURE)
         if column.kind is not None:
@@ -119,8 +119,8 @@ def distance_has_order(policy: Policy) -> Iterator[Problem]:
 def order_of_categories(name: str, column: Column, kind: str) -> Iterator[Problem]:
     """An ordered distance over a kind without order; asked again when the source tells the kind."""
     rule = column.protect.t_closeness if column.protect is not None else None
-    if rule is None or column.hierarchy is not None:
-        return
-    if rule.distance == "ordered" and kind == "categorical":
+    if rule is not None and rule.distance == "ordered" and kind == "categorical":
         path = column_path(name, "protect", "t_closeness", "distance")
-        yield Problem(path, "ordered needs an order, which categories lack", hint=NO_STRUCTURE)
+        # a hierarchy groups values; the order of its leaves is not in a release to be judged by
+        hint = NO_STRUCTURE if column.hierarchy is None else "distance: hierarchical, or equal"
+        yield Problem(path, "ordered needs an order, which categories lack", hint=hint)

@@ -326,7 +326,7 @@ with grouped as (
 select row_number() over (order by t1) as unit, *, cast(t1 // 216 as integer) as c1, cast((t1 // 27) % 8 as integer) as c2, cast((t1 // 3) % 9 as integer) as c3, cast((t1) % 3 as integer) as c4
 from grouped;
 
--- values of ill: The values of one sensitive column among the rows that are published, in their own order, which is that of ordered distances for the verifier as well.
+-- values of ill: The values of one sensitive column among the rows that are published, in their own order.
 create or replace table anon_scratch.main.reference_1 as
 with counted as (
     select s1 as original, count(*) as q
@@ -378,7 +378,7 @@ join anon_scratch.main.units u on u.t1 = r.t1
 join anon_scratch.main.reference_1 f on f.original is not distinct from r.s1
 group by u.unit, f.value;
 
--- values of cost: The values of one sensitive column among the rows that are published, in their own order, which is that of ordered distances for the verifier as well.
+-- values of cost: The values of one sensitive column among the rows that are published, in their own order.
 create or replace table anon_scratch.main.reference_2 as
 with counted as (
     select s2 as original, count(*) as q
