@@ -76,6 +76,15 @@ class DuckDBEngine(Engine):
         if self.free_threads and rows <= FEW_ROWS:
             self.connection.execute("set threads = 1")
 
+    @contextmanager
+    def in_any_order(self) -> Iterator[None]:
+        """Rows written meanwhile may lie in any order, so that no block waits for another."""
+        self.connection.execute("set preserve_insertion_order = false")
+        try:
+            yield
+        finally:
+            self.connection.execute("set preserve_insertion_order = true")
+
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL."""
         rows = self.raw(f"describe select * from {relation}", where)
@@ -209,7 +218,7 @@ def own_connection(
         connection.execute(f"set allowed_paths = [{', '.join(lit(f).text for f in files)}]")
         with scratch(connection):
             connection.execute("set enable_external_access = false")
-            connection.execute("set allowed_configs = ['threads']")
+            connection.execute("set allowed_configs = ['threads', 'preserve_insertion_order']")
             connection.execute("set lock_configuration = true")
             yield DuckDBEngine(
                 connection,

@@ -168,9 +168,7 @@ class Comparison:
 
     def _old(self, at: int, entry: Entry) -> Compared:
         places = tuple(
-            Place(f, at, Sql(f"buckets[{entry.facets.index(f.column) + 1}]"))
-            for f in self.facets
-            if f.column in entry.facets
+            Place(f, at, entry.place(f.column)) for f in self.facets if f.column in entry.facets
         )
         pairs = tuple(
             (mark.index, entry.marks.index(mark.column) + 1)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import runfolder
-from anonymizer.compile import ident, lit
+from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.ledger.facets import CLASS
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, SIGNATURES
 
 PENDING = "pending"
@@ -46,6 +47,11 @@ class Entry:
         for name in ("facets", "scopes", "marks"):
             named[name] = tuple(named[name])
         return cls(**named)
+
+    def place(self, column: str) -> Sql:
+        """Where its members have their group of a protected column."""
+        index = self.facets.index(column)
+        return Sql("class_id" if self.scopes[index] == CLASS else f"buckets[{index + 1}]")
 
     def sql(self) -> str:
         """The row of it in the table of releases."""

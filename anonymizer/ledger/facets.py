@@ -14,6 +14,8 @@ from anonymizer.release.layout import Layout
 
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 """Types whose values are equal where their texts are, and cheaper to compare."""
+CLASS, BUCKET = "class", "bucket"
+"""Scopes of a protected column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,6 @@ class Facet:
     that says so."""
     sql_type: str = "VARCHAR"
     """Type of that value."""
-    unique: bool = False
-    """Whether the release was judged to have no value twice in a bucket."""
 
     @property
     def numbered(self) -> Sql:
@@ -61,7 +61,12 @@ class Facet:
     @property
     def place(self) -> Sql:
         """The row's group among the members."""
-        return Sql(f"b{self.index}")
+        return Sql(f"b{self.index}") if self.dealt else Sql("class_id")
+
+    @property
+    def dealt(self) -> bool:
+        """Whether the values were dealt into buckets, so that the group is not the class."""
+        return self.scope == BUCKET
 
     @property
     def alias(self) -> Sql:
@@ -87,15 +92,12 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
         found.append(
             Facet(
                 column=column.column,
-                scope="bucket" if column.bucket else "class",
+                scope=BUCKET if column.bucket else CLASS,
                 index=len(found) + 1,
                 group=Sql(f"l.{ident(group)}"),
                 physical=physical[column.column],
                 least=max(2, least, republished or 0),
                 sql_type=column.sql_type,
-                unique=column.bucket is not None
-                and described.protect is not None
-                and described.protect.l_diversity is not None,
             )
         )
     return tuple(found)

@@ -11,6 +11,7 @@ from pathlib import Path
 from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.ledger.access import attached, is_ledger
+from anonymizer.ledger.facets import CLASS
 from anonymizer.ledger.tables import (
     DICTIONARY,
     HISTORY,
@@ -21,6 +22,8 @@ from anonymizer.ledger.tables import (
     SIGNATURES,
 )
 
+KNOWN = "list_sort(list_distinct(signature))"
+"""A signature as a set: the ledger keeps values as often as they occurred."""
 EMPTY = (
     (
         HISTORY,
@@ -49,11 +52,13 @@ def _load(engine: DuckDBEngine, column: str) -> None:
         f"  list_sort(list_distinct(list(release))) as releases from {ident(MEMBERS)}"
         "  where person is not null group by person),"
         " shown as (select m.person, min(m.lineage) as lineage,"
-        f"  min(m.buckets[list_position(e.facets, {lit(column)})]) as grp, m.release,"
+        f"  min(case when e.scopes[list_position(e.facets, {lit(column)})] = {lit(CLASS)}"
+        f"  then m.class_id else m.buckets[list_position(e.facets, {lit(column)})] end) as grp,"
+        "  m.release,"
         "  min(l.releases) as releases, min(m.since) as since"
         f"  from {ident(MEMBERS)} m join latest l on l.person = m.person and l.release = m.release"
         f"  join {ident(RELEASES)} e on e.release = m.release group by m.person, m.release),"
-        f" signatures as (select release, grp, signature from {ident(SIGNATURES)}"
+        f" signatures as (select release, grp, {KNOWN} as signature from {ident(SIGNATURES)}"
         f"  where facet = {lit(column)}),"
         # ids of signatures follow their content, so that they do not depend on any order of rows
         " numbered as (select signature, row_number() over (order by signature) as id"
@@ -66,7 +71,8 @@ def _load(engine: DuckDBEngine, column: str) -> None:
     engine.raw(
         f"insert into {ident(HISTORY_VALUES)} select id, unnest(signature) from"
         " (select signature, row_number() over (order by signature) as id from"
-        f" (select distinct signature from {ident(SIGNATURES)} where facet = {lit(column)}))",
+        f" (select distinct {KNOWN} as signature from {ident(SIGNATURES)}"
+        f"  where facet = {lit(column)}))",
         "ledger",
     )
     engine.raw(

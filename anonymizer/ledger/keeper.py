@@ -11,7 +11,7 @@ from typing import Any
 from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Table, ident, lit, render
+from anonymizer.compile import Sql, Table, ident, lit, render
 from anonymizer.engines.duckdb import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
 from anonymizer.ledger import entries as ledger_entries
@@ -105,7 +105,7 @@ class Keeper:
         """
         seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
         self._gather(engine, roles, layout, seen, link, originals)
-        counts = _counted(engine)
+        counts = _counted(engine, several=self.policy.person is not None)
         comparison = Comparison(
             engine,
             seen,
@@ -123,9 +123,10 @@ class Keeper:
             if found.problems:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
-            with transaction(engine):
-                self._write(engine, number, secret_digest, seen, pseudonyms, counts)
-            settle_down(engine)
+            with engine.in_any_order():
+                with transaction(engine):
+                    self._write(engine, number, secret_digest, seen, pseudonyms, counts)
+                settle_down(engine)
         self.remembered = True
         return found
 
@@ -148,6 +149,7 @@ class Keeper:
             "link": link,
             "original": originals,
             "facets": seen,
+            "places": _places(seen),
             "group": layout.class_id or layout.group_id,
             "number": layout.person_id,
             "spells": SPELLS if self._invariant else None,
@@ -187,7 +189,8 @@ class Keeper:
         engine.raw(entry.sql(), "ledger")
         fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
         members = ident(NEW_MEMBERS)
-        buckets = ", ".join(f"n.{facet.place}" for facet in seen)
+        groups = ", ".join(f"n.{facet.place}" for facet in seen)
+        buckets = f"[{groups}]" if any(facet.dealt for facet in seen) else "null"
         if self._appends:
             lineages = (
                 f" left join (select m.class_id, min(h.lineage) as lineage from {members} m"
@@ -199,7 +202,7 @@ class Keeper:
             lineages, lineage = "", fresh
         engine.raw(
             f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id, n.number,"
-            f" cast([{buckets}] as bigint[]), n.marks, {lineage}, coalesce(n.since, {lit(number)})"
+            f" cast({buckets} as bigint[]), n.marks, {lineage}, coalesce(n.since, {lit(number)})"
             f" from {members} n{lineages}",
             "ledger",
         )
@@ -243,6 +246,14 @@ class Keeper:
             settle_down(engine)
 
 
+def _places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:
+    """The groups of the members, each with the columns that it shows values of."""
+    places: dict[str, list[Facet]] = {}
+    for facet in seen:
+        places.setdefault(facet.place.text, []).append(facet)
+    return [(held[0].place, held) for held in places.values()]
+
+
 @dataclass(frozen=True, slots=True)
 class _Counts:
     """Of the members of the new release."""
@@ -258,10 +269,13 @@ class _Counts:
         return self.rows > self.persons
 
 
-def _counted(engine: DuckDBEngine) -> _Counts:
+def _counted(engine: DuckDBEngine, *, several: bool) -> _Counts:
+    """`several`: whether persons may repeat. Keys were found to be unique, and rows without one
+    are numbered.
+    """
     row = engine.raw(
-        "select count(person), count(distinct person), count(*) filter (where person is null)"
-        f" from {ident(NEW_MEMBERS)}",
+        f"select count(person), count({'distinct ' if several else ''}person),"
+        f" count(*) filter (where person is null) from {ident(NEW_MEMBERS)}",
         "ledger",
     )[0]
     return _Counts(*map(int, row))

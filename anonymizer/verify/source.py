@@ -11,17 +11,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.compile import Table, ident, render
 from anonymizer.release.layout import Layout, PublishedColumn
 from anonymizer.verify.columns import cell_parts, published, quasi, type_sql
 from anonymizer.verify.pairs import Paired, pair, paired
 from anonymizer.verify.questions import Question, ask_all
 from anonymizer.verify.result import RunSql, Verification, verification
+from anonymizer.verify.staged import (
+    AS_THEY_WERE,
+    kept_columns,
+    plain,
+    proved_together,
+    staged_proof,
+)
 
 ROWS = "anonymizer:rows"
 """Column of the compared pairs with the number of their rows."""
-KEPT = ("sensitive", "keep")
-"""Roles of columns that are published as they were, but for buckets and tables of their own."""
 PROVABLE = frozenset({"source_covers", "source_flags", "source_equal", "source_bucket"})
 """Conditions whose templates have a cheaper statement that proves them."""
 
@@ -67,12 +72,18 @@ def verify_against_source(
     here, that holds cells and originals side by side; without it they are joined for every column.
     `pairs` is one that holds every different pair of them, which is enough to prove that cells
     cover, and no more.
-    `digests` says that the engine has 64-bit digests, as DuckDB does: equal tables and buckets are
-    then told by the sums of the digests of their rows. Where those differ, rows are compared.
+    `digests` says that the engine has 64-bit digests, as DuckDB does: equal tables, buckets and
+    columns are then told by the sums of the digests of their rows. Where those differ, rows are
+    compared.
     """
     if compared is not None:
         run_sql(compare(originals, link, layout, compared))
-    columns = paired(layout, originals.values, originals.flags)
+    kept = kept_columns(originals, layout, run_sql) if digests else {}
+    columns = {
+        name: column
+        for name, column in paired(layout, originals.values, originals.flags).items()
+        if name not in kept
+    }
     tables: dict[str, Any] = {
         "link": link,
         "original": originals.table,
@@ -85,7 +96,10 @@ def verify_against_source(
     }
     if pairs is not None and columns:
         run_sql(pair(columns, tables, pairs))
-    asked = _questions(originals, tables, columns, view, layout, suppressed, promoted)
+    asked = tuple(_questions(originals, tables, columns, view, layout, suppressed, promoted))
+    if digests:
+        proof = staged_proof(originals, link, view, layout, kept, suppressed)
+        asked = proved_together(asked, proof, kept)
     return verification(ask_all(asked, run_sql))
 
 
@@ -127,25 +141,23 @@ def _questions(
     promoted: bool,
 ) -> Iterator[Question]:
     rows = {**tables, "suppressed": suppressed}
-    plain = [
+    same = [
         {
             "name": column.name,
             "physical": originals.values[column.column],
             "type": type_sql(column.sql_type),
         }
-        for column in layout.columns
-        if column.column not in layout.tables and column.bucket is None and column.role in KEPT
+        for column in plain(layout)
     ]
     yield _question("source_rows", None, rows)
     shown = {**tables, "data": view, "columns": [ident(name) for name in published(layout)]}
-    shown["digested"] = _digested(layout)
-    yield replace(_question("source_link", None, shown), provable=tables["digests"])
+    yield _question("source_link", None, shown)
     if layout.person_id is not None and originals.person is not None:
         persons = {**tables, "person": layout.person_id, "physical": originals.person}
         yield _question("source_persons", None, persons)
     for column in layout.columns:
         if column.column not in layout.tables:
-            place = {**tables, "place": _place(layout, column), "rows": ROWS, "plain": plain}
+            place = {**tables, "place": _place(layout, column), "rows": ROWS, "plain": same}
             place["paired"] = columns.get(column.column)
             yield from _of_column(column, originals, place, promoted)
             continue
@@ -161,25 +173,6 @@ def _questions(
         }
         question = _question("source_values", column.column, separated)
         yield replace(question, provable=tables["digests"] and layout.person_id is None)
-
-
-def _digested(layout: Layout) -> list[Sql]:
-    """The published columns as a digest of rows takes them.
-
-    Texts of cells are texts, however the link carries them. Lists come after their lengths: a
-    digest of several columns runs through the members of a list and shows no end of it.
-    """
-    kinds = {c.name: c for c in quasi(layout) if c.name is not None and c.lo is None}
-    digested: list[Sql] = []
-    for name in published(layout):
-        column, cell = kinds.get(name), ident(name)
-        if column is None:
-            digested.append(cell)
-        elif column.list_cells:
-            digested += [Sql(f"len({cell})"), cell]
-        else:
-            digested.append(Sql(f"cast({cell} as varchar)"))
-    return digested
 
 
 def _of_column(
@@ -206,7 +199,7 @@ def _of_column(
             if not promoted:
                 bucketed = {**flags, "bucketed": True}
                 yield _question("source_flags", column.column, bucketed, "source_unflagged")
-    elif column.role in KEPT:
+    elif column.role in AS_THEY_WERE:
         yield _question("source_equal", column.column, parameters)
 
 

@@ -2,16 +2,16 @@
 create or replace table anon_scratch.main.ledger_numbered as
 select 'sex' as facet, cast(md5_number_lower(text) >> 1 as bigint) as value, text
 from (
-    select distinct cast(o.q4 as varchar) as text
-    from anon_scratch.main.originals o
-    where o.q4 is not null
+    select distinct cast(value as varchar) as text
+    from (select distinct o.q4 as value from anon_scratch.main.originals o)
+    where value is not null
 )
 union all
 select 'ill' as facet, cast(md5_number_lower(text) >> 1 as bigint) as value, text
 from (
-    select distinct cast(o.s1 as varchar) as text
-    from anon_scratch.main.originals o
-    where o.s1 is not null
+    select distinct cast(value as varchar) as text
+    from (select distinct o.s1 as value from anon_scratch.main.originals o)
+    where value is not null
 );
 
 -- ledger/members.sql.j2
@@ -40,19 +40,21 @@ left join (
 
 -- ledger/signatures.sql.j2
 create or replace table anon_scratch.main.ledger_signatures as
-select
-    'sex' as facet,
-    grp,
-    list_sort(coalesce(list(value) filter (where value is not null), cast([] as bigint[]))) as signature
-from (select b1 as grp, t1 as value from anon_scratch.main.ledger_members where b1 is not null)
-group by grp
+with shown_1 as (
+    select b1 as grp, list(t1) as t1
+    from anon_scratch.main.ledger_members
+    where b1 is not null
+    group by b1
+),
+shown_2 as (
+    select b2 as grp, list(t2) as t2
+    from anon_scratch.main.ledger_members
+    where b2 is not null
+    group by b2
+)
+select 'sex' as facet, grp, t1 as signature from shown_1
 union all
-select
-    'ill' as facet,
-    grp,
-    list_sort(coalesce(list(value) filter (where value is not null), cast([] as bigint[]))) as signature
-from (select b2 as grp, t2 as value from anon_scratch.main.ledger_members where b2 is not null)
-group by grp;
+select 'ill' as facet, grp, t2 as signature from shown_2;
 
 -- ledger/dictionary.sql.j2
 create or replace table anon_scratch.main.ledger_dictionary as
@@ -176,7 +178,7 @@ case when since <= 1 then g1_1 end as g1_1,
     group by all
 ),
 own_0 as (
-    select grp, signature
+    select grp, list_distinct(signature) as signature
     from anon_scratch.main.ledger_signatures
     where facet = 'sex'
 ),
@@ -187,7 +189,7 @@ sets_0 as (
     group by v.groups
 ),
 own_1 as (
-    select grp, signature
+    select grp, list_distinct(signature) as signature
     from "anon_ledger"."anonymizer_ledger"."signatures"
     where facet = 'sex' and release = 1
 ),
@@ -233,7 +235,7 @@ case when since <= 1 then g1_2 end as g1_2,
     group by all
 ),
 own_0 as (
-    select grp, signature
+    select grp, list_distinct(signature) as signature
     from anon_scratch.main.ledger_signatures
     where facet = 'ill'
 ),
@@ -244,7 +246,7 @@ sets_0 as (
     group by v.groups
 ),
 own_1 as (
-    select grp, signature
+    select grp, list_distinct(signature) as signature
     from "anon_ledger"."anonymizer_ledger"."signatures"
     where facet = 'ill' and release = 1
 ),

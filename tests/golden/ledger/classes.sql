@@ -2,9 +2,9 @@
 create or replace table anon_scratch.main.ledger_numbered as
 select 'ill' as facet, cast(md5_number_lower(text) >> 1 as bigint) as value, text
 from (
-    select distinct cast(o.s1 as varchar) as text
-    from anon_scratch.main.originals o
-    where o.s1 is not null
+    select distinct cast(value as varchar) as text
+    from (select distinct o.s1 as value from anon_scratch.main.originals o)
+    where value is not null
 );
 
 -- ledger/members.sql.j2
@@ -15,7 +15,7 @@ select
 cast(null as bigint) as number,
     cast([o.mark1] as uhugeint[]) as marks,
 0 as since
-    , cast(l."class_id" as bigint) as b1, v1.value as t1
+    , v1.value as t1
 from anon_scratch.main.link l
 left join (select
     rowid as row_ref,
@@ -29,33 +29,34 @@ left join (
 
 -- ledger/signatures.sql.j2
 create or replace table anon_scratch.main.ledger_signatures as
-select
-    'ill' as facet,
-    grp,
-    list_sort(coalesce(list(value) filter (where value is not null), cast([] as bigint[]))) as signature
-from (select distinct b1 as grp, t1 as value from anon_scratch.main.ledger_members where b1 is not null)
-group by grp;
+with shown_1 as (
+    select class_id as grp, list(t1) as t1
+    from anon_scratch.main.ledger_members
+    where class_id is not null
+    group by class_id
+)
+select 'ill' as facet, grp, t1 as signature from shown_1;
 
 -- ledger/dictionary.sql.j2
 create or replace table anon_scratch.main.ledger_dictionary as
 select facet, value, text
 from anon_scratch.main.ledger_numbered
 where facet = 'ill'
-    and value in (select t1 from anon_scratch.main.ledger_members where b1 is not null);
+    and value in (select t1 from anon_scratch.main.ledger_members where class_id is not null);
 
 -- ledger/seen.sql.j2
 create or replace table anon_scratch.main.ledger_seen as
 with r0 as (
     select
         person, class_id as c, number as n, marks as m, since
-, b1 as g_1, t1
+, class_id as g_1, t1
     from anon_scratch.main.ledger_members
     where person is not null
 ),
 r1 as (
     select
         person, class_id as c, number as n, marks as m, since
-, buckets[1] as g_1
+, class_id as g_1
     from "anon_ledger"."anonymizer_ledger"."members"
     where release = 1 and person is not null
 )
@@ -148,7 +149,7 @@ case when since <= 1 then g1_1 end as g1_1,
     group by all
 ),
 own_0 as (
-    select grp, signature
+    select grp, list_distinct(signature) as signature
     from anon_scratch.main.ledger_signatures
     where facet = 'ill'
 ),
@@ -156,7 +157,7 @@ sets_0 as (
     select grp as groups, signature from own_0
 ),
 own_1 as (
-    select grp, signature
+    select grp, list_distinct(signature) as signature
     from "anon_ledger"."anonymizer_ledger"."signatures"
     where facet = 'ill' and release = 1
 ),

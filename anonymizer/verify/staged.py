@@ -1,0 +1,142 @@
+"""One statement that proves what makes the staged rows the release and rows of the source.
+
+It takes an engine with 64-bit digests, as DuckDB has them. Where it proves nothing, every condition
+is asked by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.verify.columns import published, quasi, type_sql
+from anonymizer.verify.questions import Question
+from anonymizer.verify.result import RunSql
+
+if TYPE_CHECKING:
+    from anonymizer.verify.source import Originals
+
+AS_THEY_WERE = ("sensitive", "keep")
+"""Roles of columns that are published as they were, but for buckets and tables of their own."""
+OF_ROWS = frozenset({"source_rows", "source_link"})
+OF_COLUMNS = frozenset({"source_equal", "source_covers"})
+"""The conditions that the statement proves, of rows and of kept columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A published column with the values of the source, as digests take the two."""
+
+    name: str
+    published: Sql
+    original: Sql
+    """Over a row `o` of the originals."""
+    physical: str
+    """The column of its originals."""
+    values: Table | None = None
+    """Its different values, where it is published as text and some of them stand there quoted."""
+
+    @property
+    def quoted(self) -> Sql:
+        """Those of them, joined to the originals."""
+        return ident(f"quoted: {self.name}")
+
+
+def plain(layout: Layout) -> list[PublishedColumn]:
+    """The columns that the rows show as they were, whatever the algorithm."""
+    return [
+        column
+        for column in layout.columns
+        if column.column not in layout.tables
+        and column.bucket is None
+        and column.role in AS_THEY_WERE
+    ]
+
+
+def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[str, Kept]:
+    """Columns whose cells are the originals, by their names in the source.
+
+    Quasi-identifiers are among them where groups alone protect a release: their cells are then the
+    texts of their values, quoted where a cell could mean more than one, and admit nothing else.
+    """
+    kept = {column.column: _kept(originals, column) for column in plain(layout)}
+    if layout.class_id is None and layout.group_id is not None and layout.cells == "text":
+        for column in quasi(layout):
+            values = originals.distinct.get(column.column)
+            if values is None or column.bucket is not None:
+                continue
+            quoted = render("verify/quoted_values.sql.j2", {"values": values}).text
+            kept[column.column] = _written(
+                originals, column, values if run_sql(quoted)[0][0] else None
+            )
+    return kept
+
+
+def _kept(originals: Originals, column: PublishedColumn) -> Kept:
+    name, physical = column.name or "", originals.values[column.column]
+    own = Sql(f"cast(o.{ident(physical)} as {type_sql(column.sql_type)})")
+    return Kept(name, ident(name), own, physical)
+
+
+def _written(originals: Originals, column: PublishedColumn, quoted: Table | None) -> Kept:
+    """A column published as text."""
+    kept = _kept(originals, column)
+    shown, own = (Sql(f"cast({part} as varchar)") for part in (kept.published, kept.original))
+    return Kept(kept.name, shown, own, kept.physical, quoted)
+
+
+def staged_proof(
+    originals: Originals,
+    link: Table,
+    view: Table,
+    layout: Layout,
+    kept: Mapping[str, Kept],
+    suppressed: int,
+) -> str:
+    """The statement; 0 proves the conditions."""
+    names = {column.name for column in kept.values()}
+    parameters = {
+        "link": link,
+        "data": view,
+        "original": originals.table,
+        "row_ref": originals.row_ref,
+        "kept": list(kept.values()),
+        "written": [column.values for column in kept.values()],
+        "rest": _digested(layout, [name for name in published(layout) if name not in names]),
+        "suppressed": suppressed,
+    }
+    return render("verify/source_staged.sql.j2", parameters).text
+
+
+def proved_together(
+    questions: Iterable[Question], proof: str, kept: Container[str]
+) -> tuple[Question, ...]:
+    """The questions, with the statement in the place of their own proofs where it proves them."""
+    return tuple(
+        replace(question, proof=proof)
+        if question.name in OF_ROWS or (question.name in OF_COLUMNS and question.column in kept)
+        else question
+        for question in questions
+    )
+
+
+def _digested(layout: Layout, names: list[str]) -> list[Sql]:
+    """Published columns as a digest of rows takes them.
+
+    Texts of cells are texts, however the link carries them. Lists come after their lengths: a
+    digest of several columns runs through the members of a list and shows no end of it.
+    """
+    kinds = {c.name: c for c in quasi(layout) if c.name is not None and c.lo is None}
+    digested: list[Sql] = []
+    for name in names:
+        column, cell = kinds.get(name), ident(name)
+        if column is None:
+            digested.append(cell)
+        elif column.list_cells:
+            digested += [Sql(f"len({cell})"), cell]
+        else:
+            digested.append(Sql(f"cast({cell} as varchar)"))
+    return digested
