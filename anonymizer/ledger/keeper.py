@@ -104,7 +104,8 @@ class Keeper:
         Raises GuaranteeError, and writes nothing, where the two together tell too much.
         """
         seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
-        self._gather(engine, roles, layout, seen, link, originals)
+        with engine.in_any_order():
+            self._gather(engine, roles, layout, seen, link, originals)
         counts = _counted(engine, several=self.policy.person is not None)
         comparison = Comparison(
             engine,

@@ -8,7 +8,7 @@ multisets, carries what is found here over to the release.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.compile import Table, ident, render
@@ -23,6 +23,7 @@ from anonymizer.verify.staged import (
     plain,
     proved_together,
     staged_proof,
+    values_proof,
 )
 
 ROWS = "anonymizer:rows"
@@ -98,8 +99,9 @@ def verify_against_source(
         run_sql(pair(columns, tables, pairs))
     asked = tuple(_questions(originals, tables, columns, view, layout, suppressed, promoted))
     if digests:
-        proof = staged_proof(originals, link, view, layout, kept, suppressed)
-        asked = proved_together(asked, proof, kept)
+        staged = staged_proof(originals, link, view, layout, kept, suppressed)
+        values = values_proof(originals, link, view, layout)
+        asked = proved_together(asked, staged, values, kept)
     return verification(ask_all(asked, run_sql))
 
 
@@ -171,8 +173,7 @@ def _questions(
             "physical": originals.values[column.column],
             "values_table": Table(layout.tables[column.column], view.schema, view.catalog),
         }
-        question = _question("source_values", column.column, separated)
-        yield replace(question, provable=tables["digests"] and layout.person_id is None)
+        yield _question("source_values", column.column, separated)
 
 
 def _of_column(

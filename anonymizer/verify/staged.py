@@ -1,7 +1,7 @@
-"""One statement that proves what makes the staged rows the release and rows of the source.
+"""Statements that prove what makes the staged rows the release, and rows of the source.
 
-It takes an engine with 64-bit digests, as DuckDB has them. Where it proves nothing, every condition
-is asked by itself.
+They take an engine with 64-bit digests, as DuckDB has them. Where one proves nothing, every
+condition is asked by itself.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 AS_THEY_WERE = ("sensitive", "keep")
 """Roles of columns that are published as they were, but for buckets and tables of their own."""
+OF_VALUES = "source_values"
+"""The condition of separated columns."""
 OF_ROWS = frozenset({"source_rows", "source_link"})
 OF_COLUMNS = frozenset({"source_equal", "source_covers"})
-"""The conditions that the statement proves, of rows and of kept columns."""
+"""The conditions of rows and of kept columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +113,38 @@ def staged_proof(
     return render("verify/source_staged.sql.j2", parameters).text
 
 
+def values_proof(originals: Originals, link: Table, view: Table, layout: Layout) -> str | None:
+    """The statement for the values of all separated columns; None where there is none, or where
+    persons have rows together and values of their own.
+    """
+    columns = [column for column in layout.columns if column.column in layout.tables]
+    if not columns or layout.person_id is not None:
+        return None
+    tables = [Table(layout.tables[c.column], view.schema, view.catalog) for c in columns]
+    parameters = {
+        "link": link,
+        "original": originals.table,
+        "row_ref": originals.row_ref,
+        "group": layout.group_id,
+        "separated": [_kept(originals, column) for column in columns],
+        "values_tables": tables,
+    }
+    return render("verify/source_separated.sql.j2", parameters).text
+
+
 def proved_together(
-    questions: Iterable[Question], proof: str, kept: Container[str]
+    questions: Iterable[Question], staged: str, values: str | None, kept: Container[str]
 ) -> tuple[Question, ...]:
-    """The questions, with the statement in the place of their own proofs where it proves them."""
-    return tuple(
-        replace(question, proof=proof)
-        if question.name in OF_ROWS or (question.name in OF_COLUMNS and question.column in kept)
-        else question
-        for question in questions
-    )
+    """The questions, with the statements in the place of their own proofs where they prove them."""
+
+    def proof(question: Question) -> str | None:
+        if question.name == OF_VALUES:
+            return values
+        if question.name in OF_ROWS or (question.name in OF_COLUMNS and question.column in kept):
+            return staged
+        return None
+
+    return tuple(replace(question, proof=proof(question)) for question in questions)
 
 
 def _digested(layout: Layout, names: list[str]) -> list[Sql]:
