@@ -42,14 +42,22 @@ left join (
 create or replace table anon_scratch.main.ledger_signatures as
 with shown_1 as (
     select b1 as grp, list(t1) as t1
-    from anon_scratch.main.ledger_members
-    where b1 is not null
+    from (
+        select b1, t1
+        from anon_scratch.main.ledger_members
+        where b1 is not null
+        order by b1
+    )
     group by b1
 ),
 shown_2 as (
     select b2 as grp, list(t2) as t2
-    from anon_scratch.main.ledger_members
-    where b2 is not null
+    from (
+        select b2, t2
+        from anon_scratch.main.ledger_members
+        where b2 is not null
+        order by b2
+    )
     group by b2
 )
 select 'sex' as facet, grp, t1 as signature from shown_1
