@@ -98,8 +98,6 @@ Seen = dict[int, tuple[int, frozenset[str]]]
 def observed(folder: Path, people: Mapping[int, Person], ledger: str = "private.duckdb") -> Seen:
     """What the strongest observer knows of the newest release: in which class everybody is, and
     which values the class publishes. Read with the ledger's key, which no observer has."""
-    whole = (folder / f"{ledger}.key").read_text().strip()
-    key = hashlib.sha256(f"{whole}:statements".encode()).hexdigest()[:32]
     with duckdb.connect(str(folder / ledger), read_only=True) as connection:
         connection.execute(f"attach '{folder}/release.duckdb' as published (read_only)").fetchall()
         values = dict(
@@ -114,12 +112,22 @@ def observed(folder: Path, people: Mapping[int, Person], ledger: str = "private.
                 " from anonymizer_ledger.releases)"
             ).fetchall()
         )
-        digests = connection.execute(
-            "select i, md5_number(concat($key, ':person:', i)) from unnest($ids) t(i)",
-            {"key": key, "ids": sorted(people)},
-        ).fetchall()
     return {
         one: (members[digest], frozenset(values[members[digest]]))
-        for one, digest in digests
+        for digest, one in digests(folder, people, ledger).items()
         if digest in members
     }
+
+
+def digests(
+    folder: Path, people: Mapping[int, Person], ledger: str = "private.duckdb"
+) -> dict[int, int]:
+    """Whose digest is whose, for an attacker who has the ledger's key."""
+    whole = (folder / f"{ledger}.key").read_text().strip()
+    key = hashlib.sha256(f"{whole}:statements".encode()).hexdigest()[:32]
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            "select md5_number(concat($key, ':person:', i)), i from unnest($ids) t(i)",
+            {"key": key, "ids": sorted(people)},
+        )
+        return dict(found.fetchall())

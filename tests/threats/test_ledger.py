@@ -19,7 +19,7 @@ from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet
 from anonymizer.ledger.manage import forget_release, listed
 from anonymizer.ledger.tables import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
-from tests.threats.population import Population, policy
+from tests.threats.population import Population, digests, policy
 
 
 @pytest.fixture
@@ -81,6 +81,33 @@ def test_ledger_of_lgb_buckets(tmp_path: Path, people: Population) -> None:
         run(tmp_path, **options)  # nobody came or went: new randomness is a second release
     assert [problem.path for problem in raised.value.problems] == ["columns.disease"]
     assert "the one value that must be theirs" in raised.value.problems[0].message
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "msb"])
+def test_ledger_order_tells_nobodys_value(tmp_path: Path, algorithm: str) -> None:
+    """No place among the members is that of a row of the release, or of a value remembered."""
+    people = Population(seed=3, size=400)
+    people.write(tmp_path / "source.duckdb")
+    protected = {"role": "sensitive", "protect": {"l_diversity": 3}}
+    run(
+        tmp_path,
+        columns={**PROTECTED, "disease": protected, "district": protected},
+        privacy={"k_anonymity": 40} if algorithm == "mondrian" else {},
+        algorithm={"name": algorithm},
+        suppression_limit=0.2,
+    )
+    with duckdb.connect(str(tmp_path / "private.duckdb"), read_only=True) as connection:
+        members = connection.execute(
+            "select person from anonymizer_ledger.members order by rowid"
+        ).fetchall()
+        signatures = connection.execute(
+            "select signature from anonymizer_ledger.signatures"
+        ).fetchall()
+    known = digests(tmp_path, people.people)
+    order = [known[person] for (person,) in members]
+    assert order == sorted(order), "they lie as in the source"
+    assert max(len(values) for (values,) in signatures) > 2
+    assert all(values == sorted(values) for (values,) in signatures)
 
 
 def test_ledger_lets_the_same_classes_pass(tmp_path: Path, people: Population) -> None:

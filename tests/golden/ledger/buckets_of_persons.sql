@@ -36,7 +36,8 @@ left join (
 ) v1 on v1.own = cast(o.q4 as varchar)
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
-) v2 on v2.own = cast(o.s1 as varchar);
+) v2 on v2.own = cast(o.s1 as varchar)
+order by l.row_ref;
 
 -- ledger/signatures.sql.j2
 create or replace table anon_scratch.main.ledger_signatures as
@@ -46,7 +47,7 @@ with shown_1 as (
         select b1, t1
         from anon_scratch.main.ledger_members
         where b1 is not null
-        order by b1
+        order by b1, t1
     )
     group by b1
 ),
@@ -56,7 +57,7 @@ shown_2 as (
         select b2, t2
         from anon_scratch.main.ledger_members
         where b2 is not null
-        order by b2
+        order by b2, t2
     )
     group by b2
 )

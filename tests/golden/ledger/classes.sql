@@ -25,7 +25,8 @@ left join (select
 from anon_scratch.main.snapshot) o on o.row_ref = l.row_ref
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
-) v1 on v1.own = cast(o.s1 as varchar);
+) v1 on v1.own = cast(o.s1 as varchar)
+order by l.row_ref;
 
 -- ledger/signatures.sql.j2
 create or replace table anon_scratch.main.ledger_signatures as
@@ -35,7 +36,7 @@ with shown_1 as (
         select class_id, t1
         from anon_scratch.main.ledger_members
         where class_id is not null
-        order by class_id
+        order by class_id, t1
     )
     group by class_id
 )
