@@ -19,7 +19,7 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.compile import Table
 from anonymizer.measure import query_error
-from anonymizer.verify.source import Originals
+from anonymizer.verify.originals import Originals
 from benchmarks.common import (
     DATA,
     HIERARCHIES,

@@ -19,7 +19,7 @@ from anonymizer.release.beside import attach_release, open_beside, release_file
 from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
-from anonymizer.verify.source import Originals
+from anonymizer.verify.originals import Originals
 
 EARLIER = "anon_earlier"
 SHARE = 0.1

@@ -11,8 +11,8 @@ from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.release.beside import Beside
 from anonymizer.release.layout import Layout, PublishedColumn
 from anonymizer.verify.columns import type_sql
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.result import RunSql
-from anonymizer.verify.source import Originals
 
 MILLION = 1_000_000
 

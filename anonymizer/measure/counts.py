@@ -18,8 +18,8 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.measure.queries import BATCH, ROUNDS
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.release.layout import Layout
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.result import RunSql
-from anonymizer.verify.source import Originals
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from anonymizer.compile import Sql, Table, lit, render, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.release.layout import Layout
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.result import RunSql
-from anonymizer.verify.source import Originals
 
 BATCH = 16
 """Queries per statement: bounds the rows that one statement joins."""

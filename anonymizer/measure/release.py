@@ -7,8 +7,8 @@ from typing import Any
 from anonymizer.compile import Table, render
 from anonymizer.release.layout import Layout, PublishedColumn
 from anonymizer.verify.columns import bucketized, quasi, type_sql
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.result import RunSql
-from anonymizer.verify.source import Originals
 
 Measures = dict[str, float | int | None]
 

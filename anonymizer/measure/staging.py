@@ -9,8 +9,8 @@ from typing import Any
 from anonymizer.compile import Sql, Table, render
 from anonymizer.release.layout import Layout, PublishedColumn
 from anonymizer.verify.columns import quasi, type_sql
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.result import RunSql
-from anonymizer.verify.source import Originals
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.opening import place_of
 from anonymizer.session import Session, open_session
-from anonymizer.verify.source import Originals
+from anonymizer.verify.originals import Originals
 
 RELEASE = "anon_published"
 """Catalog under which a release is attached beside its source."""

@@ -23,8 +23,9 @@ from anonymizer.release.layout import Layout, Requirement
 from anonymizer.release.link import LINK, link_step
 from anonymizer.verify import Verification
 from anonymizer.verify.aids import Aids
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.population import NEEDED, Members
-from anonymizer.verify.source import Originals, verify_against_source
+from anonymizer.verify.source import verify_against_source
 
 ORIGINALS = work("originals")
 COMPARED = work("compared")

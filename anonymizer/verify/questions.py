@@ -48,7 +48,7 @@ class Question:
     instead of the rows (`anonymizer.verify.aids`)."""
     counted: Table | None = None
     """A work table with the values of every group, counted, which figures are read from."""
-    proof: str | None = None
+    shared_proof: str | None = None
     """A statement that proves this condition and others with it, instead of one of its own."""
 
     def sql(self, *, figure: bool = False, anywhere: bool = False, proof: bool = False) -> str:
@@ -69,8 +69,9 @@ class Question:
 
         `proofs` keeps by its text what every proof said: several questions may have one in common.
         """
-        if self.provable or self.proof is not None:
-            proof, told = self.proof or self.sql(proof=True), {} if proofs is None else proofs
+        if self.provable or self.shared_proof is not None:
+            proof = self.shared_proof or self.sql(proof=True)
+            told = {} if proofs is None else proofs
             if proof not in told:
                 told[proof] = run_sql(proof)[0][0] == 0
             if told[proof]:

@@ -8,12 +8,12 @@ multisets, carries what is found here over to the release.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.compile import Table, ident, render
 from anonymizer.release.layout import Layout, PublishedColumn
 from anonymizer.verify.columns import cell_parts, published, quasi, type_sql
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.pairs import Paired, pair, paired
 from anonymizer.verify.questions import Question, ask_all
 from anonymizer.verify.result import RunSql, Verification, verification
@@ -30,27 +30,6 @@ ROWS = "anonymizer:rows"
 """Column of the compared pairs with the number of their rows."""
 PROVABLE = frozenset({"source_covers", "source_flags", "source_equal", "source_bucket"})
 """Conditions whose templates have a cheaper statement that proves them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Originals:
-    """The source as it was read: one row per source row, suppressed ones included."""
-
-    table: Table
-    values: Mapping[str, str]
-    """Source column to the physical column that holds its values."""
-    flags: Mapping[str, str] = field(default_factory=dict)
-    """Semi-sensitive source column to the boolean column that is true (or NULL) where it is so."""
-    nodes: Mapping[str, Table] = field(default_factory=dict)
-    """Source column to a table (value, label): every value with itself and with each ancestor."""
-    person: str | None = None
-    """Physical column that tells whose row it is."""
-    distinct: Mapping[str, Table] = field(default_factory=dict)
-    """Source column to a table (value) of its different values, where they were counted before."""
-    nulls: frozenset[str] = frozenset()
-    """Of these source columns, those that are NULL somewhere, which is not in that table."""
-    row_ref: str = "row_ref"
-    """Column of this table and of the staged rows that joins them."""
 
 
 def verify_against_source(

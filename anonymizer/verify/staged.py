@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.release.layout import Layout, PublishedColumn
 from anonymizer.verify.columns import published, quasi, type_sql
+from anonymizer.verify.originals import Originals
 from anonymizer.verify.questions import Question
 from anonymizer.verify.result import RunSql
-
-if TYPE_CHECKING:
-    from anonymizer.verify.source import Originals
 
 AS_THEY_WERE = ("sensitive", "keep")
 """Roles of columns that are published as they were, but for buckets and tables of their own."""
@@ -144,7 +141,7 @@ def proved_together(
             return staged
         return None
 
-    return tuple(replace(question, proof=proof(question)) for question in questions)
+    return tuple(replace(question, shared_proof=proof(question)) for question in questions)
 
 
 def _digested(layout: Layout, names: list[str]) -> list[Sql]:

@@ -18,7 +18,8 @@ from anonymizer.engines.spark import SparkEngine
 from anonymizer.measure import measure_release
 from anonymizer.release.layout import Requirement
 from anonymizer.verify import Verification, verify_release
-from anonymizer.verify.source import Originals, verify_against_source
+from anonymizer.verify.originals import Originals
+from anonymizer.verify.source import verify_against_source
 from tests.backends.tables import close
 from tests.duckdb import test_verify_form as form
 from tests.duckdb import test_verify_rules as rules

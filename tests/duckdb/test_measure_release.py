@@ -12,7 +12,7 @@ import pytest
 from anonymizer.compile import Table
 from anonymizer.measure import exposure_sql, measure_release
 from anonymizer.release.layout import Layout
-from anonymizer.verify.source import Originals
+from anonymizer.verify.originals import Originals
 from tests.duckdb.test_verify_form import (
     BUCKETS,
     FIG2_LAYOUT,

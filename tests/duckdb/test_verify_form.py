@@ -14,7 +14,8 @@ from anonymizer.compile import Table
 from anonymizer.release.layout import Layout, PublishedColumn, Requirement
 from anonymizer.verify import Verification, verify_release
 from anonymizer.verify.aids import Aids
-from anonymizer.verify.source import Originals, verify_against_source
+from anonymizer.verify.originals import Originals
+from anonymizer.verify.source import verify_against_source
 from tests.oracle import cells, figures
 from tests.oracle.lgb import Requirements, Row, Rule, check_corollary3
 

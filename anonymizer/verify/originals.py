@@ -1,0 +1,29 @@
+"""The source as verification reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from anonymizer.compile import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The source as it was read: one row per source row, suppressed ones included."""
+
+    table: Table
+    values: Mapping[str, str]
+    """Source column to the physical column that holds its values."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Semi-sensitive source column to the boolean column that is true (or NULL) where it is so."""
+    nodes: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value, label): every value with itself and with each ancestor."""
+    person: str | None = None
+    """Physical column that tells whose row it is."""
+    distinct: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value) of its different values, where they were counted before."""
+    nulls: frozenset[str] = frozenset()
+    """Of these source columns, those that are NULL somewhere, which is not in that table."""
+    row_ref: str = "row_ref"
+    """Column of this table and of the staged rows that joins them."""
