@@ -21,12 +21,13 @@ from anonymizer.algorithms.roles import Roles, roles
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
-from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
 from anonymizer.execute import Executor
 from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.keeper import prepare_history
 from anonymizer.plan import Plan, Stage
 from anonymizer.policy import Policy
+from anonymizer.policy.checks.names import clashes
 from anonymizer.policy.values import table_parts
 from anonymizer.population import population_steps
 from anonymizer.profile import Attribute, Sensitive, TableProfile, published_type
@@ -59,6 +60,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
     at_once = session.engine.name == "spark"
+    refuse_clashes(policy, first)
     check_conditions(policy, session)
     reading: list[Stage] = [
         snapshot_step(
@@ -147,6 +149,13 @@ def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list
     if problems:
         raise SourceError(problems)
     return stages
+
+
+def refuse_clashes(policy: Policy, described: Roles) -> None:
+    """Raises PolicyError for published names that meet, now that the types are known."""
+    problems = list(clashes(policy, {a.column: a.kind for a in described.quasi}))
+    if problems:
+        raise PolicyError(problems)
 
 
 def check_conditions(policy: Policy, session: Session) -> None:

@@ -78,12 +78,18 @@ class DuckDBEngine(Engine):
 
     @contextmanager
     def in_any_order(self) -> Iterator[None]:
-        """Rows written meanwhile may lie in any order, so that no block waits for another."""
-        self.connection.execute("set preserve_insertion_order = false")
+        """Rows written meanwhile may lie in any order, so that no block waits for another.
+
+        A user's connection is left alone: other cursors of its database have the setting as well.
+        """
+        if not self.owned:
+            yield
+            return
         try:
+            self.raw("set preserve_insertion_order = false", "--database")
             yield
         finally:
-            self.connection.execute("set preserve_insertion_order = true")
+            self.raw("set preserve_insertion_order = true", "--database")
 
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL."""

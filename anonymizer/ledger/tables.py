@@ -43,6 +43,7 @@ CREATE = (
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
 published values that are nearly unique; `since` is the release from which on a person's signature
-was kept (0: no promise of that kind was made). `buckets` are of the facets whose values were dealt
-into some; NULL where there is none. `signatures`: the values of a class or bucket, under their
-numbers in `dictionary`, as often as they occur; all of them stand in the release as well."""
+was kept (0: no promise of that kind was made). `buckets` has the group of every facet, the class of
+those whose values were not dealt; NULL where none was. `signatures`: the values of a class or
+bucket, under their numbers in `dictionary`, as often as they occur; all of them stand in the
+release as well."""

@@ -6,7 +6,7 @@ A rename means the generated column first: with a source column `class_id` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,10 @@ class PublishedName:
     """False where the type of the source column decides whether it appears."""
 
 
-def published_names(policy: Policy) -> Iterator[PublishedName]:
-    """Every column that the release has or may have."""
+def published_names(
+    policy: Policy, kinds: Mapping[str, str] | None = None
+) -> Iterator[PublishedName]:
+    """Every column that the release has or may have; `kinds`: of columns whose types are known."""
     if policy.algorithm.name == "msb":
         yield PublishedName("group_id", "the number of the group", None, True)
         yield PublishedName("class_id", "the number of the class", None, True, False)
@@ -42,7 +44,7 @@ def published_names(policy: Policy) -> Iterator[PublishedName]:
         yield PublishedName("person_id", "the number of the person", None, True)
     for name, column in policy.columns.items():
         if column.role == "quasi":
-            yield from _quasi(policy, name)
+            yield from _quasi(policy, name, column.kind or (kinds or {}).get(name))
         elif column.role in ("sensitive", "keep"):
             yield PublishedName(name, f"the {column.role} column", name, False)
     if policy.algorithm.name == "lgb":
@@ -52,18 +54,17 @@ def published_names(policy: Policy) -> Iterator[PublishedName]:
                 yield PublishedName(f"{name}_value", "the bucketed value of", name, True)
 
 
-def _quasi(policy: Policy, name: str) -> Iterator[PublishedName]:
-    column = policy.columns[name]
+def _quasi(policy: Policy, name: str, kind: str | None) -> Iterator[PublishedName]:
     if policy.publish.cells == "text":
         yield PublishedName(name, "the quasi column", name, False)
         return
-    certain, ordered = column.kind is not None, column.kind in ("numeric", "date")
+    certain, ordered = kind is not None, kind in ("numeric", "date")
     if ordered or not certain:
         yield PublishedName(f"{name}_lo", "the lower bound of", name, True, certain)
         yield PublishedName(f"{name}_hi", "the upper bound of", name, True, certain)
     if not ordered:
         yield PublishedName(name, "the quasi column", name, False, certain)
-    if ordered or column.hierarchy is not None or not certain:
+    if ordered or policy.columns[name].hierarchy is not None or not certain:
         yield PublishedName(f"{name}_nullable", "the NULL mark of", name, True, certain)
 
 

@@ -30,7 +30,7 @@ from anonymizer.verify.source import verify_against_source
 ORIGINALS = work("originals")
 COMPARED = work("compared")
 PAIRS = work("pairs")
-AIDS = Aids(tuples=work("tuples"), counted=work("counted"))
+AIDS = Aids(tuples=work("tuples"), counted=work("counted"), digests=True)
 
 
 def suppression(

@@ -39,19 +39,23 @@ COUNTED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Aids:
-    """The tables that may be made, on an engine that has 64-bit digests, as DuckDB does."""
+    """The tables that may be made."""
 
     tuples: Table
     """The different tuples of every class."""
     counted: Table
     """The values of every class or bucket, counted; one table a column, with a number behind."""
+    digests: bool = False
+    """Whether the engine has 64-bit digests, as DuckDB does."""
 
 
 def aided(
     questions: Iterable[Question], view: Table, layout: Layout, aids: Aids, run_sql: RunSql
 ) -> tuple[Question, ...]:
     """Make the tables that help more than one question, and point the questions at them."""
-    asked = tuple(_of_digests(question) for question in questions)
+    asked = tuple(questions)
+    if aids.digests:
+        asked = tuple(_of_digests(question) for question in asked)
     if layout.class_id is not None:
         run_sql(_tuples_of(view, layout, aids.tuples))
         asked = tuple(_of_tuples(question, aids.tuples) for question in asked)

@@ -67,15 +67,19 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
             values = originals.distinct.get(column.column)
             if values is None or column.bucket is not None:
                 continue
-            quoted = render("verify/quoted_values.sql.j2", {"values": values}).text
-            kept[column.column] = _written(
-                originals, column, values if run_sql(quoted)[0][0] else None
-            )
+            # nothing in the text of a number or date has to be quoted
+            asked = column.kind == "categorical" and run_sql(_quoted(values))[0][0]
+            kept[column.column] = _written(originals, column, values if asked else None)
     return kept
 
 
+def _quoted(values: Table) -> str:
+    return render("verify/quoted_values.sql.j2", {"values": values}).text
+
+
 def _kept(originals: Originals, column: PublishedColumn) -> Kept:
-    name, physical = column.name or "", originals.values[column.column]
+    name, physical = column.name, originals.values[column.column]
+    assert name is not None, "such columns have a cell of one part"
     own = Sql(f"cast(o.{ident(physical)} as {type_sql(column.sql_type)})")
     return Kept(name, ident(name), own, physical)
 
@@ -103,6 +107,7 @@ def staged_proof(
         "original": originals.table,
         "row_ref": originals.row_ref,
         "kept": list(kept.values()),
+        # the tables among them, which the header of the template declares
         "written": [column.values for column in kept.values()],
         "rest": _digested(layout, [name for name in published(layout) if name not in names]),
         "suppressed": suppressed,

@@ -324,3 +324,22 @@ def test_generated_names_that_collide_name_both(tmp_path: Path, role: str) -> No
     message = refused(tmp_path, database, {"class_id": role, "age": "quasi"})
     assert "class_id" in message
     assert "rename" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("row_ref", "a name of the tool's own"), ("group_id", "both be published")]
+)
+def test_names_of_typed_cells_that_meet_others_are_told_when_types_are_known(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    """Which columns a typed cell has, its type tells: a category has one of its own name."""
+    rows = [("ab"[i % 2], "abcd"[i % 4]) for i in range(40)]
+    database = source(tmp_path, {name: "VARCHAR", "ill": "VARCHAR"}, rows)
+    columns = {name: "quasi", "ill": {"role": "sensitive", "protect": {"l_diversity": 3}}}
+    given = policy(
+        tmp_path, columns, None, privacy={}, algorithm={"name": "msb"}, publish={"cells": "typed"}
+    )
+    with pytest.raises(AnonymizerError, match=said) as raised:
+        run(given, database)
+    assert raised.value.exit_code == 2
+    assert [problem.path for problem in raised.value.problems] == [f"columns.{name}"]

@@ -110,6 +110,15 @@ def test_ledger_order_tells_nobodys_value(tmp_path: Path, algorithm: str) -> Non
     assert all(values == sorted(values) for (values,) in signatures)
 
 
+def test_ledger_leaves_a_users_connection_as_it_is(tmp_path: Path, people: Population) -> None:
+    """Settings are of the whole database, and may be locked: none of them is touched."""
+    with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
+        connection.execute("set lock_configuration = true")
+        anonymizer.run(policy(tmp_path), connection)
+        anonymizer.run(policy(tmp_path), connection)
+    assert len(listed(tmp_path / "private.duckdb")) == 2
+
+
 def test_ledger_lets_the_same_classes_pass(tmp_path: Path, people: Population) -> None:
     """Without a protected column the same table has the same classes: nothing new is told."""
     run(tmp_path)

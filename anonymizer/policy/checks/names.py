@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 
 def collisions(policy: Policy) -> Iterator[Problem]:
-    """No two published columns have one name."""
-    published = list(published_names(policy))
-    yield from _unknown_renames(policy, {one.name for one in published})
+    """What the policy alone tells of names that meet."""
+    yield from _unknown_renames(policy, {one.name for one in published_names(policy)})
+    yield from clashes(policy)
+    yield from _msb_tables(policy)
+
+
+def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[Problem]:
+    """No two published columns have one name; `kinds` tell which names typed cells have."""
+    published = list(published_names(policy, kinds))
     yield from _reserved(policy, published)
     first: dict[str, PublishedName] = {}
     # source columns first, so that the generated name is the one reported as colliding
@@ -27,7 +33,6 @@ def collisions(policy: Policy) -> Iterator[Problem]:
         both_columns = not one.generated and one.name.casefold() == other.name.casefold()
         if other is not one and not both_columns:  # those are reported as one column named twice
             yield _collision(policy, other, one, final)
-    yield from _msb_tables(policy)
 
 
 def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Problem]:

@@ -47,7 +47,7 @@ with shown_1 as (
         select b1, t1
         from anon_scratch.main.ledger_members
         where b1 is not null
-        order by b1, t1
+        order by b1
     )
     group by b1
 ),
@@ -57,13 +57,13 @@ shown_2 as (
         select b2, t2
         from anon_scratch.main.ledger_members
         where b2 is not null
-        order by b2, t2
+        order by b2
     )
     group by b2
 )
-select 'sex' as facet, grp, t1 as signature from shown_1
+select 'sex' as facet, grp, list_sort(t1) as signature from shown_1
 union all
-select 'ill' as facet, grp, t2 as signature from shown_2;
+select 'ill' as facet, grp, list_sort(t2) as signature from shown_2;
 
 -- ledger/dictionary.sql.j2
 create or replace table anon_scratch.main.ledger_dictionary as

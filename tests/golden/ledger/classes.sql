@@ -36,11 +36,11 @@ with shown_1 as (
         select class_id, t1
         from anon_scratch.main.ledger_members
         where class_id is not null
-        order by class_id, t1
+        order by class_id
     )
     group by class_id
 )
-select 'ill' as facet, grp, t1 as signature from shown_1;
+select 'ill' as facet, grp, list_sort(t1) as signature from shown_1;
 
 -- ledger/dictionary.sql.j2
 create or replace table anon_scratch.main.ledger_dictionary as
