@@ -16,7 +16,7 @@ from anonymizer.algorithms.mondrian import partition
 from tests.duckdb.partitions import expected, partitioned
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint
-from tests.runs import policy, source
+from tests.runs import policy, run, source
 
 OPTIONS: list[dict[str, Any]] = [
     {"split": "loss"},
@@ -221,3 +221,13 @@ def test_two_protected_columns_are_judged_together(tmp_path: Path) -> None:
 def test_rows_that_are_all_equal_stay_one_class(tmp_path: Path, options: dict[str, Any]) -> None:
     found, _ = classes(tmp_path, ["INTEGER", "VARCHAR"], [(1, None)] * 6, 2, **options)
     assert found == frozenset({frozenset(range(6))})
+
+
+@pytest.mark.parametrize("values", [63, 64, 127, 128, 200, 255, 256, 300])
+def test_a_category_of_many_values_beside_another(tmp_path: Path, values: int) -> None:
+    """A class may hold so many of them that their count takes more than a byte."""
+    rows = [(f"a{i % values}", f"b{i * 7 % 40}") for i in range(values * 6)]
+    database = source(tmp_path, {"a": "VARCHAR", "b": "VARCHAR"}, rows)
+    release = run(policy(tmp_path, {"a": "quasi", "b": "quasi"}, k=5), database)
+    assert release.verification.passed
+    assert release.measures["class_min"] >= 5

@@ -52,7 +52,9 @@ def pack(attributes: Iterable[Attribute]) -> Packed:
             bit = f"cast(1 as bigint) << ({a.c} + {offset - first})"
             terms[-1].append(f"case when {a.c} between {first} and {last} then {bit} else 0 end")
             mask = ((1 << taken) - 1) << offset
-            counts.setdefault(a.index, []).append(f"bit_count(w{len(terms)} & {mask})")
+            # bit_count is of one byte, which the sum of several passes
+            size = f"cast(bit_count(w{len(terms)} & {mask}) as integer)"
+            counts.setdefault(a.index, []).append(size)
             free -= taken
             first += taken
     columns = tuple(

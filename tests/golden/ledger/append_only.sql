@@ -603,9 +603,9 @@ extents as (
     where low3 < high3
     union all
     -- a set takes no more than the size of the domain from its place in it
-    select class_id, cut, is_left, n, 4 as attribute, 1 as low, 1 as high, bit_count(w1 & 7) as different
+    select class_id, cut, is_left, n, 4 as attribute, 1 as low, 1 as high, cast(bit_count(w1 & 7) as integer) as different
     from halves
-    where bit_count(w1 & 7) > 1
+    where cast(bit_count(w1 & 7) as integer) > 1
 ),
 losses as (
     -- rounded once per term and once more in sum, so that equal sums tie

@@ -529,9 +529,9 @@ extents as (
     where low3 < high3
     union all
     -- a set takes no more than the size of the domain from its place in it
-    select class_id, cut, is_left, n, 4 as attribute, 1 as low, 1 as high, bit_count(w1 & 7) as different
+    select class_id, cut, is_left, n, 4 as attribute, 1 as low, 1 as high, cast(bit_count(w1 & 7) as integer) as different
     from halves
-    where bit_count(w1 & 7) > 1
+    where cast(bit_count(w1 & 7) as integer) > 1
 ),
 losses as (
     -- rounded once per term and once more in sum, so that equal sums tie
@@ -657,7 +657,7 @@ join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.h
 select
     s.class_id, row_number() over (order by s.class_id) as place, s.n, s.units,
     cast(coalesce(l.lost, 0) as decimal(24, 12)) as lost,
-    case when bit_count(w1 & 7) > 1 then (bit_count(w1 & 7)) / cast(size4 as double) else 0 end as sets_lost, s.w1
+    case when cast(bit_count(w1 & 7) as integer) > 1 then (cast(bit_count(w1 & 7) as integer)) / cast(size4 as double) else 0 end as sets_lost, s.w1
 from sizes s
 cross join (select 1 as one, max(case when attribute = 4 then size end) as size4 from anon_scratch.main.positions)
  d
@@ -726,7 +726,7 @@ select unit, class_id, n, saved, target, n_target, lost_target
 from near
 cross join (select 1 as one, max(case when attribute = 4 then size end) as size4 from anon_scratch.main.positions)
  d
-where saved + 0.000001 > (n_target + n) * (case when bit_count(w1 & 7) > 1 then (bit_count(w1 & 7)) / cast(size4 as double) else 0 end) - n_target * sets_lost + n * (lost_target - sets_lost);
+where saved + 0.000001 > (n_target + n) * (case when cast(bit_count(w1 & 7) as integer) > 1 then (cast(bit_count(w1 & 7) as integer)) / cast(size4 as double) else 0 end) - n_target * sets_lost + n * (lost_target - sets_lost);
 
 -- offers to neighbours: What a neighbouring class would lose more with a unit that leaves: the moves that pay, the best of each unit.
 create or replace table anon_scratch.main.refine_offers as
