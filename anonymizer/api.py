@@ -35,6 +35,7 @@ from anonymizer.release.names import Names
 from anonymizer.release.opening import opened, place_of
 from anonymizer.release.release import Release
 from anonymizer.release.replace_target import ReplaceTarget, refuse_without_consent
+from anonymizer.release.shown import refuse_unknown_columns
 from anonymizer.seed import Seed
 from anonymizer.session import Database, Session, open_session
 from anonymizer.verify import Verification, requirements_of, with_paths_of
@@ -140,7 +141,7 @@ def run(
             if keeper is not None:
                 keeper.begin(session.embedded)
             prepared = prepare(policy, session, executor)
-            told = tuple(remarks(policy, executor.notes))
+            told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
             executor.run(prepared.compiled.stages)
             job = Job(policy, session, executor, prepared, names, chosen, began, keeper, told)
             if target is not None:
@@ -250,6 +251,7 @@ def verify(
             manifest = read_manifest(found_in, view)
             if policy is not None:
                 refuse_unmet(policy, manifest.layout)
+            refuse_unknown_columns(found_in, view, manifest.layout)
             population = members_at_hand(policy, found_in, manifest.layout)
             requirements = with_paths_of(required or manifest.requirements, manifest.requirements)
             found = judge(found_in, view, manifest.layout, requirements, population)

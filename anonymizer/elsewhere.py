@@ -24,6 +24,7 @@ from anonymizer.release.agreement import refuse_unmet
 from anonymizer.release.judge import judge
 from anonymizer.release.names import Names
 from anonymizer.release.release import Release
+from anonymizer.release.shown import refuse_unknown_columns
 from anonymizer.seed import Seed
 from anonymizer.session import QUERIED, open_session
 from anonymizer.verify import Verification, requirements_of, with_paths_of
@@ -87,7 +88,7 @@ def run_on(
         target = there.target(policy, session, Names.of(policy, run_id))
         target.check(session.engine)
         prepared = prepare(policy, session, executor)
-        told = tuple(remarks(policy, executor.notes))
+        told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
         executor.run(prepared.compiled.stages)
         job = Job(
             policy, session, executor, prepared, target.names, seed, began, keeper=None, told=told
@@ -103,6 +104,7 @@ def verify_on(policy: Policy | None, database: Any, engine: EngineName) -> Verif
             manifest = found.manifest(view)
             if policy is not None:
                 refuse_unmet(policy, manifest.layout)
+            refuse_unknown_columns(found.engine, view, manifest.layout)
             required = requirements_of(policy) if policy is not None else manifest.requirements
             required = with_paths_of(required, manifest.requirements)
             population = members_at_hand(policy, found.engine, manifest.layout)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anonymizer import hierarchy
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.algorithms.guards import source_guard
+from anonymizer.algorithms.hierarchies import OVER_LEVELS
 from anonymizer.algorithms.prepare import (
     row_counts,
     snapshot_step,
@@ -32,9 +33,6 @@ from anonymizer.policy.values import table_parts
 from anonymizer.population import population_steps
 from anonymizer.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.session import Session, find_table
-
-OVER_LEVELS = ("full_domain", "privacyfrost", "geneir")
-"""Algorithms that choose a level of its hierarchy for every column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list
 
 def refuse_clashes(policy: Policy, described: Roles) -> None:
     """Raises PolicyError for published names that meet, now that the types are known."""
-    problems = list(clashes(policy, {a.column: a.kind for a in described.quasi}))
+    problems = list(clashes(policy, described.kinds))
     if problems:
         raise PolicyError(problems)
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
+from anonymizer.algorithms.hierarchies import unused_hierarchies
 from anonymizer.algorithms.prepare import SNAPSHOT
 from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, ident, join, sql
@@ -110,10 +111,12 @@ def _counting(
     return (Note(Step("remarks on the source", "prepare/remarks.sql.j2", context)),)
 
 
-def remarks(policy: Policy, notes: MutableMapping[str, Any]) -> list[str]:
-    """The warnings that the counts give rise to; what only they need is taken out of `notes`."""
+def remarks(policy: Policy, notes: MutableMapping[str, Any], kinds: Mapping[str, str]) -> list[str]:
+    """The warnings that counts and kinds of columns give rise to; what only they need is taken out
+    of `notes`.
+    """
     different, known, most = (_taken(notes, prefix) for prefix in (DIFFERENT, KNOWN, MOST))
-    found = []
+    found = list(unused_hierarchies(policy, kinds))
     for name in policy.semi_sensitive:
         nulls = notes.get(NULLS + name, 0)
         if nulls:

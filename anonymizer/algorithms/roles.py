@@ -23,6 +23,11 @@ class Roles:
     def flagged(self) -> tuple[Attribute, ...]:
         return tuple(a for a in self.quasi if a.flagged)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kinds of the quasi-identifiers by name."""
+        return {a.column: a.kind for a in self.quasi}
+
 
 def roles(policy: Policy, profile: TableProfile) -> Roles:
     """Raises SourceError with every column that does not fit."""

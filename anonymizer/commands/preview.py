@@ -65,7 +65,7 @@ def preview(policy: Policy, database: str | None, engine: str | None = None) -> 
         executor = Executor(session.engine)
         try:
             prepared = prepare(policy, session, executor)
-            found.warnings += remarks(policy, executor.notes)
+            found.warnings += remarks(policy, executor.notes, prepared.roles.kinds)
         except AnonymizerError as error:
             found.problems += error.problems
         else:

@@ -27,6 +27,7 @@ from anonymizer.release.layout import Layout
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.opening import place_of
+from anonymizer.release.shown import refuse_unknown_columns
 from anonymizer.session import Session, open_session
 from anonymizer.verify.originals import Originals
 
@@ -84,6 +85,7 @@ def open_release(policy: Policy, database: Path) -> Iterator[Published]:
         view = Names.of(policy, "").view(SOURCE)
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
+        refuse_unknown_columns(engine, view, manifest.layout)
         yield Published(engine, view, manifest)
 
 
@@ -111,6 +113,7 @@ def open_beside(
         view = Names.of(policy, "").view(catalog)
         manifest = read_manifest(session.engine, view)
         refuse_other(policy, manifest.layout)
+        refuse_unknown_columns(session.embedded, view, manifest.layout)
         typed = manifest.layout.cells == "typed"
         columns, originals = _read(policy, session, typed)
         yield Beside(session.embedded, view, manifest, session, columns, originals)

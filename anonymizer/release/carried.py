@@ -16,6 +16,7 @@ from anonymizer.release.agreement import refuse_other
 from anonymizer.release.file_target import create_schema, create_view
 from anonymizer.release.manifest import write_manifest
 from anonymizer.release.names import Names
+from anonymizer.release.shown import refuse_unknown_columns
 
 if TYPE_CHECKING:
     from anonymizer.engines.postgres_backend import PostgresPublished
@@ -32,6 +33,7 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
         (view,) = found.views(policy)
         manifest = found.manifest(view)
         refuse_other(policy, manifest.layout)
+        refuse_unknown_columns(found.engine, view, manifest.layout)
         target = DuckDBEngine(connection, owned=True)
         catalog = str(target.raw("select current_catalog()", "export")[0][0])
         tables = tuple(manifest.layout.tables.values())

@@ -28,6 +28,7 @@ from anonymizer.release.carried import carry
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.opening import opened, place_of
+from anonymizer.release.shown import refuse_unknown_columns
 
 DATABASE = ".duckdb"
 FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
@@ -86,6 +87,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
         view = names.view(catalog)
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
+        refuse_unknown_columns(engine, view, manifest.layout)
         tables = {target: view} | {
             target.with_name(f"{target.stem}_{column}{target.suffix}"): Table(
                 name, names.schema, catalog

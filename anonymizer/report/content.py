@@ -135,7 +135,7 @@ def _collected(policy: Policy, release: Published) -> Report:
     floor = floor_of(policy)
     unit = "persons" if policy.person is not None else "rows"
     beside = release if isinstance(release, Beside) else None
-    warnings = [*_warnings(policy, release), *_remarks(policy, beside)]
+    warnings = [*_warnings(policy, release), *_remarks(policy, release)]
     verification = _judged(policy, release)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
     counts: CountError | None = None
@@ -163,7 +163,7 @@ def _collected(policy: Policy, release: Published) -> Report:
         verification=_shown(verification),
         floor=floor,
         unit=unit,
-        columns=tuple(column_sentences(policy)),
+        columns=tuple(column_sentences(policy, release.layout)),
         guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements),
         before=_before(policy, beside) if beside is not None else None,
         after=_after(policy, release),
@@ -222,9 +222,11 @@ def _warnings(policy: Policy, release: Published) -> Iterator[str]:
         yield "the release stands in the file of the raw table, where a view protects nothing"
 
 
-def _remarks(policy: Policy, beside: Beside | None) -> list[str]:
+def _remarks(policy: Policy, release: Published) -> list[str]:
     """What a run tells besides. Only the source says how often the values of a key repeat."""
-    return remarks(policy, repeats(policy, beside.session) if beside is not None else {})
+    kinds = {c.column: c.kind for c in release.layout.columns if c.role in ("quasi", "semi")}
+    notes = repeats(policy, release.session) if isinstance(release, Beside) else {}
+    return remarks(policy, notes, kinds)
 
 
 def _before(policy: Policy, beside: Beside) -> Assessment:

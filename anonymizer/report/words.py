@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from anonymizer.algorithms.hierarchies import publishes_nodes
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import Column
-from anonymizer.release.layout import Requirement
+from anonymizer.release.layout import Layout, Requirement
 
 ROLES = {
     "identifier": "says who somebody is",
@@ -68,13 +69,21 @@ MEASURES = {
 }
 
 
-def column_sentences(policy: Policy) -> Iterator[dict[str, str]]:
+def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]:
     """Every column: its name, its role, and what happens to it."""
+    kinds = {column.column: column.kind for column in layout.columns}
     for name, column in policy.columns.items():
-        yield {"column": name, "role": column.role, "says": _column(policy, name, column)}
+        how = "as ranges or sets"
+        if column.role == "quasi" and publishes_nodes(policy, name, kinds[name]):
+            how = "as nodes of its hierarchy"
+        how += ", the same for everybody in a class"
+        if layout.class_id is None:
+            how = "as it was, apart from the sensitive values of its group"
+        says = _column(policy, name, column, how)
+        yield {"column": name, "role": column.role, "says": says}
 
 
-def _column(policy: Policy, name: str, column: Column) -> str:
+def _column(policy: Policy, name: str, column: Column, how: str) -> str:
     said = ROLES[column.role]
     if name == policy.person:
         return (
@@ -85,8 +94,7 @@ def _column(policy: Policy, name: str, column: Column) -> str:
     if column.role == "identifier":
         return f"{said}; never published"
     if column.role == "quasi":
-        how = "as nodes of its hierarchy" if column.hierarchy is not None else "as ranges or sets"
-        said += f"; published {how}, the same for everybody in a class"
+        said += f"; published {how}"
         if column.sensitive_when is not None:
             said += f"; where {column.sensitive_when} holds, the cell counts as sensitive"
     if column.role == "sensitive" and column.protect is None:

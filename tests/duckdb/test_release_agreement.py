@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import anonymizer
@@ -32,6 +33,37 @@ COLUMNS: dict[str, Any] = {
     "disease": {"role": "sensitive", "protect": {"l_diversity": 2}},
     "cost": "drop",
 }
+
+
+def test_columns_that_came_after_the_run_are_refused(tmp_path: Path) -> None:
+    """What nobody judged is neither verified nor exported."""
+    database = source(tmp_path, TYPES, PEOPLE)
+    given = policy(tmp_path, COLUMNS, k=3)
+    run(given, database)
+    released = tmp_path / "release.duckdb"
+    with duckdb.connect(str(released)) as connection:
+        ((rows,),) = connection.execute(
+            "select object_name from _anonymizer.objects where kind = 'rows'"
+        ).fetchall()
+        connection.execute(f"alter table {rows} add column ssn varchar")
+        connection.execute(f"update {rows} set ssn = 'S' || rowid")
+    hidden = "has a column ssn that its manifest does not tell of"
+    with pytest.raises(GuaranteeError, match=hidden):
+        anonymizer.verify(given)
+    with duckdb.connect(str(released)) as connection:
+        connection.execute(f"create or replace view people_anonymous as from {rows}")
+    for judged in (given, None):
+        with pytest.raises(GuaranteeError, match=f"people_anonymous {hidden}"):
+            anonymizer.verify(judged, released)
+    with pytest.raises(GuaranteeError, match=hidden):
+        export(given, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+    with pytest.raises(GuaranteeError, match=hidden):
+        attack(given, database)
+    with duckdb.connect(str(released)) as connection:
+        connection.execute(f"create or replace view people_anonymous as select age from {rows}")
+    with pytest.raises(GuaranteeError, match="lacks the column town that its manifest tells of"):
+        anonymizer.verify(given)
 
 
 @pytest.fixture(scope="module")

@@ -149,3 +149,21 @@ def test_a_sensitive_column_without_a_rule_is_told(
         assert "protect: {l_diversity: 3}" in said[0]
     assert list(release.warnings) == preview(given, str(database)).warnings
     assert set(said) <= set(collect(given).warnings)
+
+
+@pytest.mark.parametrize(("algorithm", "told"), [("mondrian", True), ("full_domain", False)])
+def test_a_hierarchy_that_shapes_no_cell_is_told(
+    tmp_path: Path, algorithm: str, told: bool
+) -> None:
+    """Top coding that does not happen must not look as if it had."""
+    age = {"role": "quasi", "hierarchy": {"builder": "intervals", "cuts": [20, 22, 24], "top": 24}}
+    given = policy(tmp_path, {**COLUMNS, "age": age}, algorithm={"name": algorithm})
+    database = source(tmp_path, TYPES, rows(24, n=25))
+    release = run(given, database)
+    says = "columns.age.hierarchy: is not used"
+    for warnings in (release.warnings, preview(given, str(database)).warnings):
+        assert any(says in warning for warning in warnings) == told
+    report = collect(given)
+    assert any(says in warning for warning in report.warnings) == told
+    (said,) = (column["says"] for column in report.columns if column["column"] == "age")
+    assert ("as ranges or sets" if told else "as nodes of its hierarchy") in said

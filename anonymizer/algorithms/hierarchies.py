@@ -1,0 +1,41 @@
+"""Which hierarchies an algorithm publishes nodes of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from anonymizer.policy import Msb, Policy
+
+OVER_LEVELS = ("full_domain", "privacyfrost", "geneir")
+"""Algorithms that choose a level of its hierarchy for every column."""
+
+
+def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
+    """Whether the cells of a quasi-identifier with a hierarchy are its nodes.
+
+    Where classes are boxes, numbers and dates are published as the ranges of their classes.
+    """
+    options = policy.algorithm
+    if policy.columns[name].hierarchy is None:
+        return False
+    if isinstance(options, Msb) and options.generalize is None:
+        return False
+    return options.name in OVER_LEVELS or kind == "categorical"
+
+
+def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str]:
+    """A warning for every hierarchy that shapes no cell; `kinds` of the quasi-identifiers."""
+    for name, kind in kinds.items():
+        column = policy.columns.get(name)
+        if column is None or column.role != "quasi" or column.hierarchy is None:
+            continue
+        if publishes_nodes(policy, name, kind):
+            continue
+        if isinstance(policy.algorithm, Msb):
+            how = "publishes quasi-identifiers as they are, but with `generalize`"
+        else:
+            how = "publishes numbers and dates as the ranges of their classes"
+        yield (
+            f"columns.{name}.hierarchy: is not used, its cuts and its top and bottom neither:"
+            f" {policy.algorithm.name} {how}; {', '.join(OVER_LEVELS)} publish its nodes"
+        )
