@@ -55,7 +55,7 @@ def attack(
         linking = _link(now, k)
         if linking.targets == 0:
             raise NothingToCheckError(
-                Problem("--share", "draws no target", hint="raise it, or change --seed")
+                Problem("--share", "draws no target", hint="raise it, or change --test-seed")
             )
         old = None
         if before is not None:

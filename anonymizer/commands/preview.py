@@ -20,6 +20,7 @@ from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.execute import Executor
+from anonymizer.ledger import Keeper
 from anonymizer.pipeline import prepare
 from anonymizer.plan import Compute, Guard, Loop, Note, Stage, Step
 from anonymizer.policy import Policy
@@ -60,6 +61,7 @@ def preview(policy: Policy, database: str | None, engine: str | None = None) -> 
         found.warnings.append(WARNING)
     else:
         found.problems += _target_problems(policy, database)
+    found.problems += _ledger_problems(policy, database)
     with _source(policy, database, kind, found) as session:
         session.engine.binds = {"secret": Seed.fresh().secret}
         executor = Executor(session.engine)
@@ -104,6 +106,18 @@ def _target_problems(policy: Policy, database: str | None) -> list[Problem]:
         return [Problem("publish.database", "is the source database itself")]
     try:
         FileTarget(path, Names.of(policy, "")).check()
+    except AnonymizerError as error:
+        return list(error.problems)
+    return []
+
+
+def _ledger_problems(policy: Policy, database: str | None) -> list[Problem]:
+    published = policy.publish.database
+    target = policy.resolve(published).resolve() if published is not None else None
+    keeper = Keeper.of(policy, "", "", target)
+    try:
+        if keeper is not None:
+            keeper.check(database)
     except AnonymizerError as error:
         return list(error.problems)
     return []
