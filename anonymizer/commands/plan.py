@@ -63,7 +63,8 @@ def _lines(policy: Policy, found: Preview) -> Iterator[str]:
         view = f"{policy.publish.schema_}.{policy.publish.name}"
         yield f"  then verify, and publish {view} in {where}"
     if found.problems:
-        yield f"{len(found.problems)} problems: this cannot work as it is"
+        many = "problem" if len(found.problems) == 1 else "problems"
+        yield f"{len(found.problems)} {many}: this cannot work as it is"
 
 
 def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
@@ -73,6 +74,7 @@ def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
         f" {figure(current['classes'])} classes of equal quasi-identifiers"
     )
     yield f"  k = {figure(current['k'])} ({unit} in the smallest class)"
-    yield f"  {figure(current['unique_rows'])} rows are alone in their class"
+    alone = "alone" if policy.person is None else "of persons who are alone"
+    yield f"  {figure(current['unique_rows'])} rows are {alone} in their class"
     for column, value in current["l"].items():
         yield f"  l = {figure(value)} different values of {column} in the poorest class"

@@ -36,6 +36,8 @@ class Facet:
     that says so."""
     sql_type: str = "VARCHAR"
     """Type of that value."""
+    once: bool = False
+    """Whether a signature has every value once: that of a class, which may have many rows."""
 
     @property
     def numbered(self) -> Sql:
@@ -98,6 +100,7 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
                 physical=physical[column.column],
                 least=max(2, least, republished or 0),
                 sql_type=column.sql_type,
+                once=column.bucket is None and layout.class_id is not None,
             )
         )
     return tuple(found)

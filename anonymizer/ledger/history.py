@@ -23,7 +23,7 @@ from anonymizer.ledger.tables import (
 )
 
 KNOWN = "list_sort(list_distinct(signature))"
-"""A signature as a set: the ledger keeps values as often as they occurred."""
+"""A signature as a set: the ledger may have a value twice."""
 EMPTY = (
     (
         HISTORY,

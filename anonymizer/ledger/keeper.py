@@ -248,10 +248,13 @@ class Keeper:
 
 
 def _places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:
-    """The groups of the members, each with the columns that it shows values of."""
-    places: dict[str, list[Facet]] = {}
+    """The groups of the members with the columns that are gathered from them together: those of
+    which a signature has every value once are by themselves.
+    """
+    places: dict[tuple[str, str], list[Facet]] = {}
     for facet in seen:
-        places.setdefault(facet.place.text, []).append(facet)
+        alone = facet.column if facet.once else ""
+        places.setdefault((facet.place.text, alone), []).append(facet)
     return [(held[0].place, held) for held in places.values()]
 
 

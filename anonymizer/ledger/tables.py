@@ -45,5 +45,5 @@ CREATE = (
 published values that are nearly unique; `since` is the release from which on a person's signature
 was kept (0: no promise of that kind was made). `buckets` has the group of every facet, the class of
 those whose values were not dealt; NULL where none was. `signatures`: the values of a class or
-bucket, under their numbers in `dictionary`, as often as they occur; all of them stand in the
-release as well."""
+bucket, under their numbers in `dictionary`, some of them twice; all of them stand in the release
+as well."""

@@ -92,9 +92,12 @@ def test_what_is_left_open_is_told_where_it_begins(
     assert f"close every {{, [ and quote: the one that begins in line {line} is still" in done.err
 
 
-def test_a_ledger_without_its_folder_tells_how_to_make_it(warehouse: Path, call: Call) -> None:
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_a_ledger_without_its_folder_tells_how_to_make_it(
+    warehouse: Path, call: Call, verb: str
+) -> None:
     (warehouse / "policy.yml").write_text(f"{POLICY}ledger: private/ledger.duckdb\n")
-    done = call("run", "policy.yml", *DATABASE)
+    done = call(verb, "policy.yml", *DATABASE)
     assert done.code == 2
     assert "ledger: is in a folder that does not exist (hint: mkdir -p private)" in done.err
 

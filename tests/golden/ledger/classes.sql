@@ -33,10 +33,9 @@ create or replace table anon_scratch.main.ledger_signatures as
 with shown_1 as (
     select class_id as grp, list(t1) as t1
     from (
-        select class_id, t1
+        select distinct class_id, t1
         from anon_scratch.main.ledger_members
         where class_id is not null
-        order by class_id
     )
     group by class_id
 )
