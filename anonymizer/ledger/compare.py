@@ -120,6 +120,8 @@ class Comparison:
     intersect: bool
     """Whether the classes of releases may be intersected; not with m-invariance, which protects the
     value instead."""
+    absent: frozenset[str] = frozenset()
+    """Columns of members that the new ones have not."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
@@ -138,6 +140,7 @@ class Comparison:
             "several": several,
             "releases": releases,
             "marked": any(release.marks for release in releases),
+            "absent": self.absent,
         }
         self._ask("seen", context)
         if self.intersect and self.k > 1:

@@ -114,6 +114,7 @@ class Keeper:
             counts.several,
             k=least_class(self.policy),
             intersect=not self._invariant,
+            absent=self._absent(layout, pseudonyms),
         )
         with attached(engine, self.path):
             earlier = ledger_entries.entries(engine)
@@ -126,7 +127,7 @@ class Keeper:
             number = max((entry.release for entry in earlier), default=0) + 1
             with engine.in_any_order():
                 with transaction(engine):
-                    self._write(engine, number, secret_digest, seen, pseudonyms, counts)
+                    self._write(engine, number, secret_digest, layout, seen, pseudonyms, counts)
                 settle_down(engine)
         self.remembered = True
         return found
@@ -165,6 +166,7 @@ class Keeper:
         engine: DuckDBEngine,
         number: int,
         secret_digest: str,
+        layout: Layout,
         seen: tuple[Facet, ...],
         pseudonyms: tuple[Mark, ...],
         counts: _Counts,
@@ -188,6 +190,13 @@ class Keeper:
             counterfeits=counts.counterfeits,
         )
         engine.raw(entry.sql(), "ledger")
+        own = {
+            "number": "n.number",
+            "marks": "n.marks",
+            "since": f"coalesce(n.since, {lit(number)})",
+        }
+        nothing = {"number": "null", "marks": "[]", "since": "0"}
+        own |= {name: nothing[name] for name in self._absent(layout, pseudonyms)}
         fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
         members = ident(NEW_MEMBERS)
         groups = ", ".join(f"n.{facet.place}" for facet in seen)
@@ -202,9 +211,9 @@ class Keeper:
         else:
             lineages, lineage = "", fresh
         engine.raw(
-            f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id, n.number,"
-            f" cast({buckets} as bigint[]), n.marks, {lineage}, coalesce(n.since, {lit(number)})"
-            f" from {members} n{lineages}",
+            f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id,"
+            f" {own['number']}, cast({buckets} as bigint[]), {own['marks']}, {lineage},"
+            f" {own['since']} from {members} n{lineages}",
             "ledger",
         )
         if seen:
@@ -218,6 +227,15 @@ class Keeper:
                 f" except from {ident(DICTIONARY)}",
                 "ledger",
             )
+
+    def _absent(self, layout: Layout, pseudonyms: tuple[Mark, ...]) -> frozenset[str]:
+        """What the members in scratch have no columns for, as the release has no such thing."""
+        present = {
+            "number": layout.person_id is not None,
+            "marks": bool(pseudonyms),
+            "since": self._invariant,
+        }
+        return frozenset(name for name, has in present.items() if not has)
 
     @property
     def _invariant(self) -> bool:

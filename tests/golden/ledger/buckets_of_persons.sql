@@ -18,10 +18,8 @@ from (
 create or replace table anon_scratch.main.ledger_members as
 select
     o.person,
-    l."class_id" as class_id,
-l."person_id" as number,
-    cast([] as uhugeint[]) as marks,
-0 as since
+    l."class_id" as class_id
+    , l."person_id" as number
     , cast(l."sex_bucket" as bigint) as b1, v1.value as t1
     , cast(l."ill_bucket" as bigint) as b2, v2.value as t2
 from anon_scratch.main.link l
@@ -81,7 +79,7 @@ where facet = 'ill'
 create or replace table anon_scratch.main.ledger_seen as
 with r0 as (
     select
-        person, min(class_id) as c, min(number) as n, min(since) as since
+        person, min(class_id) as c, min(number) as n, min(0) as since
 , list_sort(list_distinct(list(b1))) as g_1, list_sort(list_distinct(list(b2))) as g_2, list_distinct(list(t1)) as t1, list_distinct(list(t2)) as t2
     from anon_scratch.main.ledger_members
     where person is not null

@@ -11,10 +11,8 @@ from (
 create or replace table anon_scratch.main.ledger_members as
 select
     o.person,
-    l."class_id" as class_id,
-cast(null as bigint) as number,
-    cast([o.mark1] as uhugeint[]) as marks,
-0 as since
+    l."class_id" as class_id
+    , cast([o.mark1] as uhugeint[]) as marks
     , v1.value as t1
 from anon_scratch.main.link l
 left join (select
@@ -52,14 +50,14 @@ where facet = 'ill'
 create or replace table anon_scratch.main.ledger_seen as
 with r0 as (
     select
-        person, class_id as c, number as n, marks as m, since
+        person, class_id as c, cast(null as bigint) as n, marks as m, 0 as since
 , class_id as g_1, t1
     from anon_scratch.main.ledger_members
     where person is not null
 ),
 r1 as (
     select
-        person, class_id as c, number as n, marks as m, since
+        person, class_id as c, number as n, marks as m, since as since
 , class_id as g_1
     from "anon_ledger"."anonymizer_ledger"."members"
     where release = 1 and person is not null
