@@ -32,10 +32,13 @@ def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str
         if publishes_nodes(policy, name, kind):
             continue
         if isinstance(policy.algorithm, Msb):
-            how = "publishes quasi-identifiers as they are, but with `generalize`"
+            why = "publishes quasi-identifiers as they are, but with `generalize`"
         else:
-            how = "publishes numbers and dates as the ranges of their classes"
+            why = (
+                "publishes numbers and dates as the ranges of their classes, without the cuts, top"
+                " and bottom of a hierarchy"
+            )
         yield (
-            f"columns.{name}.hierarchy: is not used, its cuts and its top and bottom neither:"
-            f" {policy.algorithm.name} {how}; {', '.join(OVER_LEVELS)} publish its nodes"
+            f"columns.{name}.hierarchy: is not used: {policy.algorithm.name} {why};"
+            f" {', '.join(OVER_LEVELS)} publish its nodes"
         )
