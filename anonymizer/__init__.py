@@ -3,6 +3,7 @@
 >>> import anonymizer
 >>> policy = anonymizer.Policy.load("policy.yml")
 >>> release = anonymizer.run(policy, "warehouse.duckdb")
+>>> rows, release = anonymizer.anonymize(frame, ["age", "zip"], {"ill": {"l_diversity": 3}}, k=5)
 """
 
 from __future__ import annotations
@@ -14,20 +15,41 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from anonymizer.api import plan, run, verify
+    from anonymizer.api.anonymize import anonymize
+    from anonymizer.api.calls import assess, attack, init, report, sweep
     from anonymizer.errors import AnonymizerError
     from anonymizer.policy import Policy
-    from anonymizer.release.release import Release
+    from anonymizer.release.published import Release
+    from anonymizer.review.report import write_report
+    from anonymizer.run.verbs import plan, run, verify
 
-__all__ = ["AnonymizerError", "Policy", "Release", "__version__", "plan", "run", "verify"]
+__all__ = [
+    "AnonymizerError",
+    "Policy",
+    "Release",
+    "__version__",
+    "anonymize",
+    "assess",
+    "attack",
+    "init",
+    "plan",
+    "report",
+    "run",
+    "sweep",
+    "verify",
+    "write_report",
+]
 
 _HOMES = {
-    "plan": "anonymizer.calling",
-    "run": "anonymizer.calling",
-    "verify": "anonymizer.calling",
+    "anonymize": "anonymizer.api.anonymize",
+    **dict.fromkeys(
+        ("assess", "attack", "init", "plan", "report", "run", "sweep", "verify"),
+        "anonymizer.api.calls",
+    ),
     "AnonymizerError": "anonymizer.errors",
     "Policy": "anonymizer.policy",
-    "Release": "anonymizer.release.release",
+    "Release": "anonymizer.release.published",
+    "write_report": "anonymizer.review.report",
 }
 
 
@@ -44,7 +66,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What is there, and what is imported on first use."""
-    return sorted({*globals(), *__all__})
+    return sorted({name for name in globals() if name.startswith("__")} | {*__all__})
 
 
 class _Package(ModuleType):

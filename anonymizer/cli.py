@@ -1,7 +1,7 @@
-"""The command `anonymizer`: finds the verb, and turns every end of it into an exit code.
+"""The command `anonymizer`: finds the subcommand, and maps every outcome to an exit code.
 
-0 fine; 1 it ran and a guarantee does not hold; 2 it could not run; 130 interrupted; 70 a defect
-of the tool. The verbs are in `anonymizer/commands`, one module each.
+0 success; 1 a guarantee does not hold; 2 the command could not run; 130 interrupted; 70 a bug in
+the tool. The subcommands are in `anonymizer/commands`, one module each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import click
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
 from anonymizer.commands.output import ERRORS, Output, wanted_format
-from anonymizer.interrupts import forget, published
+from anonymizer.process.interrupts import forget, published
 
 INTERRUPTED = 130
 
@@ -73,7 +73,7 @@ class Application(click.Group):
     ) -> Any:
         """Run the verb that `args` (default: the command line) names, and exit."""
         given = list(sys.argv[1:] if args is None else args)
-        # what Ctrl-C could end is over when the interpreter leaves: the exit code stands
+        # nothing is left for Ctrl-C to interrupt at interpreter exit: the exit code stays
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         sys.exit(self._run(given, prog_name, complete_var, extra))
 
@@ -99,7 +99,7 @@ class Application(click.Group):
                     return INTERRUPTED
                 if isinstance(error, SystemExit):
                     if isinstance(error.__context__, BrokenPipeError):
-                        return 0  # who read our output has gone
+                        return 0  # the reader of our output closed the pipe
                     raise
                 found = failure(error)
                 output.failed(found.problems, error, found.result)
@@ -109,9 +109,9 @@ class Application(click.Group):
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Ctrl-C and a polite kill end the run through its clean-up; the list tells that one came.
+    """Ctrl-C and SIGTERM end the run through its clean-up; the list records that one arrived.
 
-    The engine answers a signal with exceptions of its own, so the kind of exception does not tell.
+    The engine turns signals into its own exceptions, so the exception's type does not show this.
     """
     came: list[int] = []
     forget()
@@ -121,7 +121,7 @@ def _signals() -> Iterator[list[int]]:
 
     def interrupt(number: int, frame: object) -> None:
         if published():
-            return  # the command has done its work, and only says so now
+            return  # the command has finished, and only prints its result now
         came.append(number)
         raise Interrupted
 

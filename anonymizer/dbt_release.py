@@ -1,7 +1,7 @@
-"""What the dbt materialization `anonymized` calls: a model's SQL in, a verified release out.
+"""The entry point of the dbt materialization `anonymized`: turns a model's SQL into a release.
 
-It runs in dbt's process and on dbt's own connection, which is not inside a transaction then. The
-package for dbt is in `sql/dbt`.
+It runs in dbt's process and on dbt's own connection, which is outside of a transaction at that
+point. The dbt package is in `sql/dbt`.
 """
 
 from __future__ import annotations
@@ -17,38 +17,40 @@ from anonymizer.policy import Policy
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from anonymizer.release.release import Release
+    from anonymizer.release.published import Release
 
 _ONE_AT_A_TIME = threading.Lock()
 """dbt runs models in threads of one process, and the scratch catalog is there once."""
 
 
-class ReleaseError(RuntimeError):
-    """Says why nothing was published, without the engine's messages, which may quote values."""
+OUTCOME = "anonymizer_outcome"
+"""The session variable that the materialization reads: `published`, or what went wrong."""
 
 
 def publish(given: str, session: Any) -> None:
     """Publish the release of one model; what is published already stays where that fails.
 
     `given` is a JSON object with the model's `name`, `schema`, `database`, `query`, `policy` (a
-    mapping or the path of a file) and `columns` (the entries that stand in the columns' `meta`).
-    Raises ReleaseError with everything that is wrong.
+    mapping or the path of a file) and `columns` (the entries in the columns' `meta`).
+    All problems are stored in a variable of the session, for the materialization to raise:
+    dbt would print an exception's traceback before its message.
     """
     from anonymizer.commands.failures import failure
+    from anonymizer.compile import lit
 
     data: dict[str, Any] = json.loads(given)
-    said: str | None = None
+    connection = _connection(session)
+    connection.execute(f"set variable {OUTCOME} = 'nothing was published'")
+    said = "published"
     try:
         policy = policy_of(data, Path.cwd())
         with _ONE_AT_A_TIME:
-            _run(policy, data["database"], _connection(session))
+            _run(policy, data["database"], connection)
     except Exception as error:
         # the engine's errors among them, whose messages quote values
         problems = failure(error).problems
         said = "\n".join([f"{data['model']}: nothing was published", *map(str, problems)])
-    if said is not None:
-        # outside of the except clause: dbt prints the whole chain of causes
-        raise ReleaseError(said)
+    connection.execute(f"set variable {OUTCOME} = {lit(said)}")
 
 
 def policy_of(data: dict[str, Any], project: Path) -> Policy:
@@ -94,8 +96,8 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
 
 def _run(policy: Policy, database: str | None, connection: DuckDBPyConnection) -> Release:
     """Publish into `database`, a catalog of the connection."""
-    from anonymizer.api import run
     from anonymizer.compile import quote
+    from anonymizer.run.verbs import run
 
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None

@@ -1,4 +1,4 @@
-"""Errors as part of the product: a place, what is wrong, what is allowed, how to go on.
+"""Errors shown to the user: a path, what is wrong, what is allowed, and a hint.
 
 Every error a user can cause derives from `AnonymizerError` and carries one or more `Problem`s.
 No problem ever contains a data value or the engine's own message (which may quote one).
@@ -37,7 +37,7 @@ def no_file(path: str | Path) -> str:
 
 
 class AnonymizerError(Exception):
-    """Base of all errors that reach a user. `exit_code` is the one of the command line."""
+    """Base of all errors shown to users. `exit_code` is the one of the command line."""
 
     exit_code = 2
 
@@ -77,8 +77,14 @@ class GuaranteeError(AnonymizerError):
 
 
 class NothingToCheckError(AnonymizerError):
-    """Verification was asked for where there is nothing to verify (2)."""
+    """There is nothing to verify (2)."""
 
 
 class TemplateError(RuntimeError):
     """A defect of the tool: a template that renders something other than it declares (70)."""
+
+
+class RegistryError(AnonymizerError):
+    """A bug in the tool: nothing handles something that a policy can require (70)."""
+
+    exit_code = 70

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
-ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser"}
+ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook"}
 
 settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
-from anonymizer.execute import Executor
-from anonymizer.pipeline import Prepared, prepare
-from anonymizer.seed import Seed
-from anonymizer.session import open_session
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.execute import Executor
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import Prepared, prepare
 from tests import runs
 from tests.oracle import danonyir as oracle
 from tests.oracle import persons as models

@@ -11,8 +11,8 @@ import duckdb
 import anonymizer
 from anonymizer import Policy
 from anonymizer.compile import lit, quote
-from anonymizer.engines.duckdb import Limits
-from anonymizer.release.release import Release
+from anonymizer.engines.base import Limits
+from anonymizer.release.published import Release
 
 Rows = list[dict[str, Any]]
 

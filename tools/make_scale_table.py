@@ -1,11 +1,12 @@
-"""Write the table of what runs where into docs/scale.md: `python tools/make_scale_table.py`."""
+"""Write the table of what runs where into docs/scale.md: `python -m tools.make_scale_table`."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from anonymizer.engines.capabilities import ENGINES, FEATURES
+from anonymizer.engines.capabilities import FEATURES
+from anonymizer.engines.registry import engines
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 PLACE = re.compile(
@@ -15,9 +16,9 @@ PLACE = re.compile(
 
 def table() -> str:
     """Features against engines, as Markdown."""
-    lines = [f"| | {' | '.join(ENGINES)} |", "| --- |" + " :-: |" * len(ENGINES)]
+    lines = [f"| | {' | '.join(engines())} |", "| --- |" + " :-: |" * len(engines())]
     for feature in FEATURES:
-        cells = ["yes" if feature.runs_on(engine) else "–" for engine in ENGINES]
+        cells = ["yes" if feature.runs_on(engine) else "–" for engine in engines()]
         lines.append(f"| {feature.title} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

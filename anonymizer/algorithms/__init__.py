@@ -1,1 +1,1 @@
-"""One module per algorithm: policy and profile in, plan out; no connection in sight."""
+"""One module per algorithm: each compiles a policy and a profile to a plan, offline."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.labels import node_label
-from anonymizer.algorithms.mondrian.loss import shape
-from anonymizer.algorithms.mondrian.partition import MEMBERS
-from anonymizer.algorithms.mondrian.words import WORD_BITS
-from anonymizer.algorithms.prepare import UNITS
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.nodes import present, present_step, shown, shown_steps
+from anonymizer.algorithms.partition.loss import shape
+from anonymizer.algorithms.partition.partition import MEMBERS
+from anonymizer.algorithms.partition.words import WORD_BITS
+from anonymizer.algorithms.parts import in_parts
 from anonymizer.compile import Sql, Table, work
-from anonymizer.plan import Step
-from anonymizer.profile import Attribute
+from anonymizer.source.draws import later_draw
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Step
 
 BOXES = work("boxes")
 CELLS = work("cells")
@@ -174,34 +175,48 @@ def cell_steps(
         }
         if cell.shape == "set":
             own["sets"] = cell.sets
+            own["present"] = None
+            if cell.flagged or not cell.as_bits:
+                steps.append(present_step(cell.attribute, units))
+                own["present"] = present(cell.attribute)
             steps.append(Step(f"sets of {cell.attribute.column}", "cells/sets.sql.j2", own))
         else:
             own |= {
                 "labels": cell.labels,
                 "hierarchy": cell.attribute.hierarchy,
-                "height": cell.attribute.height,
-                "label": Sql(node_label("l.label", cell.attribute)),
+                "shown": shown(cell.attribute),
             }
+            steps += shown_steps(cell.attribute, units)
             steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels.sql.j2", own))
-    columns: list[tuple[Sql, Sql]] = []
-    for cell in made:
-        columns += [(cell.out, text_cell(cell))] if mode == "text" else typed_cells(cell)
-    steps.append(
-        Step(
-            "cells of classes",
+    return (*steps, *_written(made, mode))
+
+
+def _written(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
+    """Steps that write `cells`: parts side by side where there are very many attributes."""
+    parts = in_parts(made, "cells_part")
+    names: list[Sql] = []
+    for number, (table, cells) in enumerate(parts or ((CELLS, made),), 1):
+        columns: list[tuple[Sql, Sql]] = []
+        for cell in cells:
+            columns += [(cell.out, text_cell(cell))] if mode == "text" else typed_cells(cell)
+        names += [name for name, _ in columns]
+        yield Step(
+            f"cells of classes, part {number}" if parts else "cells of classes",
             "cells/cells.sql.j2",
             {
-                **shared,
-                "cells": CELLS,
-                "domains": [cell.domain for cell in made],
+                "cells": table,
+                "boxes": BOXES,
+                "attributes": cells,
+                "domains": [cell.domain for cell in cells],
                 "chosen": [
                     cell.sets if cell.shape == "set" else cell.labels
-                    for cell in made
+                    for cell in cells
                     if cell.shape != "range"
                 ],
                 "columns": columns,
                 "class_draw": later_draw("draw", "class"),
             },
         )
-    )
-    return tuple(steps)
+    if parts:
+        written = {"cells": CELLS, "parts": [table for table, _ in parts], "names": names}
+        yield Step("cells of classes", "cells/joined.sql.j2", written)

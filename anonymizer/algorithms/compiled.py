@@ -1,4 +1,4 @@
-"""What an algorithm makes of a policy: stages, the statement that writes the rows, the layout."""
+"""The result of compiling a policy: stages, the statement that writes the rows, the layout."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from anonymizer.algorithms.cells import CELLS, Cell
-from anonymizer.algorithms.mondrian.partition import MEMBERS
-from anonymizer.algorithms.prepare import CODED, UNITS
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.encode import CODED, UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, Table, ident, work
-from anonymizer.plan import Plan, Row, Stage, Step
+from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import Policy
-from anonymizer.profile import published_type
-from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.source.coding import coding
+from anonymizer.source.profile import Attribute, published_type
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Plan, Row, Stage, Step
 
 STAGED = work("staged")
 """Where a release goes whose target is only known at the run."""
 
 
 def staged_values(number: int) -> Table:
-    """Where a further table of a release goes whose target is only known at the run."""
+    """Placeholder for a further table of a release, whose target is only known at the run."""
     return work(f"staged_values_{number}")
 
 
@@ -85,7 +86,7 @@ class Assembly:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something the manifest keeps of a run beside its measures: counts and levels, no values."""
+    """An entry of the manifest besides the measures: counts and levels, no values."""
 
     name: str
     """Its name in the manifest."""
@@ -102,13 +103,13 @@ class Compiled:
     assembly: RowWriter
     layout: Layout
     counterfeits: Table | None = None
-    """Rows that stand for nobody, in the columns of the snapshot with a negative `row_ref`."""
+    """Counterfeit rows, in the columns of the snapshot with a negative `row_ref`."""
 
     separated: tuple[Separated, ...] = ()
     """Sensitive columns with a table of their own beside the view."""
 
     findings: tuple[Finding, ...] = ()
-    """What the manifest keeps of the run beside its measures."""
+    """Entries of the manifest besides the measures."""
 
     def writes(self, rows: Table, place: Callable[[str], Table]) -> tuple[Step, ...]:
         """The steps that write the release: its rows, and its further tables where `place` says."""
@@ -123,7 +124,7 @@ def published(
 ) -> tuple[Layout, tuple[tuple[str, Sql], ...]]:
     """The columns of a release of rows: their layout, and the expressions over r, c and buckets.
 
-    `buckets` maps a protected column to what was dealt for it (`alias`, `value`, `label`).
+    `buckets` maps a protected column to its assigned values (`alias`, `value`, `label`).
     """
     typed = policy.publish.cells == "typed"
     columns: list[tuple[str, Sql]] = [(policy.generated_name("class_id"), Sql("c.number"))]
@@ -131,7 +132,8 @@ def published(
     person = None
     if policy.person is not None:
         person = policy.generated_name("person_id")
-        columns.append((person, Sql("p.number")))
+        # dense again, where persons were suppressed
+        columns.append((person, Sql("dense_rank() over (order by p.number)")))
     by_column = {a.column: a for a in roles.quasi}
     sensitive = {s.column: s for s in roles.sensitive}
     kept = {k.column: k for k in roles.kept}
@@ -146,6 +148,7 @@ def published(
                 kind=attribute.kind,
                 sql_type=published_type(attribute.sql_type),
                 hierarchy=cell.shape == "node",
+                **_codes(policy, attribute),
             )
             if not typed:
                 own = policy.column_name(name)
@@ -188,6 +191,12 @@ def published(
         person_id=person,
     )
     return layout, tuple(columns)
+
+
+def _codes(policy: Policy, attribute: Attribute) -> dict[str, Any]:
+    """The codes beyond which a column's intervals are open."""
+    spec = coding(policy, attribute.column, attribute.sql_type)
+    return {"bottom": spec.bottom, "top": spec.top} if spec is not None else {}
 
 
 def _typed(

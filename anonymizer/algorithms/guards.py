@@ -1,19 +1,23 @@
-"""Reasons not to go on that a count of the source shows."""
+"""Guards shared by algorithms: counts of the source that make a release impossible."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anonymizer.algorithms.prepare import CODED, SNAPSHOT
-from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql
+from anonymizer.algorithms.encode import CODED
+from anonymizer.compile import Sql, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
-from anonymizer.plan import Guard, Row, Step
 from anonymizer.policy import Policy
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.steps import Guard, Row, Step
 
 NEARLY_UNIQUE = 0.9
 """Share of different values from which a published column identifies by itself."""
+
+
+JOINED = ": another table that has it can be joined to the release, and k holds no longer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
 
     def explain(row: Row) -> Problem:
         number, count = row
-        return counts[int(number) - 1].problem(int(count))
+        found: Count = counts[number - 1]
+        return found.problem(count)
 
     step = Step(
         "checks of the source",
@@ -130,27 +135,47 @@ def _key_counts(policy: Policy) -> list[Count]:
 
 
 def _unique_counts(policy: Policy, roles: Roles) -> list[Count]:
-    """Published columns that would single out rows by themselves."""
+    """Published columns that would identify persons on their own."""
     counts = []
     open_columns = [(k.column, k.k) for k in roles.kept]
     open_columns += [
         (s.column, s.s) for s in roles.sensitive if policy.columns[s.column].protect is None
     ]
+    if policy.person is None:
+        said = "is nearly unique ({n} different values) and would be published as it is"
+    else:
+        said = "names persons: nearly every one of its {n} values belongs to one person only"
     for column, name in open_columns:
         if policy.columns[column].acknowledge_unique:
             continue
         counts.append(
             Count(
-                f"case when count(*) > 1 and count(distinct {name}) >= {NEARLY_UNIQUE} * count(*)"
-                f" then count(distinct {name}) else 0 end",
+                _unique(name) if policy.person is None else _of_one_person(name),
                 lambda n, column=column: Problem(  # type: ignore[misc]
                     f"columns.{column}",
-                    f"is nearly unique ({n} different values) and would be published as it is",
+                    said.format(n=n) + JOINED,
                     hint="role drop, or acknowledge_unique: true",
                 ),
             )
         )
     return counts
+
+
+def _unique(name: Sql) -> str:
+    return (
+        f"case when count(*) > 1 and count(distinct {name}) >= {NEARLY_UNIQUE} * count(*)"
+        f" then count(distinct {name}) else 0 end"
+    )
+
+
+def _of_one_person(name: Sql) -> str:
+    """The different values of a column, if nearly every one belongs to one person; else 0."""
+    return (
+        f"(select case when count(*) > 1 and count(*) filter (where persons = 1)"
+        f" >= {NEARLY_UNIQUE} * count(*) then count(*) else 0 end"
+        f" from (select value, count(*) as persons from (select distinct {name} as value, person"
+        f" from {ident(SNAPSHOT)} where {name} is not null) as pairs group by value) as owners)"
+    )
 
 
 def enough_units(policy: Policy, least: int) -> Guard:

@@ -1,13 +1,11 @@
-"""Which hierarchies an algorithm publishes nodes of."""
+"""The hierarchies whose nodes an algorithm publishes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from anonymizer.policy import Msb, Policy
-
-OVER_LEVELS = ("full_domain", "privacyfrost", "geneir")
-"""Algorithms that choose a level of its hierarchy for every column."""
+from anonymizer.policy.algorithms import ALGORITHMS
 
 
 def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
@@ -18,13 +16,14 @@ def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
     options = policy.algorithm
     if policy.columns[name].hierarchy is None:
         return False
-    if isinstance(options, Msb) and options.generalize is None:
+    if options.exact:
         return False
-    return options.name in OVER_LEVELS or kind == "categorical"
+    return options.over_levels or kind == "categorical"
 
 
 def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str]:
     """A warning for every hierarchy that shapes no cell; `kinds` of the quasi-identifiers."""
+    others = ", ".join(name for name, options in ALGORITHMS.items() if options.over_levels)
     for name, kind in kinds.items():
         column = policy.columns.get(name)
         if column is None or column.role != "quasi" or column.hierarchy is None:
@@ -40,5 +39,5 @@ def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str
             )
         yield (
             f"columns.{name}.hierarchy: is not used: {policy.algorithm.name} {why};"
-            f" {', '.join(OVER_LEVELS)} publish its nodes"
+            f" {others} publish its nodes"
         )

@@ -1,9 +1,9 @@
-"""k-map and delta-presence while a table is partitioned: the population in the table's terms.
+"""k-map and delta-presence during partitioning: the population, encoded like the table.
 
-The population is read once and placed in the domains of the table. A cut is admissible only where
+The population is read once and mapped to the domains of the table. A cut is admissible only if
 both halves hold on the cells that they would publish (k-map: Sweeney 2001; delta-presence: Nergiz
-et al. 2007, definition 2). Where a lower bound on presence is asked for, no cut may leave a member
-of the population outside of both halves either: nobody would then think it in the table.
+et al. 2007, definition 2). With a lower bound on presence, no cut may leave a member
+of the population outside of both halves either: the member would be known to be absent.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.mondrian.loss import shape
-from anonymizer.algorithms.prepare import UNITS
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.loss import shape
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy
 from anonymizer.privacy.exact import at_least, at_most
-from anonymizer.profile import Attribute, Level
+from anonymizer.source.profile import Attribute, Level
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Guard, Row, Stage, Step
 
 POPULATION = work("population")
 TUPLES = work("population_tuples")
@@ -124,7 +124,7 @@ def population_rules(policy: Policy, roles: Roles, extents: Table) -> Population
         all_matched=presence is not None and presence.min > 0,
         typed=policy.publish.cells == "typed",
         extents=extents,
-        models=", ".join(n for n in ("k_map", "delta_presence") if n in policy.privacy.guarantees),
+        models=", ".join(policy.privacy.populations),
     )
 
 
@@ -176,7 +176,7 @@ def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
 
 
 def first_within(rules: PopulationRules, first_class: Sql) -> Step:
-    """The step that finds the tuples which match the class that everybody is in."""
+    """The step that finds the tuples that match the initial class of all units."""
     context = {**rules.context(), "first_class": first_class}
     return Step("population of the first class", "mondrian/population_first.sql.j2", context)
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.algorithms.mondrian.partition import Protection
-from anonymizer.algorithms.prepare import CODED, UNITS
-from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql
-from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
+from anonymizer.algorithms.encode import CODED, UNITS
+from anonymizer.algorithms.partition.partition import Protection
+from anonymizer.compile import Sql, ident, lit
+from anonymizer.contract.value_text import value_text
+from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy
-from anonymizer.privacy import Rule, merge_layers, rules_of
 from anonymizer.privacy.distinct_l import DistinctL
-from anonymizer.privacy.rules import of_basis, table_rules_of
-from anonymizer.profile import Sensitive
+from anonymizer.privacy.judge import merge_layers
+from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
+from anonymizer.privacy.rule import Rule
+from anonymizer.source.profile import Sensitive, published_type
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Guard, Row, Stage, Step
 
 
 def protections(
@@ -60,19 +62,36 @@ def protections(
 
 
 def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
-    """The rules of one sensitive column: its own, and those of the table that look at values."""
+    """The rules of one sensitive column: its own, and those of the table that depend on values."""
     described = policy.columns[column.column]
     rules: tuple[Rule, ...] = ()
     if described.protect is not None:
+        closeness = described.protect.t_closeness
+        if closeness is not None and closeness.distance == "hierarchical" and not column.height:
+            said = "has no hierarchy to measure distances by: the column has no values"
+            path = f"columns.{column.column}.protect.t_closeness"
+            raise SourceError(Problem(path, said, hint="drop the column"))
         rules = rules_of(
             column.column, described.protect, described.null_as_value, height=column.height
         )
-    table = table_rules_of(column.column, policy.privacy, described.null_as_value)
+    table = table_rules_of(
+        column.column, policy.privacy, described.null_as_value, declared=_declared(policy, column)
+    )
     return rules + of_basis(table, "histogram")
 
 
+def _declared(policy: Policy, column: Sensitive) -> Sql | None:
+    """The code of the one value that `alpha_k` limits; NULL where the column does not have it."""
+    limited = policy.privacy.alpha_k
+    if limited is None or limited.value is None:
+        return None
+    value = lit(value_text(limited.value))
+    typed = f"try_cast({value} as {published_type(column.sql_type)})"
+    return Sql(f"(select value from {ident(column.reference)} where original = {typed})")
+
+
 def _distinct(rules: Sequence[Rule]) -> int:
-    """How many different values are asked for, where nothing else is; else 0."""
+    """The required number of different values, if that is the only rule; else 0."""
     if all(isinstance(rule, DistinctL) and not rule.null_as_value for rule in rules):
         return max(rule.l for rule in rules if isinstance(rule, DistinctL))
     return 0

@@ -1,48 +1,42 @@
-"""Which algorithm compiles which policy."""
+"""Every algorithm, discovered in the packages of `anonymizer.algorithms`.
+
+Importing this module raises `RegistryError` if some options have no algorithm, or several.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
 
-from anonymizer.algorithms.compiled import Compiled
-from anonymizer.algorithms.danonyir.compiling import compile_danonyir
-from anonymizer.algorithms.geneir.compiling import compile_geneir
-from anonymizer.algorithms.lattice.compiling import compile_full_domain
-from anonymizer.algorithms.lgb.compiling import compile_lgb
-from anonymizer.algorithms.mondrian.compiling import compile_mondrian
-from anonymizer.algorithms.msb.compiling import compile_msb
-from anonymizer.algorithms.privacyfrost import compile_privacyfrost
-from anonymizer.algorithms.roles import Roles
-from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import Policy
-from anonymizer.profile import TableProfile
-
-Compiler = Callable[[Policy, TableProfile, Roles], Compiled]
-
-ALGORITHMS: dict[str, Compiler] = {
-    "mondrian": compile_mondrian,
-    "lgb": compile_lgb,
-    "full_domain": compile_full_domain,
-    "privacyfrost": compile_privacyfrost,
-    "msb": compile_msb,
-    "danonyir": compile_danonyir,
-    "geneir": compile_geneir,
-}
+from anonymizer.algorithms.descriptor import Algorithm
+from anonymizer.errors import Problem, RegistryError
+from anonymizer.policy.algorithms import OPTIONS
 
 
-def compiler(policy: Policy) -> Compiler:
-    """Raises PolicyError for an algorithm that this version cannot run."""
-    if policy.republish is not None:
-        from anonymizer.republish import compile_republish
+def _discovered() -> tuple[Algorithm, ...]:
+    """The algorithms of all packages, in the order of the policy's options."""
+    found: list[Algorithm] = []
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.ispkg:
+            held = import_module(f"anonymizer.algorithms.{module.name}")
+            found += [held.ALGORITHM] if hasattr(held, "ALGORITHM") else []
+    check(found)
+    return tuple(sorted(found, key=lambda algorithm: OPTIONS.index(algorithm.options)))
 
-        return compile_republish
-    name = policy.algorithm.name
-    if name not in ALGORITHMS:
-        raise PolicyError(
-            Problem(
-                "algorithm.name",
-                f"{name} is not available in this version",
-                allowed=", ".join(sorted(ALGORITHMS)),
-            )
-        )
-    return ALGORITHMS[name]
+
+def check(algorithms: Sequence[Algorithm]) -> None:
+    """Raises RegistryError unless every algorithm of a policy is made by exactly one package."""
+    made = [algorithm.options for algorithm in algorithms]
+    found = [
+        Problem(options.algorithm(), f"{made.count(options)} packages make this algorithm")
+        for options in OPTIONS
+        if made.count(options) != 1
+    ]
+    found += [Problem(o.__name__, "is no algorithm of a policy") for o in made if o not in OPTIONS]
+    if found:
+        raise RegistryError(found)
+
+
+ALGORITHMS = {algorithm.name: algorithm for algorithm in _discovered()}

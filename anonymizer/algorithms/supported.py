@@ -1,47 +1,15 @@
-"""Which guarantees each algorithm can work towards. The rest is refused before anything is read."""
+"""The guarantees that each algorithm supports. All others are refused before anything is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from anonymizer.algorithms.descriptor import Algorithm
+from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Lgb, Policy
-
-DIVERSITY = {"l_diversity", "entropy_l", "recursive_cl", "t_closeness", "alpha"}
-RELATIVE = {"beta_likeness", "delta_disclosure"}
-POPULATION = {"k_map", "delta_presence"}
-IDENTITY = {"ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta"}
-
-RULES: dict[str, set[str]] = {
-    "msb": {"l_diversity", "levels"},
-    "mondrian": DIVERSITY | RELATIVE,
-    "lgb": DIVERSITY | RELATIVE,
-    "full_domain": DIVERSITY | RELATIVE,
-    "privacyfrost": DIVERSITY | RELATIVE,
-    "danonyir": set(),
-    "geneir": set(),
-}
-MODELS: dict[str, set[str]] = {
-    "msb": {"k_anonymity"},
-    "mondrian": {"k_anonymity", "alpha_k"} | IDENTITY | POPULATION,
-    "lgb": {"k_anonymity"} | IDENTITY,
-    "full_domain": {"k_anonymity", "alpha_k"},
-    "privacyfrost": {"k_anonymity", "alpha_k"},
-    "danonyir": IDENTITY | {"k_anonymity"},
-    "geneir": IDENTITY | {"k_anonymity"},
-}
-DISTANCES: dict[str, set[str]] = {
-    "msb": set(),
-    "mondrian": {"equal", "ordered", "hierarchical"},
-    "lgb": {"equal", "ordered"},
-    "full_domain": {"equal", "ordered", "hierarchical"},
-    "privacyfrost": {"equal", "ordered", "hierarchical"},
-    "danonyir": set(),
-    "geneir": set(),
-}
-
-MERGES_PERSONS = {"mondrian", "danonyir"}
-"""Algorithms that take a person whose rows differ as one unit."""
+from anonymizer.privacy.guarantee import Guarantee
+from anonymizer.privacy.of_policy.registry import OF_COLUMNS, OF_TABLE, asked
 
 
 def refuse_unsupported(policy: Policy) -> None:
@@ -53,22 +21,21 @@ def refuse_unsupported(policy: Policy) -> None:
 
 def _problems(policy: Policy) -> Iterator[Problem]:
     name = policy.algorithm.name
-    if name not in RULES:
-        return
-    if policy.merge_person_rows and name not in MERGES_PERSONS:
+    algorithm = ALGORITHMS[name]
+    if policy.merge_person_rows and not algorithm.merges_persons:
         yield Problem(
             "merge_person_rows",
             f"is not available with {name}, whose classes are made of equal tuples",
-            allowed=", ".join(sorted(MERGES_PERSONS)),
+            allowed=", ".join(sorted(a.name for a in ALGORITHMS.values() if a.merges_persons)),
             hint="make the rows of a person equal in source.query",
         )
     hint = "assess and verify judge it on any table; for a release choose another model"
-    for model in policy.privacy.guarantees:
-        if model not in MODELS[name]:
+    for guarantee, _ in asked(OF_TABLE, policy.privacy):
+        if not algorithm.works_towards(guarantee):
             yield Problem(
-                f"privacy.{model}",
+                guarantee.field,
                 f"is not a model that the algorithm {name} works towards",
-                allowed=", ".join(sorted(MODELS[name])),
+                allowed=_allowed(algorithm, OF_TABLE),
                 hint=hint,
             )
     yield from _population_problems(policy)
@@ -77,19 +44,19 @@ def _problems(policy: Policy) -> Iterator[Problem]:
         protect = policy.columns[column].protect
         assert protect is not None
         path = f"columns.{column}.protect"
-        given = {rule for rule in DIVERSITY | RELATIVE | {"levels"} if getattr(protect, rule)}
-        for rule in sorted(given - RULES[name]):
+        given = {g.option for g, _ in asked(OF_COLUMNS, protect) if not algorithm.works_towards(g)}
+        for rule in sorted(given):
             yield Problem(
                 f"{path}.{rule}",
                 f"is not a rule that the algorithm {name} works towards",
-                allowed=", ".join(sorted(RULES[name])),
+                allowed=_allowed(algorithm, OF_COLUMNS),
             )
         closeness = protect.t_closeness
-        if closeness is not None and closeness.distance not in DISTANCES[name]:
+        if closeness is not None and closeness.distance not in algorithm.distances:
             yield Problem(
                 f"{path}.t_closeness.distance",
                 f"{closeness.distance} is not available with the algorithm {name}",
-                allowed=", ".join(sorted(DISTANCES[name])),
+                allowed=", ".join(sorted(algorithm.distances)),
             )
         if (
             closeness is not None
@@ -101,6 +68,10 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 "hierarchical needs a hierarchy of the column",
                 hint="hierarchy: {file: diseases.csv}",
             )
+
+
+def _allowed(algorithm: Algorithm, guarantees: Sequence[Guarantee]) -> str:
+    return ", ".join(sorted(g.option for g in guarantees if algorithm.works_towards(g)))
 
 
 def _identity_problems(policy: Policy) -> Iterator[Problem]:
@@ -126,21 +97,18 @@ def _identity_problems(policy: Policy) -> Iterator[Problem]:
 
 def _population_problems(policy: Policy) -> Iterator[Problem]:
     """One population, of a table that is released once and cut by values."""
-    privacy = policy.privacy
-    named = sorted(POPULATION.intersection(privacy.guarantees))
-    if named and policy.republish is not None:
+    populations = policy.privacy.populations
+    if populations and policy.republish is not None:
         yield Problem(
-            f"privacy.{named[0]}",
+            f"privacy.{min(populations)}",
             "is not available with republish",
             hint="leave republish out, or ask for k_anonymity",
         )
-    if (
-        privacy.k_map is not None
-        and privacy.delta_presence is not None
-        and privacy.k_map.population != privacy.delta_presence.population
-    ):
-        yield Problem(
-            "privacy.delta_presence.population",
-            "differs from privacy.k_map.population",
-            hint="name one population for both models",
-        )
+    for name, population in populations.items():
+        first = next(iter(populations))
+        if population != populations[first]:
+            yield Problem(
+                f"privacy.{name}.population",
+                f"differs from privacy.{first}.population",
+                hint="name one population for both models",
+            )

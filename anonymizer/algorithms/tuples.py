@@ -1,7 +1,7 @@
-"""The codes of a row packed into as few integers as hold them.
+"""Packing the codes of a row into as few integers as possible.
 
-What tells tuples apart is then one key instead of one for every quasi-identifier: narrower rows,
-and a third less work wherever rows are grouped by their tuple or joined with it.
+A tuple is then identified by one key instead of one per quasi-identifier: rows are narrower,
+and grouping or joining by tuples takes a third less time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from anonymizer.compile import Sql, lit
-from anonymizer.profile import Attribute
+from anonymizer.source.profile import Attribute
 
 WORD_LIMIT = 2**62
 """A word holds fewer different values than this, so that it stays a positive BIGINT."""

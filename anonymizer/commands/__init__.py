@@ -1,6 +1,6 @@
-"""The verbs of the command line, one module each, imported when they are used.
+"""The subcommands of the command line, one module each, imported on use.
 
-To add a verb: write `anonymizer/commands/<name>.py` with a click command (or group) named
+To add one: write `anonymizer/commands/<name>.py` with a click command (or group) named
 `command`, and enter it in `VERBS` with its line of help. The module imports click and
 `anonymizer.commands.options` at its top, and everything heavier inside the function:
 
@@ -12,8 +12,8 @@ To add a verb: write `anonymizer/commands/<name>.py` with a click command (or gr
         '''Say what it does; the first line of the help.'''
 
 A command hands its result to `output.result(data, text)`, warns with `output.warn`, raises an
-`AnonymizerError` for what the user can mend, and returns an exit code (None is 0). A command
-whose data says more than its errors raises `Unfulfilled` (see `failures`).
+`AnonymizerError` for errors that the user can fix, and returns an exit code (None is 0). A command
+that prints data in addition to its errors raises `Unfulfilled` (see `failures`).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ VERBS: dict[str, Verb] = {
     "hierarchy": Verb("hierarchy", "Show, export and import generalization hierarchies."),
     "lattice": Verb("lattice", "Judge every node of the generalization lattice."),
     "ledger": Verb("ledger", "Show or forget what earlier releases are remembered by."),
+    "key": Verb("key", "Make a key to sign releases with."),
     "rewrite": Verb("rewrite", "Rewrite a database file without the bytes of what was dropped."),
     "clean": Verb("clean", "Remove what dead runs left."),
     "schema": Verb("schema", "Print the JSON Schema of a policy, for editors."),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.commands.options import database_option, limit_options, output_options
-from anonymizer.commands.output import Output, figure, table
+from anonymizer.commands.output import Output
+from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.assess import Assessment
-    from anonymizer.engines.duckdb import Limits
+    from anonymizer.engines.base import Limits
+    from anonymizer.review.assess import Assessment
 
 SHOWN = 8
 MODELS = {
@@ -79,9 +80,9 @@ def command(
     commas; one whose name has a comma stands in double quotes. Exit code 1 if something that
     --require asks for does not hold.
     """
-    from anonymizer.assess import assess
     from anonymizer.commands.failures import Unfulfilled
     from anonymizer.errors import Problem
+    from anonymizer.review.assess import assess
 
     found = assess(
         table_name,

@@ -15,11 +15,13 @@ from anonymizer.commands.options import (
     policy_argument,
     preset_option,
 )
-from anonymizer.commands.output import Output, figure, table
+from anonymizer.commands.output import Output
+from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.attack import Attack
-    from anonymizer.engines.duckdb import Limits
+    from anonymizer.engines.base import Limits
+    from anonymizer.errors import Problem
+    from anonymizer.review.attack import Attack
 
 
 @click.command()
@@ -54,11 +56,11 @@ def command(
 
     Linking by the quasi-identifiers, the same with one sensitive value known, and intersection
     with an earlier release; the success against the bounds that the release promises. Exit code 1
-    if an attack gets beyond one. Nothing is written, no value is shown.
+    if an attack gets beyond one, also one that only both releases together break. Nothing is
+    written, no value is shown.
     """
-    from anonymizer.attack import attack
     from anonymizer.commands.failures import Unfulfilled
-    from anonymizer.errors import Problem
+    from anonymizer.review.attack import attack
 
     found = attack(
         load_policy(policy, preset),
@@ -72,9 +74,29 @@ def command(
     if not found.holds:
         if not output.json:
             output.result({}, lines(found))
-        problem = Problem("release", "an attack got beyond a bound that the release promises")
-        raise Unfulfilled([problem], 1, found.as_dict())
+        raise Unfulfilled(_problems(found), 1, found.as_dict())
     output.result(found.as_dict(), lines(found))
+
+
+def _problems(found: Attack) -> list[Problem]:
+    """What was promised and does not hold: of the release, and of it beside an earlier one."""
+    from anonymizer.errors import Problem
+
+    problems = []
+    if not found.alone_holds:
+        said = "an attack got beyond a bound that the release promises"
+        problems.append(Problem("release", said))
+    problems += [
+        Problem(
+            "--earlier",
+            f"with the earlier release a promise does not hold: {said}",
+            hint="a ledger refuses such a release, republish: makes one that holds",
+        )
+        for item in found.intersection
+        if not item.holds
+        for said in item.says(found.unit)
+    ]
+    return problems
 
 
 def lines(found: Attack) -> Iterator[str]:
@@ -118,12 +140,29 @@ def lines(found: Attack) -> Iterator[str]:
         yield ""
         yield "Intersection with the earlier release"
         yield from table(
-            ("column", "targets", "values now", "values left", "exposed", "below l"),
+            ("column", "targets", "values now", "left", "exposed", "below l", "fewest", "below k"),
             [
                 (x.column, figure(x.targets), figure(x.values_now), figure(x.values_left),
-                 figure(x.exposed), figure(x.below_l))
+                 figure(x.exposed), figure(x.below_l), figure(x.fewest_left), figure(x.below_k))
                 for x in found.intersection
             ],
         )  # fmt: skip
     yield ""
-    yield "no promised bound was passed" if found.holds else "A PROMISED BOUND WAS PASSED"
+    yield from _verdict(found)
+
+
+def _verdict(found: Attack) -> Iterator[str]:
+    """The last lines; nothing reassuring where somebody is exposed."""
+    together = found.together()
+    if found.uncompared:
+        yield (
+            "nothing was compared with the earlier release: no sensitive column, or no target, is"
+            " in both"
+        )
+    yield from (f"both releases together: {said}" for said in together)
+    if not found.holds:
+        yield "A PROMISED BOUND WAS PASSED"
+    elif together:
+        yield f"the release alone keeps its promises; {found.exposed:,} {found.unit} are exposed"
+    else:
+        yield "no promised bound was passed"

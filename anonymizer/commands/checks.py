@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.commands.output import figure, table
 from anonymizer.errors import Problem
+from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.verify import Verification
+    from anonymizer.contract.checks import Verification
 
 
 def check_lines(verification: Verification) -> Iterator[str]:
@@ -48,7 +48,7 @@ def failed_checks(verification: Verification) -> list[Problem]:
 
     return [
         Problem(
-            path_of(check),
+            path_of(check.name, check.column),
             f"{check.name} requires {figure(check.required)}, the release reaches"
             f" {figure(check.achieved)}",
             hint="the check's SQL (--format json) lists the classes that break it",

@@ -19,11 +19,11 @@ def command(output: Output, database: str) -> None:
     """
     from pathlib import Path
 
-    from anonymizer.clean import clean
     from anonymizer.engines.choice import told_by
+    from anonymizer.run.clean import clean
 
     if told_by(database) == "postgres":
-        from anonymizer.engines.postgres_session import clean_database
+        from anonymizer.engines.postgres.session import clean_database
 
         schemas = clean_database(database)
         gone = [f"removed the schema {name}" for name in schemas]

@@ -11,9 +11,9 @@ from anonymizer.commands.options import (
     output_options,
     policy_argument,
     preset_option,
-    write_text,
 )
 from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
 
 
 @click.command()
@@ -37,39 +37,19 @@ def command(
 ) -> None:
     """Print every statement that a run of POLICY would execute, in order.
 
-    The source is read (what follows depends on its counts); nothing is written. The secret of a
-    run is shown as $secret. For an engine other than that of --database, the file is taken for a
-    copy of the table there.
+    The source is read (what follows depends on its counts); nothing is written. For an engine other
+    than that of --database, the file is taken for a copy of the table there.
 
-    The header of a script for DuckDB says what to attach, and whether it is complete: loops and
-    steps in Python, which the tool drives, are written down to be read, not to be run. Scripts
-    for Postgres and Spark run as they are, or are refused.
+    A script for DuckDB is executed by the shell (duckdb -f FILE), once the secret is filled in at
+    its top: it makes the rows of a run, judges them, and stops at the first check that fails. To
+    write it, the run is executed once in memory. Scripts run as they are, or are refused.
     """
     from pathlib import Path
 
-    from anonymizer.api import plan
-    from anonymizer.elsewhere import plan_from_copy
-    from anonymizer.engines.backend import script_of
-    from anonymizer.engines.choice import chosen_engine, told_by
-    from anonymizer.engines.duckdb_script import script
+    from anonymizer.run.scripts import script
 
     check_target(target, inputs=(policy, database))
-    loaded = load_policy(policy, preset)
-    copied = dialect not in (None, "duckdb") and told_by(database) is None
-    copied = copied and (database is not None or loaded.source.kind == "file")
-    dialect = chosen_engine(loaded, database, dialect)
-    if dialect == "spark":
-        from anonymizer.engines.spark_script import driven
-
-        loaded = driven(loaded)
-    made = (
-        plan_from_copy(loaded, database, dialect)
-        if copied
-        else plan(loaded, database, engine=dialect)
-    )
-    text = (
-        script(made, loaded, database) if dialect == "duckdb" else script_of(dialect)(made, loaded)
-    )
+    dialect, text = script(load_policy(policy, preset), database, dialect)
     if target is None:
         output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
         return

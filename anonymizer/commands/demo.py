@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands.options import output_options
-from anonymizer.commands.output import Output, table
+from anonymizer.commands.output import Output
+from anonymizer.process.text import table
 
 if TYPE_CHECKING:
-    from anonymizer.demo import Demo
-    from anonymizer.release.release import Release
+    from anonymizer.release.published import Release
+    from anonymizer.review.demo import Demo
 
 BEFORE = ("person_id", "age", "hide_age", "sex", "education", "marital_status", "occupation")
 AFTER = (
@@ -46,8 +47,8 @@ def command(output: Output, folder: str) -> None:
     Writes a source database, its policy and hierarchies; runs, verifies and publishes into a
     second database. An edited policy in the folder of an earlier demo is used as it is.
     """
-    from anonymizer import demo
     from anonymizer.commands.progress import progress
+    from anonymizer.review import demo
 
     demo.import_ahead()
     made = demo.write(folder)
@@ -68,10 +69,10 @@ def command(output: Output, folder: str) -> None:
 
 
 def _story(made: Demo, release: Release) -> Iterator[str]:
-    from anonymizer import demo
     from anonymizer.commands.checks import check_lines
-    from anonymizer.commands.output import figure
-    from anonymizer.demo import REPORT
+    from anonymizer.process.text import figure
+    from anonymizer.review import demo
+    from anonymizer.review.demo import REPORT
 
     folder = made.folder
     edited = " (as you edited it)" if "policy.yml" in made.kept else ""

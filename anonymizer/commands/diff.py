@@ -12,12 +12,12 @@ from anonymizer.commands.options import (
     limit_options,
     load_policy,
     preset_option,
-    write_text,
 )
 from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
-    from anonymizer.engines.duckdb import Limits
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -56,8 +56,8 @@ def command(
     """
     from anonymizer.commands.failures import CANNOT, Unfulfilled
     from anonymizer.errors import Problem
-    from anonymizer.policy_diff import compare
-    from anonymizer.policy_diff.rendering import markdown_lines, text_lines, verdict
+    from anonymizer.review.diff import compare
+    from anonymizer.review.diff.rendering import markdown_lines, text_lines, verdict
 
     output = Output("json" if form == "json" else "text", quiet=quiet, debug=debug)
     check_target(target, inputs=(old, new, database))

@@ -39,7 +39,7 @@ def command(
     force: bool,
 ) -> None:
     """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it."""
-    from anonymizer.release.export import export
+    from anonymizer.publish.export import export
 
     done = export(load_policy(policy, preset), target, database, force=force)
     lines = [f"wrote {file.path} ({file.rows:,} rows)" for file in done.files]

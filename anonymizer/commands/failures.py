@@ -1,4 +1,4 @@
-"""From an exception to an exit code and problems that name no data value."""
+"""Maps exceptions to exit codes, and to problems that contain no data value."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def failure(error: BaseException) -> Failure:
         case OSError() if error.errno is not None:
             return Failure(CANNOT, (_system(error),))
     if {kind.__name__ for kind in type(error).__mro__} & set(_OF_THE_ENGINE):
-        from anonymizer.engines.failures import translate
+        from anonymizer.engines.duckdb.failures import translate
 
         assert isinstance(error, Exception)
         return Failure(CANNOT, translate(error, "engine").problems)

@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import check_target, database_option, load_policy, output_options
+from anonymizer.commands.options import (
+    check_target,
+    database_option,
+    limit_options,
+    load_policy,
+    output_options,
+)
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
     from anonymizer.compile import Table
+    from anonymizer.engines.base import Limits
 
 policy_option = click.option(
     "--policy", metavar="POLICY", required=True, help="The policy that has the columns."
@@ -19,9 +26,9 @@ policy_option = click.option(
 SOURCE = "Database file of the source; not needed where the policy names a file."
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def command() -> None:
-    """Show, export and import generalization hierarchies."""
+    """Suggest, show, export and import generalization hierarchies."""
 
 
 @command.command()
@@ -44,7 +51,7 @@ def show(
 
     from rich.console import Console
 
-    from anonymizer.trees import built
+    from anonymizer.review.hierarchies import built
 
     with built(load_policy(policy), database, columns) as made:
         found = [one.shown(published=published) for one in made]
@@ -56,6 +63,35 @@ def show(
         console.print(one.tree(children))
         lines += drawn.getvalue().splitlines()
     output.result({"hierarchies": [one.as_dict() for one in found]}, lines)
+
+
+@command.command()
+@click.argument("target", metavar="TABLE|POLICY")
+@database_option("Database file of the table; not needed where a file is named.")
+@click.option("--column", "columns", multiple=True, metavar="COLUMN", help="Repeatable.")
+@limit_options
+@output_options
+def suggest(
+    output: Output, target: str, database: str | None, columns: tuple[str, ...], limits: Limits
+) -> None:
+    """Suggest hierarchies for columns, each level with examples and what it loses.
+
+    TABLE is a table, a view or a data file, whose quasi columns are guessed as `init` does; of a
+    POLICY (.yml) they are known. `--column` names others. Values of the table are shown.
+    """
+    from anonymizer.policy import Policy
+    from anonymizer.review.draft.draft import draft
+    from anonymizer.review.suggest.suggest import refuse_without
+    from anonymizer.review.suggest.suggest import suggest as suggested
+
+    if target.lower().endswith((".yml", ".yaml")):
+        policy = load_policy(target)
+    else:
+        policy = Policy.loads(draft(target, database, limits=limits).text)
+    found = suggested(policy, database, columns)
+    refuse_without(found)
+    lines = [line for one in found for line in one.lines()]
+    output.result({"suggestions": [one.as_dict() for one in found]}, lines)
 
 
 @command.command()
@@ -81,7 +117,7 @@ def export(
     """
     from anonymizer.commands.failures import UsageError
     from anonymizer.errors import Problem
-    from anonymizer.trees import built, store
+    from anonymizer.review.hierarchies import built, store
 
     if (target is None) == (table is None):
         raise UsageError(Problem("hierarchy export", "needs one target", "-o FILE or --table NAME"))
@@ -89,6 +125,7 @@ def export(
     if table is not None and database is None:
         raise UsageError(Problem("--database", "is needed for a table"))
     with built(load_policy(policy), database, (column,)) as made:
+        nested = made[0].nested
         if target is not None:
             count, said = made[0].to_csv(Path(target)), target
         else:
@@ -96,8 +133,11 @@ def export(
     if table is not None and database is not None:
         count, said = len(wide.rows), table
         store(wide, Path(database), _named(table), replace_it=replace)
-    data = {"column": column, "values": count, "written": said}
-    output.result(data, [f"wrote {count:,} values of {column} to {said}"])
+    data = {"column": column, "values": count, "written": said, "nested": nested}
+    lines = [f"wrote {count:,} values of {column} to {said}"]
+    if not nested:
+        lines.append("its levels need not nest: give nested: false beside it where it is used")
+    output.result(data, lines)
 
 
 @command.command(name="import")
@@ -105,12 +145,15 @@ def export(
 @click.option("--table", "table", metavar="NAME", required=True, help="Name of the table.")
 @database_option("Database that will hold the table.", required=True)
 @click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
+@click.option("--independent", is_flag=True, help="Levels need not nest: nested: false.")
 @output_options
-def import_(output: Output, file: str, table: str, database: str, replace: bool) -> None:
+def import_(
+    output: Output, file: str, table: str, database: str, replace: bool, independent: bool
+) -> None:
     """Check a hierarchy FILE (CSV, `;` between levels, no header) and store it as a table."""
-    from anonymizer.trees import read_csv, store
+    from anonymizer.review.hierarchies import read_csv, store
 
-    wide = read_csv(Path(file))
+    wide = read_csv(Path(file), nested=not independent)
     store(wide, Path(database), _named(table), replace_it=replace)
     levels = len(wide.columns) - 1
     data = {"table": table, "values": len(wide.rows), "levels": levels}

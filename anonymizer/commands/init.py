@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    limit_options,
-    output_options,
-    write_text,
-)
+from anonymizer.commands.options import check_target, database_option, limit_options, output_options
 from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
-    from anonymizer.engines.duckdb import Limits
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -35,8 +30,8 @@ def command(
     """
     from pathlib import Path
 
-    from anonymizer.drafting.draft import draft
     from anonymizer.errors import Problem, TargetError
+    from anonymizer.review.draft.draft import draft
 
     if target is not None and Path(target).exists():
         raise TargetError(Problem("-o", f"{Path(target).name} exists", hint="name a new file"))

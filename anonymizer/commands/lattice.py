@@ -15,12 +15,13 @@ from anonymizer.commands.options import (
     output_options,
     policy_argument,
     preset_option,
-    write_text,
 )
-from anonymizer.commands.output import Output, figure, table
+from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
+from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.lattice_table import LatticeTable
+    from anonymizer.review.lattice import LatticeTable
 
 MOST_LINES = 40
 
@@ -52,7 +53,7 @@ def command(
     publish under the policy's guarantees and suppression limit.
     """
     from anonymizer.commands.progress import progress
-    from anonymizer.lattice_table import lattice_table
+    from anonymizer.review.lattice import lattice_table
 
     check_target(target, inputs=(policy, database))
     check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), inputs=(policy, database))

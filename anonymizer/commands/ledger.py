@@ -8,7 +8,7 @@ from anonymizer.commands.options import output_options
 from anonymizer.commands.output import Output
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def command() -> None:
     """The private memory of earlier releases that `ledger:` of a policy names."""
 
@@ -18,8 +18,8 @@ def command() -> None:
 @output_options
 def show(output: Output, ledger: str) -> None:
     """List the releases that LEDGER remembers. Says nothing of any person."""
-    from anonymizer.commands.output import table
     from anonymizer.ledger.manage import listed
+    from anonymizer.process.text import table
 
     found = [entry.as_dict() for entry in listed(ledger)]
     names = ("release", "run_id", "view", "created", "state", "persons", "counterfeits")

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
-    from anonymizer.engines.duckdb import Limits
+    from anonymizer.engines.base import Limits
     from anonymizer.policy import Policy
-    from anonymizer.seed import Seed
+    from anonymizer.process.seed import Seed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,7 +73,7 @@ def limit_options(command: F) -> F:
         temp_size: str | None,
         **options: Any,
     ) -> Any:
-        from anonymizer.engines.duckdb import Limits
+        from anonymizer.engines.base import Limits
 
         limits: Limits = Limits(threads, memory_limit, temp_size)
         return command(*args, limits=limits, **options)
@@ -100,7 +100,7 @@ def seed_options(command: F) -> F:
     def wrapped(*args: Any, seed_file: str | None, test_seed: int | None, **options: Any) -> Any:
         from anonymizer.commands.failures import UsageError
         from anonymizer.errors import Problem
-        from anonymizer.seed import Seed
+        from anonymizer.process.seed import Seed
 
         if seed_file is not None and test_seed is not None:
             raise UsageError(Problem("--test-seed", "cannot stand beside --seed-file"))
@@ -161,20 +161,3 @@ def check_target(
         problem = Problem(option, "is a file that the command reads", hint="name another file")
     if problem is not None:
         raise TargetError(problem)
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a file whole or not at all."""
-    import os
-
-    from anonymizer.errors import Problem, TargetError
-
-    target = Path(path)
-    aside = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(target)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        hint = "the folder must exist and be writable"
-        raise TargetError(Problem("-o", f"{target.name} cannot be written", hint=hint)) from error

@@ -1,17 +1,16 @@
-"""What a command says: results on standard output, everything else on standard error."""
+"""Output of commands: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from typing import IO, Any
 
 from anonymizer.errors import Problem
+from anonymizer.process.text import plain, printable
 
 ERRORS = (
     "0 fine; 1 it ran and a guarantee does not hold, nothing was published; 2 it could not run;"
@@ -80,68 +79,6 @@ class Output:
         """The command was interrupted by the user."""
         hint = "a release is published whole or not at all; run again"
         self.failed([Problem("anonymizer", "interrupted", hint=hint)], error)
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: no NaN or infinity (they become text), no Decimal, no tuple."""
-    match value:
-        case bool() | int() | str() | None:
-            return value
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case Decimal():
-            return plain(float(value))
-        case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [plain(item) for item in value]
-    return str(value)
-
-
-def printable(text: str, keep: str = "\n\t") -> str:
-    """Text without characters that steer a terminal: names may hold any."""
-    return "".join(
-        char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
-        for char in text
-    )
-
-
-def figure(value: Any) -> str:
-    """A figure of a check or measure, short."""
-    match value:
-        case None:
-            return "-"
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
-        case int():
-            return f"{value:,}"
-        case Mapping():
-            return ", ".join(f"{key} {figure(item)}" for key, item in value.items())
-        case list() | tuple():
-            return f"{len(value)} values"
-    return str(value)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Rows as lines with aligned columns; numbers to the right."""
-    cells = [[printable(cell, keep="") for cell in row] for row in rows]
-    lines = [list(head), *cells]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    right = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(head))]
-    return [
-        indent
-        + "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(line, widths, right, strict=True)
-        ).rstrip()
-        for line in lines
-    ]
-
-
-def _is_number(cell: str) -> bool:
-    return cell.replace(",", "").replace(".", "").replace("-", "").isdigit() or cell == "-"
 
 
 def _write(stream: IO[str], text: str) -> None:

@@ -15,11 +15,14 @@ from anonymizer.commands.options import (
     policy_argument,
     preset_option,
 )
-from anonymizer.commands.output import Output, figure
+from anonymizer.commands.output import Output
+from anonymizer.commands.steps import step_lines
+from anonymizer.process.text import figure
 
 if TYPE_CHECKING:
-    from anonymizer.commands.preview import Preview
     from anonymizer.policy import Policy
+    from anonymizer.review.forecast import Forecast
+    from anonymizer.review.preview import Preview
 
 
 @click.command()
@@ -27,19 +30,30 @@ if TYPE_CHECKING:
 @database_option("Database of the source: a file or postgresql://...; not needed for file sources.")
 @engine_option
 @preset_option
+@click.option(
+    "--forecast/--no-forecast",
+    "foresee",
+    default=True,
+    help="Try samples, to tell time, memory and loss of a run.  [default: forecast]",
+)
 @output_options
 def command(
-    output: Output, policy: str, database: str | None, engine: str | None, preset: str | None
+    output: Output,
+    policy: str,
+    database: str | None,
+    engine: str | None,
+    preset: str | None,
+    foresee: bool,
 ) -> None:
     """Show what a run of POLICY would do: its steps, the source as it is, and what cannot work.
 
     The source is read; nothing is written. Exit code 2 if something cannot work.
     """
     from anonymizer.commands.failures import CANNOT, Unfulfilled
-    from anonymizer.commands.preview import preview
+    from anonymizer.review.preview import preview
 
     loaded = load_policy(policy, preset)
-    found = preview(loaded, database, engine)
+    found = preview(loaded, database, engine, foresee=foresee)
     for warning in found.warnings:
         output.warn(warning)
     if found.problems:
@@ -50,15 +64,18 @@ def command(
 
 
 def _lines(policy: Policy, found: Preview) -> Iterator[str]:
+    for replaced in found.replaces:
+        yield f"a run replaces: {replaced}"
     if found.current is not None:
         yield from _source_lines(policy, found.current)
         yield ""
+    if found.forecast is not None:
+        yield _forecast_line(found.forecast)
+        yield ""
     if found.steps:
-        yield f"steps of {policy.algorithm.name}"
-        for number, step in enumerate(found.steps, start=1):
-            yield f"  {number:2}. {step['name']}: {step['purpose']}"
-            for inner in step.get("steps", ()):
-                yield f"        {inner['name']}: {inner['purpose']}"
+        many = f"{len(found.steps)} steps of {policy.algorithm.name}"
+        yield f"{many} (anonymizer compile has their SQL)"
+        yield from step_lines(found.steps)
         where = policy.publish.database or "the source's database"
         view = f"{policy.publish.schema_}.{policy.publish.name}"
         yield f"  then verify, and publish {view} in {where}"
@@ -67,14 +84,31 @@ def _lines(policy: Policy, found: Preview) -> Iterator[str]:
         yield f"{len(found.problems)} {many}: this cannot work as it is"
 
 
+def _forecast_line(seen: Forecast) -> str:
+    told = [_duration(seen.seconds), f"{seen.memory / 1e6:,.0f} MB of memory"]
+    if seen.loss is not None:
+        told.append(f"and to lose {figure(round(seen.loss, 4))} per cell (NCP)")
+    return (
+        f"a run is expected to take {', '.join(told)};"
+        f" tried on {seen.sampled:,} rows, half or twice as much is possible"
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
 def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
     unit = "persons" if policy.person is not None else "rows"
     yield (
         f"the source as it is: {figure(current['rows'])} rows in"
         f" {figure(current['classes'])} classes of equal quasi-identifiers"
     )
-    yield f"  k = {figure(current['k'])} ({unit} in the smallest class)"
     alone = "alone" if policy.person is None else "of persons who are alone"
-    yield f"  {figure(current['unique_rows'])} rows are {alone} in their class"
-    for column, value in current["l"].items():
-        yield f"  l = {figure(value)} different values of {column} in the poorest class"
+    yield (
+        f"  k = {figure(current['k'])} ({unit} in the smallest class);"
+        f" {figure(current['unique_rows'])} rows are {alone} in their class"
+    )
+    if current["l"]:
+        least = ", ".join(f"{figure(value)} of {column}" for column, value in current["l"].items())
+        yield f"  l in the poorest class, in different values: {least}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
-    from anonymizer.execute import Event, Listener
+    from anonymizer.engines.execute import Event, Listener
 
 
 @contextmanager
@@ -28,10 +30,16 @@ def progress(output: Output, *, explain: bool = False) -> Iterator[Listener]:
 def _explain(output: Output, event: Event) -> None:
     rows = "-" if event.count is None else f"{event.count:,}"
     round_ = f", round {event.round}" if event.round is not None else ""
-    output.say(f"-- step {event.number} of {event.of}{round_}: {event.step.name}")
+    output.say(f"-- step {_place(event)}{round_}: {event.step.name}")
     output.say(f"-- {event.step.purpose}")
     output.say(event.step.statement().text.strip() + ";")
     output.say(f"-- rows {rows}, {1000 * event.seconds:.1f} ms\n")
+
+
+def _place(event: Event) -> str:
+    """The number of a stage in its phase: every phase has a name and numbers of its own."""
+    of = f" of {event.phase}" if event.phase else ""
+    return f"{event.number} of {event.of}{of}"
 
 
 def _counted(event: Event) -> str:
@@ -41,6 +49,29 @@ def _counted(event: Event) -> str:
         return said
     is_exit = event.round is not None and event.step.statement().kind == "query"
     return f"{said}, {event.count:,} {'still open' if is_exit else 'rows'}"
+
+
+@dataclass(slots=True)
+class Clock:
+    """How long a phase has taken, and what it may still take by the steps that are left.
+
+    An estimate, which is only told while steps are left, and never as nothing: loops and steps
+    of different length make it rough, and judging the release is no step.
+    """
+
+    phase: str | None = None
+    began: float = 0.0
+
+    def left(self, event: Event, now: float) -> str:
+        """Words for the end of a line; nothing where nothing can be told."""
+        if event.phase != self.phase:
+            self.phase, self.began = event.phase, now - event.seconds
+        done = event.number if event.round is None else event.number - 1
+        if done < 1 or done >= event.of:
+            return ""
+        seconds = (now - self.began) / done * (event.of - done)
+        whole = max(1, round(seconds))
+        return f", {event.phase or 'this'} may take {whole // 60}:{whole % 60:02d} more"
 
 
 @contextmanager
@@ -53,24 +84,23 @@ def _bar() -> Iterator[Listener]:
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
 
     columns = (
         SpinnerColumn(),
         BarColumn(bar_width=24),
-        TextColumn("{task.description}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("so far, {task.description}"),
     )
+    clock = Clock()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("step 1: read the source", total=None)
+        task = bar.add_task("reading the source", total=None)
 
         def listen(event: Event) -> None:
-            said = f"step {event.number} of {event.of}: {event.stage}{_counted(event)}"
+            left = clock.left(event, time.perf_counter())
+            said = f"step {_place(event)}: {event.stage}{_counted(event)}{left}"
             if event.step.template.startswith("release/"):
-                said = "verify, then publish"
+                said = "verifying, then publishing"
             bar.update(task, total=event.of, completed=event.number, description=escape(said))
 
         yield listen

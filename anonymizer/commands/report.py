@@ -10,9 +10,9 @@ from anonymizer.commands.options import (
     load_policy,
     policy_argument,
     preset_option,
-    write_text,
 )
 from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
 
 
 @click.command()
@@ -26,6 +26,18 @@ from anonymizer.commands.output import Output
     type=click.Choice(["html", "md", "json"]),
     help="Default: by the suffix of FILE. Without -o, md and json go to standard output.",
 )
+@click.option("--attack", "attacks", is_flag=True, help="Try the attacks too; needs the source.")
+@click.option(
+    "--earlier", metavar="FILE", help="Attack beside this earlier release; needs the source."
+)
+@click.option(
+    "--share",
+    metavar="F",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Share of the source's rows (persons) that attacks look for.",
+)
 @preset_option
 @click.option("--quiet", is_flag=True, help="Say nothing when it is written.")
 @click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
@@ -35,6 +47,9 @@ def command(
     database: str | None,
     target: str | None,
     form: str | None,
+    attacks: bool,
+    earlier: str | None,
+    share: float,
     preset: str | None,
     quiet: bool,
     debug: bool,
@@ -43,14 +58,14 @@ def command(
 
     The policy in words, guarantees, risk and every column before and after, what it cost, what it
     does not promise, and the SQL to check it. The release is judged again; exit code 1 if it does
-    not hold.
+    not hold, alone or (with --earlier) beside an earlier release.
     """
     import sys
     from pathlib import Path
 
     from anonymizer.errors import Problem, SourceError, no_file
-    from anonymizer.report import form_of, rendered
-    from anonymizer.report.content import collect
+    from anonymizer.review.report import form_of, rendered
+    from anonymizer.review.report.content import collect
 
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
@@ -58,16 +73,26 @@ def command(
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = "report.html"
-    check_target(target, inputs=(policy, database, source))
-    found = collect(load_policy(policy, preset), database, source)
+    check_target(target, inputs=(policy, database, source, earlier))
+    found = collect(
+        load_policy(policy, preset),
+        database,
+        source,
+        attacks=attacks,
+        earlier=earlier,
+        share=share,
+    )
     text = rendered(found, chosen)
     if target is None:
         sys.stdout.write(text)
     else:
         write_text(target, text)
         output.say(f"wrote {target}")
-    if not found.verification.passed:
-        problem = Problem("release", "does not hold what it promises", hint="see the report")
+    if not found.verdict.holds:
+        attacked = found.attacked
+        alone = found.verification.passed and (attacked is None or attacked.alone_holds)
+        said = "beside the earlier release" if alone else "what it promises"
+        problem = Problem("release", f"does not hold {said}", hint="see the report")
         output.failed([problem], Exception())
         return 1
     return None

@@ -27,7 +27,7 @@ def command(output: Output, database: str, absent: str | None) -> None:
 
     from anonymizer.commands.failures import UsageError
     from anonymizer.errors import Problem
-    from anonymizer.rewrite import rewrite
+    from anonymizer.publish.rewrite import rewrite
 
     values: list[str] = []
     if absent is not None:

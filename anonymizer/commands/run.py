@@ -20,9 +20,9 @@ from anonymizer.commands.options import (
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
-    from anonymizer.engines.duckdb import Limits
-    from anonymizer.release.release import Release
-    from anonymizer.seed import Seed
+    from anonymizer.engines.base import Limits
+    from anonymizer.process.seed import Seed
+    from anonymizer.release.published import Release
 
 
 @click.command()
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Agree to publish.replace_source: the source table is lost.",
 )
+@click.option("--sign", metavar="KEYFILE", help="Sign the release with this private key (PEM).")
 @click.option("--explain", is_flag=True, help="Show every statement, its rows and its time.")
 @output_options
 def command(
@@ -49,14 +50,15 @@ def command(
     limits: Limits,
     explain: bool,
     yes_replace_source: bool,
+    sign: str | None,
 ) -> None:
     """Anonymize the source of POLICY, verify the result, and publish it if everything holds.
 
     The release goes to publish.database of the policy; nothing is published where a guarantee, a
     bound or the suppression limit does not hold (exit code 1).
     """
-    from anonymizer.api import run
     from anonymizer.commands.progress import progress
+    from anonymizer.run.verbs import run
 
     loaded = load_policy(policy, preset)
     with progress(output, explain=explain) as listener:
@@ -68,6 +70,7 @@ def command(
             listener=listener,
             replace_source=yes_replace_source,
             engine=engine,
+            sign=sign,
         )
     for warning in release.warnings:
         output.warn(warning)
@@ -79,6 +82,8 @@ def describe(release: Release) -> Iterator[str]:
     from anonymizer.commands.checks import check_lines, measure_lines
     from anonymizer.release.manifest import shown_measures
 
+    for replaced in release.replaced:
+        yield f"replaced: {replaced}"
     place = release.database.name if release.database is not None else "the database"
     yield f"published {release.view} in {place} (run {release.run_id})"
     if release.manifest.data.get("reproducible"):

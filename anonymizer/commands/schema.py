@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.options import check_target, output_options, write_text
+from anonymizer.commands.options import check_target, output_options
 from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
 
 
 @click.command()

@@ -16,11 +16,12 @@ from anonymizer.commands.options import (
     policy_argument,
     preset_option,
 )
-from anonymizer.commands.output import Output, figure, table
+from anonymizer.commands.output import Output
+from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.engines.duckdb import Limits
-    from anonymizer.sweep import Point
+    from anonymizer.engines.base import Limits
+    from anonymizer.review.sweep import Point
 
 
 @click.command()
@@ -55,7 +56,7 @@ def command(
     quasi-identifying cell (NCP). Points that no other beats in both are marked: the Pareto front.
     Nothing is published.
     """
-    from anonymizer.sweep import sweep
+    from anonymizer.review.sweep import sweep
 
     check_target(target, suffixes=(".svg", ".png", ".pdf"), inputs=(policy, database))
     points = sweep(load_policy(policy, preset), database, vary=vary, seed=test_seed, limits=limits)
@@ -89,8 +90,8 @@ def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
 
 
 def _draw(points: Sequence[Point], target: str) -> None:
-    from anonymizer.report import pictures
-    from anonymizer.sweep import groups
+    from anonymizer.review.report import pictures
+    from anonymizer.review.sweep import groups
 
     front = [
         (p.risk, p.loss) for p in points if p.best and p.risk is not None and p.loss is not None

@@ -14,6 +14,11 @@ from anonymizer.commands.options import (
 )
 from anonymizer.commands.output import Output
 
+ORIGIN = (
+    "by whom this release was made is unknown: it is what its manifest says, and anybody could have"
+    " written both. POLICY or --public-key tells more."
+)
+
 
 @click.command()
 @click.argument("policy", metavar="[POLICY]", required=False)
@@ -27,6 +32,11 @@ from anonymizer.commands.output import Output
     metavar="FILE",
     help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
 )
+@click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
+@click.option("--public-key", metavar="FILE", help="Require a signature by this key (PEM).")
+@click.option(
+    "--independent", is_flag=True, help="Judge by a second reader as well, in plain Python."
+)
 @output_options
 def command(
     output: Output,
@@ -35,38 +45,49 @@ def command(
     engine: str | None,
     preset: str | None,
     population: str | None,
+    plain: bool,
+    public_key: str | None,
+    independent: bool,
 ) -> None:
     """Judge a release from its own rows, at any time.
 
-    With POLICY its guarantees are judged; without it those that every manifest in the database
-    states. Exit code 1 if one does not hold or the release has other columns or roles than POLICY
-    asks for, 2 if there is nothing that can be judged.
+    The release has to be what its manifest sealed. With POLICY its guarantees are judged; without
+    it those that every manifest in the database states, whoever wrote them. Exit code 1 if the
+    release was changed, a guarantee does not hold, or it is not what POLICY asks for; 2 if there
+    is nothing that can be judged.
     """
-    from pathlib import Path
-
-    from anonymizer.api import verify
     from anonymizer.commands.checks import check_lines, failed_checks
     from anonymizer.commands.failures import Unfulfilled, UsageError
+    from anonymizer.commands.independent import judge_independently
     from anonymizer.errors import Problem
+    from anonymizer.run.verbs import verify
 
     if policy is None and database is None:
         raise UsageError(Problem("POLICY", "is missing", hint="or name a release: --database FILE"))
     loaded = load_policy(policy, preset) if policy is not None else None
-    if population is not None:
-        from anonymizer.population import with_population
-
-        if loaded is None:
-            raise UsageError(Problem("--population", "needs the POLICY that asks for it"))
-        loaded = with_population(loaded, Path(population))
-    found = verify(loaded, database, engine=engine)
+    if population is not None and loaded is None and not independent:
+        raise UsageError(Problem("--population", "needs the POLICY that asks for it"))
+    if independent and loaded is None and public_key is None:
+        output.warn(ORIGIN)
+        judge_independently(output, None, database, population)
+        return
+    found = verify(
+        loaded, database, engine=engine, population=population, public_key=public_key, plain=plain
+    )
+    if found.origin == "unknown":
+        output.warn(ORIGIN)
     result = {
         "database": shown(database),
         "policy": policy,
         "passed": found.passed,
+        "origin": found.origin,
         "verification": found.as_dict(),
     }
     if not found.passed:
         if not output.json:
             output.result(result, check_lines(found))
         raise Unfulfilled(failed_checks(found), 1, result)
+    if independent:
+        judge_independently(output, loaded, database, population)
+        return
     output.result(result, check_lines(found))

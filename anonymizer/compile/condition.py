@@ -1,6 +1,6 @@
 """A user's SQL condition: one boolean expression over columns of the source, from an allow-list.
 
-The engine's own parser gives the tree, so what is judged is what will run.
+The tree comes from the engine's own parser, so the checked expression is the one that is executed.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One rendered statement. `text` is executed exactly as it stands."""
+    """One rendered statement. `text` is executed unchanged."""
 
     text: str
     kind: str

@@ -1,7 +1,7 @@
 """SQL as a type: text that may enter a template, and the filters that make it.
 
 A template can only print `Sql`. Names become `Sql` through `ident`, Python values through `lit`;
-anything else that reaches a template is an error and not an injection.
+anything else in a template raises an error, which prevents SQL injection.
 """
 
 from __future__ import annotations

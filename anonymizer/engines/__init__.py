@@ -1,1 +1,1 @@
-"""Engines: where statements run."""
+"""Engines: they execute the statements."""

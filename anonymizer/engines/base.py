@@ -1,15 +1,16 @@
-"""What every engine offers: statements in, few rows out, and every error one of ours."""
+"""The interface of an engine: executes statements, returns small results, maps all errors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from anonymizer.compile import Statement, Table
 
-EngineName: TypeAlias = Literal["duckdb", "postgres", "spark"]
+EngineName: TypeAlias = str
+"""The name of an engine, which is that of its package."""
 Rows: TypeAlias = list[tuple[Any, ...]]
 
 
@@ -31,6 +32,10 @@ class Engine(ABC):
     """
 
     name: ClassVar[EngineName]
+    embedded: ClassVar[bool] = False
+    """Whether it runs inside this process, where one more statement or work table costs little."""
+    reads_once: ClassVar[bool] = False
+    """Whether every reading of the snapshot is a cost, so that values are counted in one."""
 
     owned: bool
     """Whether the connection is ours: limited, and closed at the end."""
@@ -71,6 +76,20 @@ class Engine(ABC):
     @abstractmethod
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""
+
+    def bare(self, name: str, where: str) -> Table | None:
+        """The table that a name without a schema means, where the engine has a rule for it."""
+        del name, where
+        return None
+
+    def plain(self, table: Table, where: str) -> Table:
+        """The relation to read a relation of the source from: a copy, where that needs one."""
+        del where
+        return table
+
+    def defined(self) -> tuple[str, ...]:
+        """Statements that make the copies, for use outside of the sandbox."""
+        return ()
 
     @abstractmethod
     def load(

@@ -1,6 +1,6 @@
-"""What works on which engine. The rest is refused before anything is read.
+"""The features that each engine supports. All others are refused before anything is read.
 
-The table in docs/scale.md is made from this one.
+The table in docs/scale.md is generated from this module.
 """
 
 from __future__ import annotations
@@ -8,36 +8,53 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from anonymizer.algorithms.descriptor import Limit
+from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.engines.base import EngineName
+from anonymizer.engines.registry import engines
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.privacy.guarantee import Guarantee
+from anonymizer.privacy.of_policy.registry import GUARANTEES
 
-ENGINES: tuple[EngineName, ...] = ("duckdb", "postgres", "spark")
 EMBEDDED = "engine: duckdb"
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Something a policy can ask for, where it says so, and which engines have it not."""
+    """Something that a policy can use, its path, and the engines that lack it."""
 
     title: str
     """As the table of the docs names it."""
     uses: Callable[[Policy], Iterator[str]]
-    """The paths of the policy that ask for it."""
-    lacking: Mapping[EngineName, tuple[str, str]] = field(default_factory=dict)
+    """The paths of the policy that require it."""
+    lacking: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Engine to why it is not there, and what to use instead."""
 
+    @property
+    def name(self) -> str:
+        """The title without its markup."""
+        return self.title.replace("&nbsp;", "").replace("`", "")
+
     def runs_on(self, engine: EngineName) -> bool:
-        return engine not in self.lacking
+        return self.missing(engine) is None
+
+    def missing(self, engine: EngineName) -> tuple[str, str] | None:
+        """Why an engine does not have it, and what to use instead; None where it does."""
+        only = engines()[engine].only
+        if only is not None and self.name not in only:
+            return "it does not say that it has it", EMBEDDED
+        return self.lacking.get(engine)
 
 
 def refuse(policy: Policy, engine: EngineName) -> None:
     """Raises PolicyError with everything of the policy that the engine does not have."""
     problems = []
     for feature in FEATURES:
-        if feature.runs_on(engine):
+        missing = feature.missing(engine)
+        if missing is None:
             continue
-        reason, instead = feature.lacking[engine]
+        reason, instead = missing
         said = f"is not available with the engine {engine}: {reason}"
         problems += [Problem(path, said, hint=instead) for path in feature.uses(policy)]
     if problems:
@@ -54,38 +71,25 @@ def algorithm(name: str) -> Callable[[Policy], Iterator[str]]:
     return uses
 
 
-def option(name: str, wanted: object) -> Callable[[Policy], Iterator[str]]:
-    """Policies whose algorithm has this option at this value."""
+def limited(limit: Limit) -> Callable[[Policy], Iterator[str]]:
+    """Policies whose algorithm has this option."""
 
     def uses(policy: Policy) -> Iterator[str]:
-        if getattr(policy.algorithm, name, None) == wanted:
-            yield f"algorithm.{name}"
+        if limit.asked_by(policy.algorithm):
+            yield f"algorithm.{limit.option}"
 
     return uses
 
 
-def _refined(policy: Policy) -> Iterator[str]:
-    if getattr(policy.algorithm, "refine", 0):
-        yield "algorithm.refine"
-
-
-def model(name: str) -> Callable[[Policy], Iterator[str]]:
-    """Policies that ask for this privacy model."""
+def guaranteed(guarantee: Guarantee) -> Callable[[Policy], Iterator[str]]:
+    """Policies that require this guarantee, for the table or a column."""
 
     def uses(policy: Policy) -> Iterator[str]:
-        if getattr(policy.privacy, name) is not None:
-            yield f"privacy.{name}"
-
-    return uses
-
-
-def rule(name: str) -> Callable[[Policy], Iterator[str]]:
-    """Policies that protect a column by this rule."""
-
-    def uses(policy: Policy) -> Iterator[str]:
+        if guarantee.holder == "privacy" and getattr(policy.privacy, guarantee.option) is not None:
+            yield guarantee.field
         for column, said in policy.columns.items():
-            if said.protect is not None and getattr(said.protect, name) is not None:
-                yield f"columns.{column}.protect.{name}"
+            if guarantee.holder == "protect" and getattr(said.protect, guarantee.option, None):
+                yield f"columns.{column}.{guarantee.field}"
 
     return uses
 
@@ -153,67 +157,32 @@ def _republished(policy: Policy) -> Iterator[str]:
 
 def _lacking(
     engines: tuple[EngineName, ...], reason: str, instead: str = EMBEDDED
-) -> dict[EngineName, tuple[str, str]]:
+) -> dict[str, tuple[str, str]]:
     return dict.fromkeys(engines, (reason, instead))
 
 
 ELSEWHERE: tuple[EngineName, ...] = ("postgres", "spark")
-OTHERS = "algorithm: {name: mondrian}, or engine: duckdb"
-SEARCH = "its search works on lists inside one statement"
+
+
+def _of_algorithms() -> Iterator[Feature]:
+    for name, made in ALGORITHMS.items():
+        yield Feature(f"algorithm `{name}`{made.note}", algorithm(name), made.lacking)
+        for limit in made.limits:
+            yield Feature(f"&nbsp;&nbsp;{limit.title}", limited(limit), limit.lacking)
+
+
+def _of_guarantees() -> Iterator[Feature]:
+    """Those that an algorithm of every engine works towards: others go with their algorithm."""
+    everywhere = [made for made in ALGORITHMS.values() if not made.lacking]
+    for guarantee in GUARANTEES:
+        if any(made.works_towards(guarantee) for made in everywhere):
+            title = f"`{guarantee.option}`"
+            yield Feature(title, guaranteed(guarantee), guarantee.lacking)
+
 
 FEATURES: tuple[Feature, ...] = (
-    Feature("algorithm `mondrian`", algorithm("mondrian")),
-    Feature("&nbsp;&nbsp;`loop: driven`", option("loop", "driven")),
-    Feature(
-        "&nbsp;&nbsp;`loop: recursive`",
-        option("loop", "recursive"),
-        _lacking(
-            ("postgres",),
-            "no recursive statement there keeps one row per key",
-            "loop: auto, which gives the same classes",
-        ),
-    ),
-    Feature(
-        "&nbsp;&nbsp;`refine`",
-        _refined,
-        _lacking(ELSEWHERE, "its rounds take seconds each there", "leave refine out"),
-    ),
-    Feature("algorithm `lgb`, with buckets", algorithm("lgb")),
-    Feature("algorithm `full_domain`", algorithm("full_domain")),
-    *(
-        Feature(f"algorithm `{name}`", algorithm(name), _lacking(ELSEWHERE, reason, OTHERS))
-        for name, reason in (
-            ("privacyfrost", "its search is one recursive statement with a key"),
-            ("msb", "its groups are made by one recursive statement with a key"),
-            ("danonyir", "its statements use lists and structs"),
-            ("geneir", "its statements use lists and structs"),
-        )
-    ),
-    *(
-        Feature(f"`{name}`", rule(name))
-        for name in (
-            "l_diversity",
-            "entropy_l",
-            "recursive_cl",
-            "t_closeness",
-            "alpha",
-            "beta_likeness",
-            "delta_disclosure",
-        )
-    ),
-    *(
-        Feature(f"`{name}`", model(name))
-        for name in ("k_anonymity", "alpha_k", "ir_k", "ir_kl", "ir_alpha_beta", "eir_alpha_beta")
-    ),
-    Feature("`eir_l`", model("eir_l"), _lacking(ELSEWHERE, SEARCH)),
-    *(
-        Feature(
-            f"`{name}`",
-            model(name),
-            _lacking(ELSEWHERE, "its population is matched by a join that only duckdb has"),
-        )
-        for name in ("k_map", "delta_presence")
-    ),
+    *_of_algorithms(),
+    *_of_guarantees(),
     Feature("`person`", _person),
     *(
         Feature(f"hierarchy `{builder}`", hierarchy(builder))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from anonymizer.compile import Sql
 from anonymizer.hierarchy.place import Place
-from anonymizer.hierarchy.text import exact
-from anonymizer.plan import Stage
 from anonymizer.policy.builders import Prefix, Suffix
+from anonymizer.steps import Stage
+
+KEPT = "kept"
+"""Work table with the characters that each level keeps."""
 
 
 def affix(place: Place, spec: Prefix | Suffix) -> tuple[Stage, ...]:
@@ -15,15 +17,21 @@ def affix(place: Place, spec: Prefix | Suffix) -> tuple[Stage, ...]:
     Codes of different lengths are filled up to the longest, so `213**` is every code that begins
     with 213. A code shorter than what a level keeps stays as it is. Numbers are taken as text.
     """
+    kept = place.table(KEPT)
     return (
+        place.step(
+            "affix_levels",
+            values=place.values,
+            kept=kept,
+            lengths=spec.lengths,
+            step=spec.step or 1,
+        ),
         place.step(
             "affix",
             values=place.values,
+            kept=kept,
             hierarchy=place.hierarchy,
             sql_type=Sql(place.sql_type),
             suffix=spec.builder == "suffix",
-            lengths=spec.lengths,
-            step=spec.step or 1,
-            exact=exact(Sql("text")),
         ),
     )

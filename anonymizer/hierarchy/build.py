@@ -10,8 +10,8 @@ from anonymizer.compile import Table
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import affix, calendar, intervals, merging, ordered, sets, taxonomy
 from anonymizer.hierarchy.place import Place
-from anonymizer.plan import Stage
 from anonymizer.policy import builders as options
+from anonymizer.steps import Stage
 
 Spec: TypeAlias = (
     options.Conventional

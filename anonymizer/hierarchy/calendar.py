@@ -8,8 +8,8 @@ from anonymizer.compile import Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy.grid import finish, line, refuse_infinite
 from anonymizer.hierarchy.place import Place
-from anonymizer.plan import Stage
 from anonymizer.policy.builders import Date
+from anonymizer.steps import Stage
 
 LENGTHS = {
     "day": "1 day",

@@ -1,9 +1,9 @@
-"""Distortion: what it costs to publish a node of a hierarchy instead of the values below it.
+"""Distortion: the cost of publishing a node of a hierarchy instead of the values below it.
 
 The default is H·(hi - lo)/(max - min) for intervals and H·(leaves - 1)/(all leaves - 1) for other
 nodes, H being the hierarchy's height; divided by H it is a share between 0 and 1, so that trees of
-different height compare. The formulas behind Table 4 of Yaseen et al. (2018) differ from builder to
-builder and are offered as a labelled compatibility mode only:
+different height are comparable. The formulas behind Table 4 of Yaseen et al. (2018) differ from
+builder to builder and are available only as a compatibility mode:
 
     conventional   the root costs H, a child half of its parent
     divisor        the root costs H, a child its parent's distortion times its share of the domain
@@ -17,7 +17,7 @@ from __future__ import annotations
 from anonymizer.compile import Sql, Table, lit, sql, work
 from anonymizer.hierarchy.place import FOLDER
 from anonymizer.hierarchy.scale import scale_of
-from anonymizer.plan import Step
+from anonymizer.steps import Step
 
 INTERVALS = frozenset({"conventional", "divisor", "cardinality", "on_the_fly", "intervals", "date"})
 """Builders whose nodes have bounds."""

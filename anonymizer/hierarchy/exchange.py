@@ -1,7 +1,7 @@
-"""Hierarchies out of the database and back: ARX's CSV layout, and wide tables.
+"""Export and import of hierarchies: CSV in ARX's layout, and wide tables.
 
-Both hold the value and then its label on every level, so a hierarchy that was built once can be
-kept, edited and used by any policy as `hierarchy: {file: …}` or `hierarchy: {table: …}`.
+Both hold the value and then its label on every level, so a hierarchy can be built once,
+stored, edited and used by any policy as `hierarchy: {file: …}` or `hierarchy: {table: …}`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anonymizer.errors import Problem
 from anonymizer.hierarchy import files
 from anonymizer.hierarchy.place import FOLDER
 from anonymizer.hierarchy.tree import check_wide, shape_problems
-from anonymizer.plan import Step
+from anonymizer.steps import Step
 
 
 class Engine(Protocol):
@@ -65,7 +65,10 @@ def export_table(index: int, height: int, target: Table, *, bounds: bool) -> Ste
     )
 
 
-def check(rows: Sequence[Sequence[str | None]], where: str) -> list[Problem]:
+def check(
+    rows: Sequence[Sequence[str | None]], where: str, *, nested: bool = True
+) -> list[Problem]:
     """Everything that keeps a wide table (value, level 1, ..., level h) from being a hierarchy."""
     found = shape_problems(rows, where)
-    return found or check_wide([[str(cell) for cell in row] for row in rows], where)
+    wide = [[str(cell) for cell in row] for row in rows]
+    return found or check_wide(wide, where, nested=nested)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from anonymizer.errors import Problem, SourceError
 
 SEPARATOR = ";"
+QUOTED = re.compile(r'[;"\r\n\ufeff]')
 
 
 def read(path: Path, where: str) -> tuple[list[list[str]], list[int]]:
@@ -54,4 +56,15 @@ def read(path: Path, where: str) -> tuple[list[list[str]], list[int]]:
 def write(path: Path, rows: Iterable[Sequence[str]]) -> None:
     """Write rows of value and labels as a hierarchy file."""
     with path.open("w", encoding="utf-8", newline="") as handle:
-        csv.writer(handle, delimiter=SEPARATOR, lineterminator="\n").writerows(rows)
+        for row in rows:
+            handle.write(SEPARATOR.join(_field(cell) for cell in row) + "\n")
+
+
+def _field(text: str) -> str:
+    """A field in double quotes where a reader of CSV would take a part of it for something else.
+
+    That is so of a byte order mark too: at the beginning of a file it is none of its text.
+    """
+    if not QUOTED.search(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'

@@ -8,7 +8,7 @@ from anonymizer.compile import Sql, lit, sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy.place import Place
 from anonymizer.hierarchy.scale import MICROSECONDS, Bound, Scale
-from anonymizer.plan import Stage
+from anonymizer.steps import Stage
 
 VALUE = Sql("value")
 WIDEST = 4 * 10**18
@@ -93,15 +93,21 @@ def _refuse_wide(place: Place, *, from_one: bool) -> tuple[Stage, ...]:
                 "scale": lit(scale.unit),
                 "widest": lit(WIDEST),
                 "from_one": from_one,
+                "large": scale.too_large(VALUE),
             },
-            lambda row: Problem(
-                place.path,
-                "the column's values span too wide a range for intervals",
-                allowed=f"{WIDEST:,} units of the last digit",
-                hint="use builder intervals, frequency or prefix",
-            ),
+            lambda row: _wide(place, large=bool(row[0]), from_one=from_one),
         ),
     )
+
+
+def _wide(place: Place, *, large: bool, from_one: bool) -> Problem:
+    said, allowed = "span too wide a range for intervals", f"{WIDEST:,} units of the last digit"
+    if large:
+        said, allowed = "are too large for intervals", "119 bits"
+    elif from_one:
+        said += ", whose points are counted from 1"
+    hint = "use builder intervals, frequency or prefix"
+    return Problem(place.path, f"the column's values {said}", allowed=allowed, hint=hint)
 
 
 def _refuse_outside(place: Place, ends: Ends) -> tuple[Stage, ...]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from anonymizer.compile import Sql, lit, sql
 from anonymizer.hierarchy.grid import finish, given_bound, line, refuse_infinite
 from anonymizer.hierarchy.place import Place
-from anonymizer.plan import Stage
 from anonymizer.policy.builders import Intervals
+from anonymizer.steps import Stage
 
 
 def intervals(place: Place, spec: Intervals) -> tuple[Stage, ...]:
     """Every cut begins an interval; level 2 is the root.
 
     Values below the first cut are an error unless `bottom` is given. Bottom- and top-coded
-    intervals are open (`< 18`, `>= 90`), so that they do not tell the extremes; their `lo` and `hi`
+    intervals are open (`< 18`, `>= 90`), so that they do not disclose the extremes; `lo` and `hi`
     hold the ends of the data, for measures. The last interval without `top` ends with the data.
     """
     scale = line(place)

@@ -6,7 +6,7 @@ from anonymizer.compile import Sql, Table
 from anonymizer.errors import Problem
 from anonymizer.hierarchy.place import Place, counted
 from anonymizer.hierarchy.text import from_text
-from anonymizer.plan import Row, Stage
+from anonymizer.steps import Row, Stage
 
 
 def covered(

@@ -6,7 +6,7 @@ from anonymizer.compile import Sql
 from anonymizer.hierarchy.grid import finish, line, refuse_infinite
 from anonymizer.hierarchy.merges import merge_neighbours
 from anonymizer.hierarchy.place import Place
-from anonymizer.plan import Compute, Row, Stage
+from anonymizer.steps import Compute, Row, Stage
 
 MERGE_COLUMNS = (("ordinal", "BIGINT"), ("leaf", "BIGINT"), ("joined", "INTEGER"))
 

@@ -11,8 +11,8 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy.grid import DEFAULT_LEAVES, WIDEST, bounded, domain_ends, line, placed
 from anonymizer.hierarchy.place import Place
 from anonymizer.hierarchy.scale import Scale
-from anonymizer.plan import Stage
 from anonymizer.policy.builders import Cardinality, Conventional, Divisor
+from anonymizer.steps import Stage
 
 MOST_LEAVES = 2**20
 """Most leaf intervals of a given width."""
@@ -80,7 +80,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
     else:
         kept = [one for one in spec.divisors if one >= (spec.min_width or 1)]
         given = [one for one in kept if one > 1 or not exact]
-        # with every width left out the root alone remains
+        # if every width is omitted, only the root remains
         found = (
             place.step(
                 "widths_given",

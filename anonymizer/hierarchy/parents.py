@@ -48,7 +48,7 @@ def cycle_problems(pairs: set[tuple[str, str]], where: str) -> list[Problem]:
     for child, parent in pairs:
         if child != parent:
             above.setdefault(child, set()).add(parent)
-    # take off, again and again, what has nothing left above it; a cycle remains
+    # repeatedly remove labels without a parent; a cycle remains
     below: dict[str, set[str]] = {}
     for child, tops in above.items():
         for top in tops:

@@ -1,4 +1,4 @@
-"""Where a hierarchy is built: the quasi-identifier's number, its type, its place in the policy."""
+"""The context of building a hierarchy: number, type and policy path of the quasi-identifier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.hierarchy.scale import Scale, scale_of
-from anonymizer.plan import Guard, Step
+from anonymizer.steps import Guard, Step
 
 FOLDER = "hierarchy"
 
@@ -24,7 +24,7 @@ class Place:
 
     @property
     def path(self) -> str:
-        """Where its hierarchy stands in the policy."""
+        """The path of its hierarchy in the policy."""
         return f"columns.{self.column}.hierarchy"
 
     @property

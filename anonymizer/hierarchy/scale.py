@@ -1,9 +1,9 @@
-"""How the values of an ordered type lie on a line, as SQL, and how bounds are written.
+"""Positions of the values of an ordered type on a line, as SQL, and the text of bounds.
 
-Three kinds of line. *Points*: integers, decimals (in units of their last digit) and dates have
-whole-numbered positions, one per value. *Days*: timestamps are placed by their day in UTC, and many
-values share a position. *Reals*: floating-point values are their own positions; neighbouring
-intervals share the bound between them.
+There are three kinds of line. *Points*: integers, decimals (in units of their last digit) and dates
+have integer positions, one per value. *Days*: the position of a timestamp is its day in UTC, so
+many values share a position. *Reals*: a floating-point value is its own position; neighbouring
+intervals share a bound.
 """
 
 from __future__ import annotations
@@ -66,6 +66,21 @@ class Scale:
             return sql("cast(replace(cast({v} as varchar), '.', '') as hugeint)", v=value)
         return sql("cast({v} as hugeint)", v=value)
 
+    def too_large(self, value: Sql) -> Sql:
+        """Whether points near a value could not be counted in 128 bits; exact for whole numbers."""
+        if self.line == "reals":
+            return sql("abs(cast({v} as double)) > cast(1e37 as double)", v=value)
+        if self.sql_type not in ("HUGEINT", "UHUGEINT"):
+            return Sql("false")  # its largest value is far below that
+        ends = {
+            "least": lit(str(self.least)),
+            "greatest": lit(str(self.greatest)),
+            "t": Sql(self.sql_type),
+        }
+        return sql(
+            "{v} not between cast({least} as {t}) and cast({greatest} as {t})", v=value, **ends
+        )
+
     def lower(self, position: Sql) -> Sql:
         """The first value at a position."""
         if self.line == "days":
@@ -126,7 +141,7 @@ class Scale:
         if self.line == "days":
             nanoseconds = self.sql_type == "TIMESTAMP_NS"
             return sql("epoch_ns({v})" if nanoseconds else "epoch_us({v})", v=value)
-        if self.sql_type == "UHUGEINT":  # its upper half is no HUGEINT
+        if self.sql_type == "UHUGEINT":  # its upper half does not fit HUGEINT
             return value
         return self.position(value)
 
@@ -189,7 +204,7 @@ class Scale:
         return self._typed(lit(at))
 
     def ends(self) -> tuple[Sql, Sql]:
-        """Values below and above which there is nothing to expect: they tell nothing of the data.
+        """Values below and above which no value is expected; they do not depend on the data.
 
         The ends of a number type; the years 1 to 9999 for dates and times.
         """

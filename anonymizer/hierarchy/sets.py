@@ -9,8 +9,8 @@ from anonymizer.hierarchy.merges import merge_rarest, pair_in_order
 from anonymizer.hierarchy.merging import MERGE_COLUMNS
 from anonymizer.hierarchy.place import Place
 from anonymizer.hierarchy.text import exact, from_text
-from anonymizer.plan import Compute, Row, Stage, Step
 from anonymizer.policy.builders import Order
+from anonymizer.steps import Compute, Row, Stage, Step
 
 MOST_VALUES = 2_000
 """Most values of a frequency hierarchy: each node's label lists all of its members."""
@@ -56,7 +56,13 @@ def order(place: Place, spec: Order) -> tuple[Stage, ...]:
         return [*listed]
 
     return (
-        Compute(place.step("count_values", values=place.values), take, members, MEMBER_COLUMNS),
+        Compute(
+            place.step("count_values", values=place.values),
+            take,
+            members,
+            MEMBER_COLUMNS,
+            given=True,
+        ),
         *covered(place, members, option="values"),
         _sets(place),
     )

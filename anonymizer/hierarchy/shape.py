@@ -1,4 +1,4 @@
-"""The shape of a hierarchy in numbers: what a search over its levels has to know."""
+"""The shape of a hierarchy in numbers, for a search over its levels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RunSql: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One hierarchy: how many nodes a level has, and how they hang together."""
+    """One hierarchy: the number of nodes of each level, and how they are connected."""
 
     nodes: tuple[int, ...]
     """Nodes of levels 0 (the values) to h (the root) that hold values of the source."""
@@ -31,11 +31,16 @@ def read_shapes(run_sql: RunSql, hierarchies: Sequence[Table]) -> tuple[Shape, .
     """The shapes of hierarchies that have been built, read at once."""
     if not hierarchies:
         return ()
-    rows = run_sql(render("hierarchy/shape.sql.j2", {"hierarchies": list(hierarchies)}).text)
+    rows = run_sql(shape_sql(hierarchies))
     found: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
         found.setdefault(int(row[0]), []).append(row)
     return tuple(_shape(found.get(tree, [])) for tree in range(len(hierarchies)))
+
+
+def shape_sql(hierarchies: Sequence[Table]) -> str:
+    """The statement that reads the shapes."""
+    return render("hierarchy/shape.sql.j2", {"hierarchies": list(hierarchies)}).text
 
 
 def _shape(levels: list[tuple[Any, ...]]) -> Shape:

@@ -1,4 +1,4 @@
-"""What `anonymizer hierarchy show` shows: the tree, its levels, their counts and distortion."""
+"""The output of `anonymizer hierarchy show`: the tree, its levels, their counts and distortion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anonymizer.compile import work
 from anonymizer.hierarchy import distortion
 from anonymizer.hierarchy.exchange import Engine
 from anonymizer.hierarchy.place import FOLDER
-from anonymizer.plan import Step
+from anonymizer.steps import Step
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -112,7 +112,7 @@ class Shown:
         return drawn
 
     def tree(self, most_children: int = MOST_CHILDREN) -> Tree:
-        """The nodes, each under the one above it; levels that do not nest stand side by side."""
+        """The nodes, each under its parent; levels that do not nest are listed in turn."""
         from rich.text import Text
         from rich.tree import Tree
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,23 +16,21 @@ WHOLE = re.compile(r"-?\d+\Z")
 def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     """Levels whose labels are intervals of whole numbers must not overlap or leave gaps.
 
-    A level with any other label is not looked at. A gap is none where every interval is just as
-    wide as the values under it (such intervals are ranges of values, not parts of a domain).
+    A level with any other label, or without an interval, is not checked. Space between two
+    intervals is a gap if it contains a listed value. Space without listed values is harmless,
+    because all values of the source have to be listed.
     """
     if not all(WHOLE.match(row[0]) for row in rows):
         return []
+    values = sorted(int(row[0]) for row in rows)
     found = []
     for level in range(1, len(rows[0])):
-        spans = _spans(rows, level)
-        if spans is None:
-            continue
-        ordered = sorted(spans)
-        pairs = list(pairwise(ordered))
+        pairs = list(pairwise(sorted(_spans(rows, level))))
         overlaps = sum(after[0] <= before[1] for before, after in pairs)
-        gaps = sum(after[0] > before[1] + 1 for before, after in pairs)
+        gaps = sum(_between(values, before[1], after[0]) for before, after in pairs)
         if overlaps:
             found.append(Problem(where, f"level {level} has {_many(overlaps, 'overlap')}"))
-        if gaps and any(span != values for span, values in spans.items()):
+        if gaps:
             found.append(
                 Problem(
                     where,
@@ -42,22 +41,24 @@ def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     return found
 
 
-def _spans(
-    rows: Sequence[Sequence[str]], level: int
-) -> dict[tuple[int, int], tuple[int, int]] | None:
-    """The intervals of a level, each with the range of the values under it."""
-    spans: dict[tuple[int, int], tuple[int, int]] = {}
-    for row in rows:
-        value = int(row[0])
-        if match := SPAN.match(row[level]):
-            low, high = (int(bound) for bound in match.groups() if bound is not None)
-        elif WHOLE.match(row[level]):
-            low = high = int(row[level])
-        else:
-            return None
-        least, greatest = spans.get((low, high), (value, value))
-        spans[low, high] = (min(least, value), max(greatest, value))
-    return spans
+def _between(values: Sequence[int], low: int, high: int) -> bool:
+    """Whether one of the sorted values lies between the two, neither included."""
+    at = bisect_right(values, low)
+    return at < len(values) and values[at] < high
+
+
+def _spans(rows: Sequence[Sequence[str]], level: int) -> set[tuple[int, int]]:
+    """The intervals of a level; none where a label is no interval, or all are numbers: codes."""
+    labels = {row[level] for row in rows}
+    spans = {label: match for label in labels if (match := SPAN.match(label))}
+    if not spans or not all(label in spans or WHOLE.match(label) for label in labels):
+        return set()
+    found = set()
+    for label in labels:
+        match = spans.get(label)
+        ends = [bound for bound in match.groups() if bound is not None] if match else [label]
+        found.add((int(ends[0]), int(ends[-1])))
+    return found
 
 
 def _many(count: int, what: str) -> str:

@@ -13,8 +13,8 @@ from anonymizer.hierarchy import files, tree
 from anonymizer.hierarchy.listed import covered
 from anonymizer.hierarchy.place import Place
 from anonymizer.hierarchy.text import from_text
-from anonymizer.plan import Compute, Row, Stage
 from anonymizer.policy.builders import Taxonomy
+from anonymizer.steps import Compute, Row, Stage
 
 COLUMNS = (
     ("value", "VARCHAR"),
@@ -37,12 +37,12 @@ def taxonomy(
     listed = place.table("listed")
     option = "table" if spec.file is None else "file"
     if spec.file is not None:
-        reading = _file(place, base / spec.file, listed)
+        reading = _file(place, base / spec.file, listed, nested=spec.nested)
     else:
-        reading = _table(place, str(spec.table), resolve, listed)
+        reading = _table(place, str(spec.table), resolve, listed, nested=spec.nested)
     return (
         reading,
-        # as texts its values differ: the check of the tree has made sure of that
+        # its values differ as texts, which the check of the tree guarantees
         *covered(place, listed, option=option, spellings=place.sql_type != "VARCHAR"),
         place.step(
             "listed",
@@ -55,20 +55,26 @@ def taxonomy(
     )
 
 
-def _file(place: Place, path: Path, listed: Table) -> Compute:
+def _file(place: Place, path: Path, listed: Table, *, nested: bool) -> Compute:
     where = f"{place.path}.file"
     rows, lines = files.read(path, where)
-    found: list[Row] = [node.row for node in tree.nodes(rows, where, lines)]
+    found: list[Row] = [node.row for node in tree.nodes(rows, where, lines, nested=nested)]
 
     def take(_: list[Row]) -> list[Row]:
         """The rows of the hierarchy's file, checked and numbered."""
         return found
 
-    return Compute(place.step("count_values", values=place.values), take, listed, COLUMNS)
+    query = place.step("count_values", values=place.values)
+    return Compute(query, take, listed, COLUMNS, given=True)
 
 
 def _table(
-    place: Place, name: str, resolve: Callable[[str], Table] | None, listed: Table
+    place: Place,
+    name: str,
+    resolve: Callable[[str], Table] | None,
+    listed: Table,
+    *,
+    nested: bool,
 ) -> Compute:
     where = f"{place.path}.table"
     if resolve is None:
@@ -79,7 +85,8 @@ def _table(
     def number(rows: list[Row]) -> list[Row]:
         """Check the taxonomy's rows and number its leaves and nodes."""
         wide = [_levels(json.loads(row[0])) for row in rows]
-        return [node.row for node in tree.nodes(sorted(wide, key=_natural), where)]
+        ordered = sorted(wide, key=_natural)
+        return [node.row for node in tree.nodes(ordered, where, nested=nested)]
 
     return Compute(place.step("read_table", taxonomy=resolve(name)), number, listed, COLUMNS)
 

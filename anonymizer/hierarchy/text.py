@@ -1,8 +1,11 @@
-"""How a single value is written in a published set or cell, as SQL."""
+"""The text of a single value in a published set or cell, as SQL."""
 
 from __future__ import annotations
 
-from anonymizer.compile import Sql, sql
+from anonymizer.compile import Sql, lit, sql
+
+MISREAD = r'^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]'
+"""A category that could be taken for another cell, or for a part of a list."""
 
 
 def exact(text: Sql) -> Sql:
@@ -11,12 +14,10 @@ def exact(text: Sql) -> Sql:
     `text` is SQL of type VARCHAR, never NULL.
     """
     return sql(
-        "case when regexp_matches({t}, '[,{{}}\\[\\]\"]')"
-        " or {t} in ('', '*', 'NULL')"
-        " or left({t}, 1) = ' ' or right({t}, 1) = ' '"
-        " or right({t}, 8) = ' or NULL'"
+        "case when regexp_matches({t}, {misread})"
         " then '\"' || replace({t}, '\"', '\"\"') || '\"' else {t} end",
         t=text,
+        misread=lit(MISREAD),
     )
 
 

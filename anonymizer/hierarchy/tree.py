@@ -36,22 +36,23 @@ class Node:
         return self.value, self.leaf, self.level, self.node, self.label, self.leaves
 
 
-def nodes(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Node]:
+def nodes(rows: Wide, where: str, lines: Sequence[int] = (), *, nested: bool = True) -> list[Node]:
     """The hierarchy of a wide table: one `Node` per row and level.
 
     Leaves are numbered along the tree, nodes in order of their first row; the root's label becomes
     `*`. Raises SourceError with everything that is wrong; `lines` are the rows' lines in a file.
+    Levels that are not `nested` are numbered in the order of the rows.
     """
     found = shape_problems(rows, where, lines)
     if found:
         raise SourceError(found)
     wide = [[str(cell) for cell in row] for row in rows]
-    if parents.is_parent_table(wide):
+    if nested and parents.is_parent_table(wide):
         wide, found = parents.unfold(wide, where)
-    found = found or check_wide(wide, where, lines)
+    found = found or check_wide(wide, where, lines, nested=nested)
     if found:
         raise SourceError(found)
-    return _numbered(wide)
+    return _numbered(wide, nested=nested)
 
 
 def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Problem]:
@@ -74,7 +75,7 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
     empty = [
         at
         for at, row in enumerate(rows)
-        if row[0] is None or any(cell is None or not cell.strip() for cell in row[1:])
+        if row[0] is None or any(_unlabelled(cell, row[0]) for cell in row[1:])
     ]
     if empty:
         return [
@@ -83,20 +84,26 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
     return []
 
 
+def _unlabelled(cell: str | None, value: str) -> bool:
+    """Nothing, or nothing to be seen where that is not the value itself."""
+    return cell is None or (not cell.strip() and cell != value)
+
+
 def check_wide(
-    rows: Sequence[Sequence[str]], where: str, lines: Sequence[int] = ()
+    rows: Sequence[Sequence[str]], where: str, lines: Sequence[int] = (), *, nested: bool = True
 ) -> list[Problem]:
-    """What keeps a wide table from being a hierarchy; usable for any such table.
+    """Checks that a wide table is a hierarchy; usable for any such table.
 
     Checked: a value under two parents, a value listed twice, levels that are not coarsenings of
-    those below, several roots, a label that is its own ancestor, gaps and overlaps of intervals.
-    Messages count and tell lines; they hold no value.
+    those below, several roots, a label that is its own ancestor, gaps and overlaps of
+    intervals. Levels that are not `nested` need only list a node's values together.
+    Messages contain counts and line numbers, but no value.
     """
     return [
         *_value_problems(rows, where, lines),
-        *_coarsening_problems(rows, where, lines),
+        *(_coarsening_problems(rows, where, lines) if nested else _torn_problems(rows, where)),
         *_root_problems(rows, where),
-        *parents.cycle_problems({pair for row in rows for pair in pairwise(row)}, where),
+        *(_cycle_problems(rows, where) if nested else ()),
         *span_problems(rows, where),
     ]
 
@@ -143,6 +150,22 @@ def _coarsening_problems(
     return found
 
 
+def _torn_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
+    found = []
+    for level in range(1, len(rows[0])):
+        runs = 1 + sum(before[level] != after[level] for before, after in pairwise(rows))
+        if torn := runs - len({row[level] for row in rows}):
+            said = f"level {level} has {torn:,} label{'s' if torn > 1 else ''} in several places"
+            hint = "list the values of a node one after the other"
+            found.append(Problem(where, said, hint=hint))
+    return found
+
+
+def _cycle_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
+    """The value and the root are no labels of a level between: a value may be `*`."""
+    return parents.cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
+
+
 def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     tops = len({row[-1] for row in rows})
     if tops == 1:
@@ -154,15 +177,18 @@ def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     return [Problem(where, said, hint=hint)]
 
 
-def _numbered(rows: Sequence[Sequence[str]]) -> list[Node]:
+def _numbered(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
     height = len(rows[0]) - 1
     first: list[dict[str, int]] = [{} for _ in range(height + 1)]
     for at, row in enumerate(rows):
         for level, label in enumerate(row):
             first[level].setdefault(label, at)
-    ordered = sorted(
-        rows, key=lambda row: [first[level][row[level]] for level in range(height, -1, -1)]
-    )
+    # levels that do not nest are in order: no path down from the root sorts them
+    ordered = rows
+    if nested:
+        ordered = sorted(
+            rows, key=lambda row: [first[level][row[level]] for level in range(height, -1, -1)]
+        )
     members: dict[tuple[int, str], list[int]] = defaultdict(list)
     for leaf, row in enumerate(ordered, start=1):
         for level in range(1, height + 1):

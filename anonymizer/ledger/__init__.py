@@ -1,8 +1,8 @@
-"""The release ledger: a private memory of who stood in which class of which release.
+"""The release ledger: a private record of the class of every person in every release.
 
-Two releases of one population can be intersected (Ganta et al. 2008). The ledger keeps, for every
-release, a keyed digest of each person with the class or bucket that published it, so that a run
-can tell what an observer of all releases would learn, and refuse before it publishes.
+Two releases of one population can be intersected (Ganta et al. 2008). The ledger stores, for every
+release, a keyed digest of each person with the person's class or bucket, so that a run
+can compute what an observer of all releases would learn, and refuse to publish.
 """
 
 from anonymizer.ledger.keeper import Keeper

@@ -1,4 +1,4 @@
-"""Opening a ledger: attached for a moment, with the engine's lock, and closed again."""
+"""Opening a ledger: attached briefly, under the engine's lock, and detached again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
 
@@ -24,6 +24,10 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     """
     _attach(engine, path, read_only)
     try:
+        if _holds_views(engine):
+            raise EngineError(
+                Problem("ledger", f"{path.name} has a view where a ledger has tables only")
+            )
         if not read_only:
             if not _is_ledger(engine) and _holds_releases(engine):
                 raise EngineError(
@@ -38,7 +42,8 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
             path.chmod(0o600)
         yield
     finally:
-        engine.raw(f"detach {CATALOG}", "ledger")
+        with afterwards("ledger"):
+            engine.raw(f"detach {CATALOG}", "ledger")
 
 
 def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
@@ -86,6 +91,15 @@ def is_ledger(engine: DuckDBEngine) -> bool:
     return _is_ledger(engine)
 
 
+def _holds_views(engine: DuckDBEngine) -> bool:
+    rows = engine.raw(
+        "select count(*) from duckdb_views() where not internal"
+        f" and database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}",
+        "ledger",
+    )
+    return bool(rows[0][0])
+
+
 def _holds_releases(engine: DuckDBEngine) -> bool:
     from anonymizer.release import objects
 
@@ -106,5 +120,5 @@ def transaction(engine: DuckDBEngine) -> Iterator[None]:
 
 
 def settle_down(engine: DuckDBEngine) -> None:
-    """Write the ledger through to its file, so that no log stays beside it."""
+    """Checkpoint the ledger, so that no write-ahead log stays beside its file."""
     engine.raw(f"checkpoint {ident(Table(CATALOG)).text}", "ledger")

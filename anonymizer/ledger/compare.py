@@ -1,4 +1,4 @@
-"""What an observer of all releases learns that no single one tells."""
+"""Comparing releases: what an observer learns from all of them but from no single one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.compile import Sql, ident, render
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark
@@ -94,7 +94,7 @@ class Findings:
     releases: int = 0
     """Earlier releases that hold persons of the new one."""
     persons: int = 0
-    """Persons of the new release who stood in an earlier one."""
+    """Persons of the new release who are also in an earlier one."""
     candidates: int | None = None
     """Fewest persons that the classes of all releases leave for a person."""
     values: dict[str, int | None] = field(default_factory=dict)
@@ -274,10 +274,10 @@ class _Numbered:
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
-    """Whether so many of the new classes bear the number that persons of theirs had before.
+    """Whether more new classes than chance explains have the earlier number of their persons.
 
-    With numbers drawn anew, one in `different` of the `meetings` of a new class with an old one
-    brings it about; Chernoff's bound on the odds of so many. Fewer than ten tell nothing.
+    With numbers drawn anew, this happens for one in `different` of the `meetings` of a new class
+    with an old one; the test is Chernoff's bound. Fewer than ten are not significant.
     """
     expected = meetings / max(different, 1)
     if classes <= expected:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymizer import runfolder
 from anonymizer.compile import Sql, ident, lit
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.ledger.facets import CLASS
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, SIGNATURES
+from anonymizer.process import run_folder
 
 PENDING = "pending"
 PUBLISHED = "published"
@@ -20,7 +21,7 @@ PUBLISHED = "published"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release: what it was, and how its members are to be read."""
+    """One release: what it was, and how to read its members."""
 
     release: int
     run_id: str
@@ -87,7 +88,7 @@ def remove(engine: DuckDBEngine, entry: Entry) -> None:
 
 
 def set_published(engine: DuckDBEngine, run_id: str) -> None:
-    """The release of that run stands in its target."""
+    """Record that the release of that run is published."""
     engine.raw(
         f"update {ident(RELEASES)} set state = {lit(PUBLISHED)} where run_id = {lit(run_id)}",
         "ledger",
@@ -95,10 +96,10 @@ def set_published(engine: DuckDBEngine, run_id: str) -> None:
 
 
 def settle(engine: DuckDBEngine, found: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Decide what became of runs that ended between remembering and publishing.
+    """Resolve the entries of runs that ended between recording and publishing.
 
-    A release that stands in its target was published. One whose target holds something else was
-    not. Where that cannot be told, or its run may be alive, it counts as published.
+    A release that is in its target was published. If the target holds something else, it was
+    not. If that cannot be determined, or the run may be alive, it counts as published.
     """
     kept = []
     for entry in found:
@@ -114,19 +115,17 @@ def settle(engine: DuckDBEngine, found: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def owner() -> str:
-    """Where this run is, so that another machine does not judge it dead."""
+    """The host of this run, so that another machine does not consider it dead."""
     return json.dumps({"host": socket.gethostname()})
 
 
 def _is_over(entry: Entry) -> bool:
     host = json.loads(entry.owner).get("host")
-    return host == socket.gethostname() and not runfolder.is_live(entry.run_id)
+    return host == socket.gethostname() and not run_folder.is_live(entry.run_id)
 
 
 def _stands(entry: Entry) -> bool | None:
     """Whether the target holds the release of that run; None where it cannot be read."""
-    import duckdb
-
     from anonymizer.release import objects
 
     if not entry.target:
@@ -134,9 +133,7 @@ def _stands(entry: Entry) -> bool | None:
     if not Path(entry.target).exists():
         return False
     try:
-        with duckdb.connect(entry.target, read_only=True) as connection:
-            reader = DuckDBEngine(connection, owned=True)
-            catalog = str(reader.raw("select current_catalog()", "ledger")[0][0])
-            return entry.run_id in {o.run_id for o in objects.recorded(reader, catalog)}
-    except Exception:  # locked or damaged: counted as published, which is the safe side
+        with own_connection(Path(entry.target)) as reader:
+            return entry.run_id in {o.run_id for o in objects.recorded(reader, SOURCE)}
+    except Exception:  # locked or damaged: assumed to be published, which is safe
         return None

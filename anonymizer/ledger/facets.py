@@ -1,4 +1,4 @@
-"""What of a release the ledger remembers: protected columns, and pseudonyms."""
+"""The parts of a release that the ledger records: protected columns, and pseudonyms."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, ident, lit
+from anonymizer.contract.layout import Layout
 from anonymizer.policy import Policy
-from anonymizer.privacy.buckets import bucket_rule
-from anonymizer.release.layout import Layout
+from anonymizer.privacy.of_policy.buckets import bucket_rule
+from anonymizer.source.column_names import names_person
+from anonymizer.source.roles import Roles
 
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 """Types whose values are equal where their texts are, and cheaper to compare."""
@@ -24,7 +25,7 @@ class Facet:
 
     column: str
     scope: str
-    """`class`, or `bucket` where the values were dealt into buckets."""
+    """`class`, or `bucket` if the values are in buckets."""
     index: int
     """Position among the facets, from 1."""
     group: Sql
@@ -129,10 +130,11 @@ class Mark:
 
 def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
     """The columns that the policy lets through although they are nearly unique, or may become so:
-    which of their values are rare enough to be a pseudonym, the comparison tells.
+    which of their values are rare enough to be a pseudonym, the comparison tells. Those that are
+    named like numbers of persons are remembered as well.
     """
     listed = list(_open_columns(roles))
-    named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique]
+    named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique or names_person(c)]
     return tuple(Mark(column, i, p) for i, (column, p) in enumerate(named, start=1))
 
 
@@ -142,7 +144,7 @@ def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql]]:
 
 
 def identity(policy: Policy, roles: Roles) -> Sql:
-    """What tells whose row it is, as text: the person, else the key, else the row's content."""
+    """The identity of a row's person, as text: the person, else the key, else the row's content."""
     if policy.person is not None:
         return Sql("cast(person as varchar)")
     if policy.key is not None:
@@ -154,5 +156,5 @@ def identity(policy: Policy, roles: Roles) -> Sql:
     if len(policy.columns) > len(roles.quasi):
         parts.append("identity")
     listed = ", ".join(parts)
-    # equal rows are told apart by their number: which is which makes no difference
+    # equal rows are distinguished by their number; their order makes no difference
     return Sql(f"concat(row_number() over (partition by concat({listed})), ':', {listed})")

@@ -1,6 +1,6 @@
-"""What a run that continues earlier releases has to know of them, copied into its scratch.
+"""Data about earlier releases for a run that continues them, copied into scratch tables.
 
-Of every person the latest release counts: the signature of values that it showed (m-invariance),
+For every person the latest release counts: its signature of values (m-invariance),
 or the lineage of its class (append-only).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anonymizer.compile import ident, lit
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.access import attached, is_ledger
 from anonymizer.ledger.facets import CLASS
 from anonymizer.ledger.tables import (

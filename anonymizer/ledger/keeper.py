@@ -1,29 +1,27 @@
-"""A run's side of the ledger: compare, remember before the swap, confirm after it."""
+"""Ledger operations of a run: compare, record before the swap, confirm after it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from anonymizer.algorithms.mondrian.compiling import least_class
-from anonymizer.algorithms.prepare import SNAPSHOT
-from anonymizer.algorithms.roles import Roles
-from anonymizer.compile import Sql, Table, ident, lit, render
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.compile import Table, ident, lit, render
+from anonymizer.contract.layout import Layout
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down, transaction
 from anonymizer.ledger.compare import Comparison, Findings
+from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.facets import Facet, Mark, facets, identity, marks
-from anonymizer.ledger.history import load_history
-from anonymizer.ledger.key import bound, digest, make_key, read_key
+from anonymizer.ledger.facets import Facet, Mark, facets, marks
+from anonymizer.ledger.gathering import Counts, counted, places
+from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key
 from anonymizer.ledger.tables import (
     DICTIONARY,
-    DIGESTS,
     HISTORY,
     MEMBERS,
     NEW_DICTIONARY,
@@ -33,9 +31,10 @@ from anonymizer.ledger.tables import (
     SIGNATURES,
     SPELLS,
 )
-from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.release.layout import Layout
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.release.certificate import published_as_it_is
+from anonymizer.source.roles import Roles
 
 
 @dataclass(slots=True)
@@ -77,7 +76,7 @@ class Keeper:
             if self.path.exists():
                 with attached(engine, self.path):
                     if ledger_entries.entries(engine):
-                        raise EngineError(_no_key(self.path))
+                        raise EngineError(no_key(self.path))
             known = make_key(self.path)
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
@@ -86,7 +85,28 @@ class Keeper:
                 found = ledger_entries.settle(engine, ledger_entries.entries(engine))
             settle_down(engine)
         if any(entry.key_check != digest(bound(known), "check") for entry in found):
-            raise EngineError(_no_key(self.path))
+            raise EngineError(no_key(self.path))
+        problems = list(self._joined(found))
+        if problems:
+            raise GuaranteeError(problems)
+
+    def _joined(self, earlier: Iterable[Entry]) -> Iterator[Problem]:
+        """Columns that identify persons both in this release and in an earlier one.
+
+        Tables with different persons cannot be compared person by person: the name decides.
+        """
+        for name in self.policy.columns:
+            if not published_as_it_is(self.policy, name):
+                continue
+            if self.policy.columns[name].acknowledge_unique:
+                continue
+            views = sorted({entry.view for entry in earlier if name in entry.marks} - {self.view})
+            if views:
+                listed = ", ".join(views)
+                said = f"tells persons apart in a release of the ledger ({listed}): joined on it,"
+                said += " the rows of a person stand side by side, and k holds for neither"
+                hint = "role drop, or acknowledge_unique: true"
+                yield Problem(f"columns.{name}", said, hint=hint)
 
     def remember(
         self,
@@ -98,15 +118,15 @@ class Keeper:
         originals: Table,
         secret: str,
     ) -> Findings:
-        """Compare with every earlier release and write this one down, in one transaction.
+        """Compare with every earlier release and record this one, in one transaction.
 
-        The engine's lock on the file is held in between, so that of two runs one sees the other.
-        Raises GuaranteeError, and writes nothing, where the two together tell too much.
+        The engine's lock on the file is held meanwhile, so that of two runs one sees the other.
+        Raises GuaranteeError, and writes nothing, if the releases together disclose too much.
         """
         seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
         with engine.in_any_order():
             self._gather(engine, roles, layout, seen, link, originals)
-        counts = _counted(engine, several=self.policy.person is not None)
+        counts = counted(engine, several=self.policy.person is not None)
         comparison = Comparison(
             engine,
             seen,
@@ -143,7 +163,7 @@ class Keeper:
     ) -> None:
         """The members of the release and their signatures, in scratch."""
         context = {
-            **_digested(self.policy, roles),
+            **digested(self.policy, roles),
             "members": NEW_MEMBERS,
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,
@@ -151,7 +171,7 @@ class Keeper:
             "link": link,
             "original": originals,
             "facets": seen,
-            "places": _places(seen),
+            "places": places(seen),
             "group": layout.class_id or layout.group_id,
             "number": layout.person_id,
             "spells": SPELLS if self._invariant else None,
@@ -169,7 +189,7 @@ class Keeper:
         layout: Layout,
         seen: tuple[Facet, ...],
         pseudonyms: tuple[Mark, ...],
-        counts: _Counts,
+        counts: Counts,
     ) -> None:
         entry = Entry(
             release=number,
@@ -248,13 +268,13 @@ class Keeper:
         return republish is not None and bool(republish.append_only)
 
     def confirm(self, engine: DuckDBEngine) -> None:
-        """The release stands. Where this is not reached, the next run finds out."""
+        """Confirm that the release is published. If the run dies before, the next run finds out."""
         with attached(engine, self.path):
             ledger_entries.set_published(engine, self.run_id)
             settle_down(engine)
 
     def withdraw(self, engine: DuckDBEngine) -> None:
-        """The release certainly does not stand: forget it, if it was written down."""
+        """The release is certainly not published: remove its entry, if there is one."""
         if not self.remembered:
             return
         with suppress(AnonymizerError), attached(engine, self.path):
@@ -263,79 +283,6 @@ class Keeper:
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(engine, entry)
             settle_down(engine)
-
-
-def _places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:
-    """The groups of the members with the columns that are gathered from them together: those of
-    which a signature has every value once are by themselves.
-    """
-    places: dict[tuple[str, str], list[Facet]] = {}
-    for facet in seen:
-        alone = facet.column if facet.once else ""
-        places.setdefault((facet.place.text, alone), []).append(facet)
-    return [(held[0].place, held) for held in places.values()]
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Of the members of the new release."""
-
-    rows: int
-    """Rows of persons."""
-    persons: int
-    counterfeits: int
-
-    @property
-    def several(self) -> bool:
-        """Whether a person may have several rows."""
-        return self.rows > self.persons
-
-
-def _counted(engine: DuckDBEngine, *, several: bool) -> _Counts:
-    """`several`: whether persons may repeat. Keys were found to be unique, and rows without one
-    are numbered.
-    """
-    row = engine.raw(
-        f"select count(person), count({'distinct ' if several else ''}person),"
-        f" count(*) filter (where person is null) from {ident(NEW_MEMBERS)}",
-        "ledger",
-    )[0]
-    return _Counts(*map(int, row))
-
-
-def digests_step(policy: Policy, roles: Roles) -> Step:
-    """The digests for a run that continues earlier releases; the ledger's key is bound in it."""
-    context = {**_digested(policy, roles), "digests": DIGESTS}
-    return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
-
-
-def _digested(policy: Policy, roles: Roles) -> dict[str, Any]:
-    """What the digests of persons are made from."""
-    return {
-        "snapshot": SNAPSHOT,
-        "identity": identity(policy, roles),
-        "marks": marks(policy, roles),
-    }
-
-
-def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
-    """For a run that continues earlier releases: their history in scratch, and a key to find
-    persons by (a throw-away one where there is no ledger yet).
-    """
-    if policy.republish is None or policy.ledger is None:
-        return
-    path = policy.resolve(policy.ledger).resolve()
-    if "ledger_key" not in engine.binds:
-        engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}
-    load_history(engine, path, policy.sensitive[0] if policy.republish.m else None)
-
-
-def _no_key(path: Path) -> Problem:
-    return Problem(
-        "ledger",
-        f"its key {path.name}.key is missing or is not the one its digests were made with",
-        hint="restore the key; without it earlier releases cannot be compared",
-    )
 
 
 def _same_secret() -> Problem:

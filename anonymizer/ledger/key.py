@@ -1,4 +1,4 @@
-"""The ledger's key: 256 bits in a file beside it. Without it the digests lead to nobody."""
+"""The ledger's key: 256 bits in a file beside it. Without it the digests identify nobody."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIGITS = re.compile(r"[0-9a-f]{64}\Z")
 
 
 def key_file(ledger: Path) -> Path:
-    """Where the key of a ledger stands."""
+    """The path of a ledger's key."""
     return ledger.with_name(f"{ledger.name}.key")
 
 
@@ -60,7 +60,7 @@ def make_key(ledger: Path) -> str:
 
 
 def digest(key: str, text: str) -> str:
-    """A keyed digest of something that is remembered without being told (a run's secret)."""
+    """A keyed digest of something that must not be stored itself (a run's secret)."""
     return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
 
 
@@ -78,4 +78,13 @@ def _unreadable(ledger: Path) -> Problem:
         f"its key {key_file(ledger).name} cannot be read, or is not a key",
         allowed="64 hexadecimal digits",
         hint="restore it from a copy; without it earlier releases cannot be compared",
+    )
+
+
+def no_key(path: Path) -> Problem:
+    """A ledger whose key is not there, or another."""
+    return Problem(
+        "ledger",
+        f"its key {path.name}.key is missing or is not the one its digests were made with",
+        hint="restore the key; without it earlier releases cannot be compared",
     )

@@ -1,4 +1,4 @@
-"""Looking into a ledger, and taking a release out of it, outside of any run."""
+"""Listing and removing the releases of a ledger, outside of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import NothingToCheckError, Problem, no_file
 from anonymizer.ledger.access import attached, is_ledger, settle_down, transaction
 from anonymizer.ledger.entries import Entry, entries, remove
@@ -37,12 +38,10 @@ def forget_release(path: str | Path, run_id: str) -> Entry:
 
 @contextmanager
 def _opened(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
-    import duckdb
-
     if not path.is_file():
         raise NothingToCheckError(Problem("LEDGER", no_file(path)))
-    with duckdb.connect(":memory:") as connection:
-        engine = DuckDBEngine(connection, owned=True)
+    path = path.resolve()
+    with own_connection(None, databases=[path]) as engine:
         with attached(engine, path, read_only=True):
             if not is_ledger(engine):
                 raise NothingToCheckError(Problem("LEDGER", f"{path.name} is not a ledger"))

@@ -14,12 +14,13 @@ from statistics import fmean, median
 from typing import Any
 
 from anonymizer.compile import Table, lit, render, work
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.originals import Originals
 from anonymizer.errors import Problem, SourceError
 from anonymizer.measure.queries import BATCH, ROUNDS
 from anonymizer.measure.staging import QueryTables, Staged, stage
-from anonymizer.release.layout import Layout
-from anonymizer.verify.originals import Originals
-from anonymizer.verify.result import RunSql
+from anonymizer.measure.steps import step
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def count_error(
 ) -> CountError:
     """Relative error of random COUNT queries with up to `predicates` conditions each.
 
+    Exact figures about hidden values, for who has the source: what is shown are `shown_errors`.
+
     Raises `SourceError` if no query over these columns selects anything.
     """
     tables = QueryTables(table)
@@ -69,6 +72,62 @@ def staged_count_error(
     seed: int,
 ) -> CountError:
     """The same over tables that are staged already."""
+    errors, redrawn = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least=1)
+    if not errors:
+        raise SourceError(Problem("queries", "no random query has an answer other than 0"))
+    close = sum(error <= 0.1 for error in errors) / len(errors)
+    return CountError(len(errors), redrawn, fmean(errors), median(errors), close)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownErrors:
+    """Errors of random counts as a reader of a report may see them."""
+
+    queries: int
+    """Queries that were asked for."""
+    least: int
+    """Fewest rows that a query selects."""
+    mean: str
+    median: str
+
+    def as_dict(self) -> dict[str, int | str]:
+        return asdict(self)
+
+
+def shown_errors(
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[Staged],
+    *,
+    queries: int,
+    predicates: int,
+    seed: int,
+    least: int,
+) -> ShownErrors:
+    """Steps of the errors of queries that select at least `least` rows of the source.
+
+    Raises `SourceError` if most of the random queries select fewer.
+    """
+    errors, _ = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least)
+    if 2 * len(errors) < queries:
+        said = f"most random counts are below {least}: their error would tell of single rows"
+        raise SourceError(Problem("queries", said))
+    mean, middle = step(fmean(errors)), step(median(errors))
+    assert mean is not None
+    assert middle is not None
+    return ShownErrors(queries, least, mean, middle)
+
+
+def _drawn_errors(
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[Staged],
+    queries: int,
+    predicates: int,
+    seed: int,
+    least: int,
+) -> tuple[list[float], int]:
+    """The errors of random queries with a true count of `least` or more, and how many had less."""
     errors: list[float] = []
     first = redrawn = 0
     for _ in range(ROUNDS):
@@ -76,14 +135,11 @@ def staged_count_error(
         if missing == 0:
             break
         _draw(run_sql, tables, attributes, predicates, seed, first, first + missing)
-        found = _errors(run_sql, tables, attributes)
+        found = _errors(run_sql, tables, attributes, least)
         errors += found
         redrawn += missing - len(found)
         first += missing
-    if not errors:
-        raise SourceError(Problem("queries", "no random query has an answer other than 0"))
-    close = sum(error <= 0.1 for error in errors) / len(errors)
-    return CountError(len(errors), redrawn, fmean(errors), median(errors), close)
+    return errors, redrawn
 
 
 def _draw(
@@ -106,7 +162,9 @@ def _draw(
         run_sql(render("measure/query_shares.sql.j2", of_one).text)
 
 
-def _errors(run_sql: RunSql, tables: QueryTables, attributes: list[Staged]) -> list[float]:
+def _errors(
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], least: int
+) -> list[float]:
     patterns: dict[int, list[int]] = defaultdict(list)
     text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text
     for draw, pattern in run_sql(text):
@@ -126,6 +184,6 @@ def _errors(run_sql: RunSql, tables: QueryTables, attributes: list[Staged]) -> l
                 run_sql(render("measure/query_counts.sql.j2", answers).text)
             )
             for draw, count in actual.items():
-                if count:
+                if count >= least:
                     found[draw] = abs(expected.get(draw, 0.0) - count) / count
     return [found[draw] for draw in sorted(found)]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from anonymizer.compile import Sql, Table, render
-from anonymizer.release.layout import Layout, PublishedColumn, Requirement
-from anonymizer.verify.columns import type_sql
-from anonymizer.verify.result import RunSql
-from anonymizer.verify.rules import value_text
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.columns import type_sql
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.privacy.of_policy.registry import BY_NAME
 
 GroupMeasures = dict[str, float | int | None]
 
@@ -68,24 +68,15 @@ def _column(
     view: Table, layout: Layout, column: PublishedColumn, requirement: Requirement
 ) -> dict[str, Any]:
     """One column's table, and the l of its values as the requirement says it."""
-    given = requirement.parameters
-    levels: list[tuple[int, list[str]]] = []
-    default: int | None = given.get("l")
-    if requirement.name == "level_l":
-        needed = {int(level): l for level, l in given["level_l"].items()}
-        levels = [
-            (needed[int(level)], [value_text(value) for value in values])
-            for level, values in given["levels"].items()
-            if values
-        ]
-        if given.get("default_level") is not None:
-            default = needed[int(given["default_level"])]
+    (ask,) = BY_NAME[requirement.name].asks_in("group")
+    assert ask.computed is not None
+    weights = ask.computed(requirement)
     return {
         "source": column.column,
         "table": Table(layout.tables[column.column], view.schema, view.catalog),
         "name": column.name,
         "type": Sql(type_sql(column.sql_type).text),
-        "levels": levels,
-        "default": default,
-        "nulls_count": bool(given.get("null_as_value", False)),
+        "levels": weights["levels"],
+        "default": weights["default"],
+        "nulls_count": bool(requirement.parameters.get("null_as_value", False)),
     }

@@ -16,11 +16,11 @@ from statistics import fmean, median
 from typing import Any
 
 from anonymizer.compile import Sql, Table, lit, render, work
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.originals import Originals
 from anonymizer.errors import Problem, SourceError
 from anonymizer.measure.staging import QueryTables, Staged, stage
-from anonymizer.release.layout import Layout
-from anonymizer.verify.originals import Originals
-from anonymizer.verify.result import RunSql
 
 BATCH = 16
 """Queries per statement: bounds the rows that one statement joins."""

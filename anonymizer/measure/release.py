@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.compile import Table, render
-from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import bucketized, quasi, type_sql
-from anonymizer.verify.originals import Originals
-from anonymizer.verify.result import RunSql
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.coarse import coarse
+from anonymizer.contract.columns import bucketized, quasi, type_sql
+from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.contract.originals import Originals
 
 Measures = dict[str, float | int | None]
 
@@ -30,16 +32,21 @@ def measure_release(
     * `ncp_sum`, `ncp`: sum, and mean per quasi-identifying cell, of the normalized certainty
       penalty of the published cells (Xu et al. 2006); `glm_sum`, `glm` likewise for the
       generalized loss metric (Iyengar 2002), in which a set of s of m values costs (s-1)/(m-1);
+    * `ncp.<column>`: mean NCP of the published cells of one column, without suppressed rows;
     * with `link` (the staged rows) and a hierarchy: `ncp_nodes`, which is `ncp`, and `ncp_sets`,
       the same with the set of values in each class in place of its node;
     * for every column in buckets: `bucket_range.<column>`, `lemma2_max.<column>` (Li and He 2022,
       Lemma 2, largest probability of one value over all rows), `lemma2_bound.<column>` (as
       printed), `strict_min.<column>` (fewest rows of a class left when one value is known).
 
+    Domains are those of the release (`measure/_losses.sql.j2`). What the release does not show is
+    told with few digits (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column
+    hide how many values they stand for.
+
     A suppressed row costs 1 per cell; it has as many as there are quasi-identifiers, unless
     `suppressed_cells` counts those of all suppressed rows.
     """
-    found = _counts(run_sql, view, layout, suppressed)
+    found = counts_of(run_sql, view, layout, suppressed)
     lost = suppressed * len(quasi(layout)) if suppressed_cells is None else suppressed_cells
     found |= _losses(run_sql, view, layout, originals, lost, link)
     for column in bucketized(layout):
@@ -66,7 +73,8 @@ def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:
     return render("measure/exposure.sql.j2", parameters).text
 
 
-def _counts(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
+def counts_of(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
+    """Rows, persons and sizes of classes, which anybody can count who has the release."""
     group = layout.class_id or layout.group_id
     parameters = {"data": view, "group": group, "person": layout.person_id}
     rows, classes, least, mean, most, squares, persons = _row(
@@ -92,17 +100,22 @@ def _losses(
     lost: int,
     link: Table | None,
 ) -> Measures:
-    cells, ncp, glm, sets, has_nodes = lost, float(lost), float(lost), float(lost), False
+    cells, ncp, glm, sets = lost, float(lost), float(lost), float(lost)
+    has_nodes = hidden = False
+    of_columns: Measures = {}
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
         found = _row(run_sql, "measure/losses.sql.j2", parameters)
+        of_columns[f"ncp.{column.column}"] = _mean_loss(found, 0, hidden=_hidden(parameters))
         cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
+        hidden |= _hidden(parameters)
         as_set = found[1]
         if (
             link is not None
             and layout.class_id is not None
-            and parameters["nodes"] is not None
+            and column.column in originals.nodes
             and column.kind == "categorical"
+            and column.hierarchy
         ):
             has_nodes = True
             linked = {**parameters, "link": link, "row_ref": originals.row_ref}
@@ -118,7 +131,9 @@ def _losses(
     }
     if has_nodes:
         measures |= {"ncp_nodes": ncp * per_cell, "ncp_sets": sets * per_cell}
-    return measures
+    told = {"qi_cells"} if hidden else measures.keys() - {"ncp_sets"}
+    of_table = {n: v if n in told or v is None else coarse(v) for n, v in measures.items()}
+    return of_table | of_columns
 
 
 def column_losses(
@@ -126,26 +141,42 @@ def column_losses(
 ) -> dict[str, float]:
     """Mean NCP of the cells of every quasi-identifying column (Xu et al. 2006), 0 to 1.
 
+    Domains are those of the release (`measure/_losses.sql.j2`). What the release does not show is
+    told with few digits (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column
+    hide how many values they stand for.
+
     A suppressed row costs 1. Cells in buckets, which are not generalized, do not enter.
     """
     found: dict[str, float] = {}
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        cells, ncp, _ = _row(run_sql, "measure/losses.sql.j2", parameters)
-        found[column.column] = (ncp + suppressed) / max(cells + suppressed, 1)
+        row = _row(run_sql, "measure/losses.sql.j2", parameters)
+        found[column.column] = _mean_loss(row, suppressed, hidden=_hidden(parameters))
     return found
 
 
+def _mean_loss(found: tuple[Any, ...], suppressed: int, *, hidden: bool) -> float:
+    """The mean NCP of a column's cells; those of suppressed rows cost 1."""
+    cells, ncp, _ = found
+    mean = float((ncp + suppressed) / max(cells + suppressed, 1))
+    return coarse(mean) if hidden else mean
+
+
 def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
+    nodes = originals.nodes.get(column.column) if column.hierarchy else None
     return {
         "column": column,
         "type": type_sql(column.sql_type),
         "original": originals.table,
         "physical": originals.values[column.column],
-        "known": originals.distinct.get(column.column),
-        "has_null": column.column in originals.nulls,
-        "nodes": originals.nodes.get(column.column) if column.hierarchy else None,
+        "nodes": None if column.column in originals.sets else nodes,
+        "leaves": originals.leaves.get(column.column) if column.hierarchy else None,
     }
+
+
+def _hidden(parameters: Mapping[str, Any]) -> bool:
+    """Whether the cells do not show how many values a node covers, such as codes under a prefix."""
+    return parameters["nodes"] is not None and parameters["leaves"] is None
 
 
 def _row(run_sql: RunSql, template: str, parameters: dict[str, Any]) -> tuple[Any, ...]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from anonymizer.compile import Sql, Table, render
-from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import quasi, type_sql
-from anonymizer.verify.originals import Originals
-from anonymizer.verify.result import RunSql
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.columns import quasi, type_sql
+from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.contract.originals import Originals
+
+WHOLE = frozenset(
+    {f"{sign}{kind}" for sign in ("", "U") for kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
+    | {"HUGEINT", "UHUGEINT", "DATE"}
+)
+"""Types whose values are whole numbers or days: the value next to a bottom code is one below."""
+
+_NO_NUMBERS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ class Staged:
 
     @property
     def members(self) -> Table:
-        """What cells of categories, and buckets, stand for."""
+        """The values that cells of categories, and buckets, stand for."""
         return self.table(f"query_members_{self.index}")
 
     @property
@@ -95,15 +105,23 @@ def stage(
     summed: str | None,
     tables: QueryTables,
     carried: Sequence[str] = (),
+    numbers: Mapping[str, int] = _NO_NUMBERS,
 ) -> list[Staged]:
     """Make the tables that do not depend on the queries; the attributes they may use.
 
     Without `summed`, rows are counted, and there is no help table. `carried`: published columns
-    that the rows keep.
+    that the rows keep. `numbers`: the index that a column has already in another release.
     """
+    further = count(max(numbers.values(), default=0) + 1)
     attributes = [
-        Staged(i, column, originals.values[column.column], type_sql(column.sql_type), tables.table)
-        for i, column in enumerate(quasi(layout), start=1)
+        Staged(
+            numbers[column.column] if column.column in numbers else next(further),
+            column,
+            originals.values[column.column],
+            type_sql(column.sql_type),
+            tables.table,
+        )
+        for column in quasi(layout)
     ]
     target = next((column for column in layout.columns if column.column == summed), None)
     common: dict[str, Any] = {
@@ -146,5 +164,6 @@ def _of(a: Staged, originals: Originals) -> dict[str, Any]:
         "domain": a.domain,
         "members": a.members,
         "spans": a.spans,
+        "step": 1 if a.column.sql_type in WHOLE else 0,
         "nodes": originals.nodes.get(a.column.column) if a.column.hierarchy else None,
     }

@@ -1,7 +1,7 @@
 """The share of classes that an identity-reserved guarantee accepts and its enhanced form does not.
 
 A *vulnerable* class satisfies IR (k,l) or IR (alpha,beta), yet not EIR l or EIR (alpha,beta):
-who is known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
+a person known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.compile import Table, ident
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy.privacy import Privacy
-from anonymizer.release.layout import Layout, Requirement
-from anonymizer.verify.result import RunSql
-from anonymizer.verify.rules import questions
+from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
+from anonymizer.verification.guarantees import questions
 
 
 def enhanced(privacy: Privacy) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """The enhanced forms of the identity-reserved guarantees of a policy: name, parameters."""
-    found: list[tuple[str, Mapping[str, Any]]] = []
-    if privacy.ir_kl is not None:
-        found.append(("eir_l", {"l": privacy.ir_kl.l}))
-    if limits := privacy.ir_alpha_beta:
-        found.append(("eir_alpha_beta", {"alpha": limits.alpha, "beta": limits.beta}))
-    return tuple(found)
+    return tuple(
+        (guarantee.enhanced[0], {part: getattr(value, part) for part in guarantee.enhanced[1]})
+        for guarantee, value in asked(OF_TABLE, privacy)
+        if guarantee.enhanced is not None
+    )
 
 
 def vulnerable_share(

@@ -1,4 +1,4 @@
-"""The policy: frozen models, YAML in, every problem collected and raised once."""
+"""The policy: frozen models, read from YAML; all problems are collected and raised together."""
 
 from anonymizer.policy.algorithms import (
     Algorithm,

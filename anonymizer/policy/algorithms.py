@@ -1,9 +1,11 @@
-"""The algorithms and their options: one model each, told apart by `name`."""
+"""The algorithms and their options: one model each, discriminated by `name`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
@@ -12,7 +14,37 @@ from anonymizer.policy.suggest import closest
 from anonymizer.policy.values import AtLeastTwo, Positive, PositiveNumber, Whole
 
 
-class Mondrian(Options):
+class AlgorithmOptions(Options):
+    """What a policy has to know of every algorithm; the rest is in `anonymizer.algorithms`."""
+
+    if TYPE_CHECKING:
+        name: str
+
+    values_in: ClassVar[Literal["class", "bucket", "group"]] = "class"
+    """Where the values of a protected column stand: in the rows of their class, in buckets of the
+    column, or in groups with a table of their own."""
+    over_levels: ClassVar[bool] = False
+    """Whether every quasi-identifier is published on a level of its hierarchy."""
+    clusters_persons: ClassVar[bool] = False
+    """Whether it closes classes by an identity-reserved guarantee, which it therefore needs."""
+
+    @classmethod
+    def algorithm(cls) -> str:
+        """The algorithm's name."""
+        return str(get_args(cls.model_fields["name"].annotation)[0])
+
+    @property
+    def promises(self) -> Mapping[str, Any]:
+        """Guarantees of the table that the options ask for, by name."""
+        return {}
+
+    @property
+    def exact(self) -> bool:
+        """Whether quasi-identifiers are published as they are."""
+        return False
+
+
+class Mondrian(AlgorithmOptions):
     """Multi-dimensional top-down partitioning (LeFevre et al. 2006)."""
 
     name: Literal["mondrian"]
@@ -33,10 +65,11 @@ class Mondrian(Options):
     are the same."""
 
 
-class Lgb(Options):
+class Lgb(AlgorithmOptions):
     """Local generalization and bucketization, with sensitivity cell by cell."""
 
     name: Literal["lgb"]
+    values_in = "bucket"
     generalization: Literal["mdp", "ncp", "loss"] = "mdp"
     """Multi-dimensional partitioning (Algorithm 3), partitioning by NCP (Algorithm 4), or
     loss-driven cuts."""
@@ -48,18 +81,20 @@ class Lgb(Options):
     """Bucket ranges as in Algorithm 2, or tighter ones by cuts between equal values."""
 
 
-class FullDomain(Options):
+class FullDomain(AlgorithmOptions):
     """Full-domain generalization: every node of the lattice is judged."""
 
     name: Literal["full_domain"]
+    over_levels = True
     optimum: Literal["ncp", "glm", "c_dm", "dcp", "distortion"] = "ncp"
     """The measure that the published node minimizes among those that hold."""
 
 
-class PrivacyFrost(Options):
+class PrivacyFrost(AlgorithmOptions):
     """PrivacyFrost2: score-driven full-domain search with priorities."""
 
     name: Literal["privacyfrost"]
+    over_levels = True
     score: Literal["basic", "eta", "log"] = "basic"
     """The scoring function."""
     d: PositiveNumber = 2.0
@@ -82,10 +117,11 @@ class GeneralizeToo(Options):
     """Smallest class of equal quasi-identifiers."""
 
 
-class Msb(Options):
+class Msb(AlgorithmOptions):
     """Several sensitive attributes, separated into groups: multi-sensitive bucketization."""
 
     name: Literal["msb"]
+    values_in = "group"
     strategy: Literal["mbf", "msdcf", "mmdcf"] = "mmdcf"
     """Selection order: maximal bucket, maximal single- or multi-dimension capacity first."""
     security_level_first: bool = False
@@ -98,6 +134,15 @@ class Msb(Options):
     allow_singletons: bool = False
     """Allow groups of one record, all of whose values are of level 0."""
 
+    @property
+    def promises(self) -> Mapping[str, Any]:
+        # at least the k of the table, as the policy's checks guarantee
+        return {"k_anonymity": self.generalize.k} if self.generalize is not None else {}
+
+    @property
+    def exact(self) -> bool:
+        return self.generalize is None
+
 
 def _block_size(given: object) -> object:
     if given == "all" or (isinstance(given, int) and not isinstance(given, bool) and given > 1):
@@ -105,29 +150,35 @@ def _block_size(given: object) -> object:
     raise fail("must be a whole number of persons or all", allowed="2 or more, or all")
 
 
-class Danonyir(Options):
+class Danonyir(AlgorithmOptions):
     """DAnonyIR: clustering of persons for the identity-reserved models."""
 
     name: Literal["danonyir"]
+    clusters_persons = True
     block_size: Annotated[int | Literal["all"], BeforeValidator(_block_size)] = 128
     """Persons per block of similar quasi-identifiers; `all` is the paper's algorithm."""
 
 
-class Geneir(Options):
+class Geneir(AlgorithmOptions):
     """GeneIR: bottom-up generalization for the identity-reserved models."""
 
     name: Literal["geneir"]
+    over_levels = True
+    clusters_persons = True
 
 
-ALGORITHMS: dict[str, type[Options]] = {
-    "mondrian": Mondrian,
-    "lgb": Lgb,
-    "full_domain": FullDomain,
-    "privacyfrost": PrivacyFrost,
-    "msb": Msb,
-    "danonyir": Danonyir,
-    "geneir": Geneir,
-}
+OPTIONS: tuple[type[AlgorithmOptions], ...] = (
+    Mondrian,
+    Lgb,
+    FullDomain,
+    PrivacyFrost,
+    Msb,
+    Danonyir,
+    Geneir,
+)
+"""The options of every algorithm, in the order in which they are listed."""
+
+ALGORITHMS = {options.algorithm(): options for options in OPTIONS}
 
 
 def _named(given: object) -> object:
@@ -150,15 +201,9 @@ def _tag(given: Any) -> str:
     return TAG + str(given["name"] if isinstance(given, Mapping) else given.name)
 
 
-Algorithm = Annotated[
-    Annotated[Mondrian, Tag(TAG + "mondrian")]
-    | Annotated[Lgb, Tag(TAG + "lgb")]
-    | Annotated[FullDomain, Tag(TAG + "full_domain")]
-    | Annotated[PrivacyFrost, Tag(TAG + "privacyfrost")]
-    | Annotated[Msb, Tag(TAG + "msb")]
-    | Annotated[Danonyir, Tag(TAG + "danonyir")]
-    | Annotated[Geneir, Tag(TAG + "geneir")],
-    Discriminator(_tag),
-    BeforeValidator(_named),
-]
+if TYPE_CHECKING:
+    Algorithm: TypeAlias = AlgorithmOptions
+else:
+    _TAGGED = (Annotated[options, Tag(TAG + name)] for name, options in ALGORITHMS.items())
+    Algorithm = Annotated[reduce(or_, _TAGGED), Discriminator(_tag), BeforeValidator(_named)]
 """Any of the algorithms, told apart by `name`."""

@@ -177,6 +177,9 @@ class Taxonomy(Options):
     """CSV with `;` between the levels and no header."""
     table: TableName | None = None
     """Table of the source database; its columns, in order, are the levels."""
+    nested: bool = True
+    """Whether every level has to be a coarsening of the one below; `false` reads what `divisor`
+    with mode independent makes: levels of intervals that need not nest, listed in order."""
 
     @model_validator(mode="after")
     def _one(self) -> Taxonomy:

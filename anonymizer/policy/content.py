@@ -14,10 +14,8 @@ PATHS = (
     ("publish", "database"),
     ("ledger",),
     ("workload", "sql"),
-    ("privacy", "k_map", "population", "file"),
-    ("privacy", "delta_presence", "population", "file"),
 )
-"""Where paths stand, apart from the hierarchies of columns."""
+"""Where paths stand, apart from the hierarchies of columns and from populations."""
 
 
 def plain(policy: BaseModel, *, defaults: bool = True) -> dict[str, Any]:
@@ -39,6 +37,8 @@ def canonical(policy: BaseModel) -> dict[str, Any]:
     found = plain(policy, defaults=False)
     for place in PATHS:
         _shorten(found, place)
+    for name in found.get("privacy", {}):
+        _shorten(found, ("privacy", name, "population", "file"))
     for column in found["columns"].values():
         _shorten(column, ("hierarchy", "file"))
     found["columns"] = [[name, column] for name, column in found["columns"].items()]

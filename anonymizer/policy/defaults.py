@@ -1,7 +1,7 @@
-"""What a policy leaves out and another part of it decides: presets, release name, msb's levels.
+"""Defaults that depend on other parts of a policy: presets, release name, msb's levels.
 
-Works on the mapping as read, before validation, and touches nothing that is malformed: what is
-wrong is reported by the models, at its place.
+They are applied to the mapping before validation. Malformed parts are left unchanged, so that
+the models report them with their path.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PRESET_SUPPRESSION = 0.05
 
 
 def fill(given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The mapping with everything filled in that does not stand in it."""
+    """The mapping with all missing defaults filled in."""
     filled = dict(given)
     _preset(filled)
     _release_name(filled)

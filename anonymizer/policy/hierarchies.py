@@ -1,4 +1,4 @@
-"""How a column's generalization hierarchy is built: any of the builders, told apart by name.
+"""How a column's generalization hierarchy is built: any of the builders, discriminated by name.
 
 `{file: x.csv}` and `{table: t}` without a builder are short for `taxonomy`.
 """

@@ -1,6 +1,6 @@
-"""YAML 1.2 in, plain data out: bounded, without duplicate keys, tags or surprises.
+"""Reads YAML 1.2 as plain data: with size limits, and without duplicate keys or tags.
 
-Nothing of the parser's own messages is passed on: they quote the text.
+The parser's own messages are dropped, because they quote the text.
 """
 
 from __future__ import annotations

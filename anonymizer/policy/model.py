@@ -1,4 +1,4 @@
-"""The policy: what a table's columns are, which guarantee is required, how and where to publish."""
+"""The policy: roles of columns, required guarantees, how and where to publish."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Policy(Options):
     key: Text | None = None
     """A column that is unique and not null; default: the row's content and copy number."""
     person: Text | None = None
-    """The column that tells whose row it is; guarantees and suppression then count persons."""
+    """The column that identifies the person of a row; all guarantees then count persons."""
     merge_person_rows: bool = False
     """Where quasi-identifiers differ between the rows of one person: merge them into one range or
     set instead of refusing the run."""
@@ -56,7 +56,7 @@ class Policy(Options):
     privacy: Privacy = Privacy()
     """Guarantees for the whole table."""
     suppression_limit: Share = 0.0
-    """Largest share of rows (persons, where there is one) that may be left out."""
+    """Largest share of rows (persons, if `person` is set) that may be suppressed."""
     algorithm: Algorithm = Mondrian(name="mondrian")
     """How the table is anonymized."""
     publish: Publish = Publish()
@@ -84,8 +84,8 @@ class Policy(Options):
             policy, failure = handler(defaults.fill(given)), None
         except ValidationError as error:
             policy, failure = None, error
-        # raised outside of the except clause: the pydantic error, which holds values, must not
-        # hang on the raised one as its context
+        # raised outside of the except clause, so that the pydantic error, which holds values, is
+        # not the context of the raised one
         if policy is None and failure is not None:
             problems, intact, broken = field_problems(cls, failure, given)
             rest = _partial(cls, intact, handler)

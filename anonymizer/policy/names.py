@@ -1,6 +1,6 @@
-"""The names that a release publishes, as far as the policy alone decides them.
+"""The published names that follow from the policy alone.
 
-A rename means the generated column first: with a source column `class_id` and
+A rename applies to the generated column first: with a source column `class_id` and
 `rename: {class_id: group}`, the generated one is called `group`.
 """
 
@@ -35,7 +35,7 @@ def published_names(
     policy: Policy, kinds: Mapping[str, str] | None = None
 ) -> Iterator[PublishedName]:
     """Every column that the release has or may have; `kinds`: of columns whose types are known."""
-    if policy.algorithm.name == "msb":
+    if policy.algorithm.values_in == "group":
         yield PublishedName("group_id", "the number of the group", None, True)
         yield PublishedName("class_id", "the number of the class", None, True, False)
     else:
@@ -47,7 +47,7 @@ def published_names(
             yield from _quasi(policy, name, column.kind or (kinds or {}).get(name))
         elif column.role in ("sensitive", "keep"):
             yield PublishedName(name, f"the {column.role} column", name, False)
-    if policy.algorithm.name == "lgb":
+    if policy.algorithm.values_in == "bucket":
         for name in policy.protected:
             yield PublishedName(f"{name}_bucket", "the bucket of", name, True)
             if name in policy.semi_sensitive and policy.publish.cells == "typed":
@@ -70,7 +70,7 @@ def _quasi(policy: Policy, name: str, kind: str | None) -> Iterator[PublishedNam
 
 def separated_tables(policy: Policy) -> dict[str, str]:
     """msb: every sensitive column and the name of the table that holds its values by group."""
-    if policy.algorithm.name != "msb":
+    if policy.algorithm.values_in != "group":
         return {}
     return {name: f"{policy.publish.name}_{name}" for name in policy.sensitive}
 
@@ -90,5 +90,5 @@ def generated_name(policy: Policy, name: str) -> str:
 def column_name(policy: Policy, name: str) -> str:
     """The final name of a column that keeps its source's name, unless it is renamed."""
     if any(one.generated and one.name == name for one in published_names(policy)):
-        return name  # the rename means the generated column of that name
+        return name  # the rename applies to the generated column of that name
     return policy.publish.rename.get(name, name)

@@ -1,4 +1,4 @@
-"""How a place in the policy is written: `columns.age.role`, odd names in double quotes."""
+"""Paths in a policy, such as `columns.age.role`; names that need it are in double quotes."""
 
 from __future__ import annotations
 

@@ -148,6 +148,12 @@ class Privacy(Options):
         return tuple(n for n in fields if n != "level_l" and getattr(self, n) is not None)
 
     @property
+    def populations(self) -> dict[str, Population]:
+        """The populations that guarantees compare with, by the guarantee's name."""
+        asked = ((name, getattr(self, name)) for name in self.guarantees)
+        return {name: value.population for name, value in asked if hasattr(value, "population")}
+
+    @property
     def identity_reserved(self) -> tuple[str, ...]:
         """Names of the identity-reserved guarantees that are asked for."""
         return tuple(name for name in self.guarantees if name.startswith(("ir_", "eir_")))

@@ -1,4 +1,4 @@
-"""From pydantic's errors to problems: built from location and type, never from the input."""
+"""Converts pydantic's errors to problems: from location and type, never from the input."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rules that protect one sensitive column: l-diversity, t-closeness, alpha, beta, delta, levels.
 
-Several rules on one column hold together. Sensitive NULLs never count towards l.
+All rules of a column have to hold. Sensitive NULLs never count towards l.
 """
 
 from __future__ import annotations
@@ -97,13 +97,9 @@ class Protect(Options):
 
     @model_validator(mode="after")
     def _rules(self) -> Protect:
-        rules = (
-            *(self.l_diversity, self.entropy_l, self.recursive_cl, self.t_closeness),
-            *(self.alpha, self.beta_likeness, self.delta_disclosure, self.levels),
-        )
         if self.default_level is not None and self.levels is None:
             raise fail("has a default_level without levels", hint="add levels: {1: […], 0: […]}")
-        if all(rule is None for rule in rules):
+        if all(value is None for name, value in self if name != "default_level"):
             raise fail("names no rule", hint="protect: {l_diversity: 3}")
         if self.levels is not None:
             _check_levels(self.levels)

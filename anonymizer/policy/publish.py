@@ -1,4 +1,4 @@
-"""Where the table comes from and where, and under which names, its release goes."""
+"""The source of the table, and the target and names of its release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Source(Options):
     table: TableName | None = None
     """A table or view of the source database: table, schema.table or catalog.schema.table."""
     file: DataFile | None = None
-    """A file, its format told by its suffix: .parquet, .csv or .json."""
+    """A file; its suffix gives the format: .parquet, .csv or .json."""
     query: Text | None = None
     """A SELECT over the source database."""
 
@@ -67,6 +67,10 @@ def _no_default(schema: dict[str, Any]) -> None:
     del schema["default"]  # it depends on the source
 
 
+Storage = Literal["v1.0.0", "v1.2.0", "v1.4.0", "v1.5.0", "latest"]
+"""Formats of database files, by the version of DuckDB that brought them."""
+
+
 class Publish(Options):
     """The release: its names, its place, its form."""
 
@@ -77,6 +81,8 @@ class Publish(Options):
     database: Text | None = None
     """Database file of the release. Without it the release stands beside the raw table, where a
     view protects nothing in DuckDB."""
+    storage: Storage = "v1.0.0"
+    """Oldest DuckDB that can open the file of the release; later formats may be smaller."""
     cells: Literal["text", "typed"] = "text"
     """Generalized cells as text, or as typed bounds and lists."""
     rename: FrozenMap[Text, Text] = FrozenMap()

@@ -1,4 +1,4 @@
-"""Did-you-mean hints: they name what is allowed, never what was given."""
+"""Did-you-mean hints: they name allowed values, never the given one."""
 
 from __future__ import annotations
 

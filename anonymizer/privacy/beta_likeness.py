@@ -6,19 +6,22 @@
 for every value s with p_s > q_s. Units: a relative gain. Source: Cao, Karras, "Publishing
 microdata with a robust privacy guarantee" (2012), definitions 2 and 3.
 
-Shares p and q are taken among the non-NULL values of class and reference; a class of NULLs only
-gains nothing. The basic form is exact (whole numbers). The enhanced one compares doubles of single
-rows with a tolerance of 10^-12; q_s is rational and ln q_s is not, so there are no true ties.
+Shares p and q are taken among the non-NULL values of class and reference; a class without any
+value does not hold. The basic form is exact (whole numbers). The enhanced one compares doubles of
+single rows with a tolerance of 10^-12; q_s is rational and ln q_s is not, so there are no true
+ties.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
+from anonymizer.contract.ask import Ask
 from anonymizer.privacy.exact import at_most, big
+from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.rule import Layers, Rule
 
 TOLERANCE = 1e-12
@@ -29,12 +32,10 @@ class BetaLikeness(Rule):
     """No value gains more than `beta` over its share of the reference."""
 
     name: ClassVar[str] = "beta_likeness"
+    relative: ClassVar[bool] = True
 
     beta: float
     enhanced: bool = False
-
-    def required(self) -> Mapping[str, object]:
-        return {"beta": self.beta} | ({"enhanced": True} if self.enhanced else {})
 
     def layers(self, part: Sql) -> Layers:
         return (self.known_layer(part)[1],)
@@ -51,11 +52,11 @@ class BetaLikeness(Rule):
                 f" and ({self._found} <= {self._expected}"
                 f" or {self._gain} <= {lit(TOLERANCE)} - ln(nullif({q}, 0)))"
             )
-        return Sql(f"coalesce(bool_and({within}) filter (where {self._judged}), true)")
+        return Sql(f"coalesce(bool_and({within}) filter (where {self._judged}), false)")
 
     def achieved(self) -> Sql:
         gain = f"max({self._gain}) filter (where {self._judged})"
-        return Sql(f"greatest(coalesce({gain}, 0), cast(0 as double))")
+        return Sql(f"greatest(coalesce({gain}, {lit(math.inf)}), cast(0 as double))")
 
     @property
     def _judged(self) -> str:
@@ -74,3 +75,22 @@ class BetaLikeness(Rule):
     @property
     def _gain(self) -> str:
         return f"cast({self._found} - {self._expected} as double) / nullif({self._expected}, 0)"
+
+
+GUARANTEE = Guarantee(
+    name="beta_likeness",
+    field="protect.beta_likeness",
+    parameter="beta",
+    family="protection",
+    asks=(Ask("beta_likeness", "beta-likeness", upper={"bound": "beta"}, worst="greatest"),),
+    rules=lambda given: [
+        BetaLikeness(given.column, given.value, null_as_value=given.null_as_value)
+    ],
+    says="No value of {column} becomes more than {beta} times likelier by knowing the {where}.",
+    flags=(Flag("beta_likeness", ("beta",), ("beta",)),),
+    docs=(
+        "beta-likeness (Cao and Karras 2012) | `beta_likeness: 1` | `beta_likeness=1`"
+        " | (p−q)/q ≤ beta for every value | factor, less",
+    ),
+    examples=(Example(0.5, holds="ab abb", fails="aa abb"),),
+)

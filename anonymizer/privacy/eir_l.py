@@ -6,25 +6,27 @@ Source: Wang et al. (2018), definition 3.3 and theorem 3.1, which holds in both 
 
 Minimum hitting sets are NP-hard in general; here they lie between two bounds that SQL computes.
 Let F be the values of the persons who hold one value only: F is part of every hitting set. Among
-the persons that F leaves unhit,
+the persons that F does not hit,
 
 * the smallest t such that the t most widespread values reach as many persons as there are, and
 * the number of persons who are first among the holders of each of their values, by (|S(p)|,
   person): two such persons share no value
 
-bound the rest of H from below; the most widespread value of each person, together, from above. For
-l = 2 the bounds always decide. What they leave open is for `hitting`, class by class.
+are lower bounds for the rest of H; the number of different values among the most widespread value
+of each person is an upper bound. For l = 2 the bounds always decide. Undecided classes go to
+`hitting`.
 
 Persons without a value are left out; a class without any value has |H| = 0. Exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
+from anonymizer.contract.ask import Ask
+from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.rule import Basis, Layers, Rule, layer, window
 
 
@@ -36,12 +38,8 @@ class EirL(Rule):
 
     name: ClassVar[str] = "eir_l"
     basis: ClassVar[Basis] = "pairs"
-    worst: ClassVar[Literal["min", "max"]] = "min"
 
     l: int
-
-    def required(self) -> Mapping[str, object]:
-        return {"l": self.l}
 
     def holds(self) -> Sql:
         return Sql(f"{self.achieved()} >= {lit(self.l)}")
@@ -100,7 +98,7 @@ class EirL(Rule):
 
     @property
     def _first(self) -> str:
-        """This row stands for its value among the unhit persons."""
+        """This row represents its value among the persons that are not hit."""
         return "eir_left > 0 and eir_holder = 1"
 
     @property
@@ -110,3 +108,26 @@ class EirL(Rule):
     @property
     def _forced(self) -> str:
         return "count(distinct value) filter (where eir_forced = 1)"
+
+
+SEARCH = ("its search works on lists inside one statement", "engine: duckdb")
+GUARANTEE = Guarantee(
+    name="eir_l",
+    field="privacy.eir_l",
+    parameter="l",
+    family="persons",
+    asks=(Ask("eir_l", "enhanced identity-reserved l", given=("l",), worst="least", persons=True),),
+    rules=lambda given: (
+        [EirL(given.column, given.value, null_as_value=given.null_as_value)] if given.column else []
+    ),
+    implied=int,
+    says="However one value of {column} per person is picked in a class, at least {l} different"
+    " ones remain.",
+    flags=(Flag("eir_l", ("l",), persons=True),),
+    lacking={"postgres": SEARCH, "spark": SEARCH},
+    docs=(
+        "enhanced identity-reserved l (Wang et al. 2018) | `eir_l: 3` | `eir_l=3`"
+        " | every choice of one value per person has ≥ l values | values, more",
+    ),
+    examples=(Example(2, holds="1a2b 3a3b4c", fails="1a2b 3a3b4a"),),
+)

@@ -14,11 +14,12 @@ class without values has exp(H) = 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
+from anonymizer.contract.ask import Ask
+from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.rule import Rule
 
 TOLERANCE = 1e-12
@@ -30,12 +31,8 @@ class EntropyL(Rule):
     """Exponential of the entropy at least `l`."""
 
     name: ClassVar[str] = "entropy_l"
-    worst: ClassVar[Literal["min", "max"]] = "min"
 
     l: float
-
-    def required(self) -> Mapping[str, object]:
-        return {"l": self.l}
 
     def holds(self) -> Sql:
         spare = lit(TOLERANCE - math.log(self.l))
@@ -54,3 +51,18 @@ class EntropyL(Rule):
     def _terms(self) -> str:
         term = "cast(cast(n as double) * ln(cast(n as double)) as decimal(38, 12))"
         return f"coalesce(sum(case when {self.counts} and n > 1 then {term} end), 0)"
+
+
+GUARANTEE = Guarantee(
+    name="entropy_l",
+    field="protect.entropy_l",
+    parameter="l",
+    family="protection",
+    asks=(Ask("entropy_l", "entropy l-diversity", given=("l",), worst="least"),),
+    rules=lambda given: [EntropyL(given.column, given.value, null_as_value=given.null_as_value)],
+    bucket_size=math.ceil,
+    says="The values of {column} in every {where} are as mixed as {l} equally frequent ones.",
+    flags=(Flag("entropy_l", ("l",)),),
+    docs=("entropy l (same) | `entropy_l: 3` | `entropy_l=3` | exp(−Σ p ln p) ≥ l | values, more",),
+    examples=(Example(2.0, holds="ab bc", fails="ab aab"),),
+)

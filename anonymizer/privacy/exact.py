@@ -1,17 +1,18 @@
 """Exact comparisons: parameters as fractions, counts as whole numbers.
 
-A decision such as `n/N <= alpha` is made as `n * denominator <= numerator * N`, so that ties are
-ties on every engine, with any number of threads. Products of two counts fit a BIGINT as long as
-group and reference hold fewer than 3·10^9 units (an engine raises beyond that, it does not wrap);
-whatever is multiplied further is a DECIMAL(38, 0).
+`n/N <= alpha` is computed as `n * denominator <= numerator * N`, so that ties are
+exact on every engine, with any number of threads. Products of two counts fit a BIGINT as long as
+group and reference hold fewer than 3·10^9 units (beyond that engines raise an overflow error);
+larger products are DECIMAL(38, 0).
 """
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
-from anonymizer.compile import Sql
+from anonymizer.compile import Sql, lit
 
 DIGITS = 12
 """Decimals of a parameter below 1, significant digits of one above."""
@@ -52,6 +53,14 @@ def _fraction(number: Decimal, rounding: str) -> Fraction:
 def big(expression: str) -> str:
     """The expression as a whole number of 38 digits, which three counts multiplied still fit."""
     return f"cast({expression} as decimal(38, 0))"
+
+
+def share_of_known(numerator: str, denominator: str) -> Sql:
+    """A quotient for reports; infinite where the denominator is 0, as no bound holds then."""
+    return Sql(
+        f"coalesce(cast({numerator} as double) / nullif(cast({denominator} as double), 0),"
+        f" {lit(math.inf)})"
+    )
 
 
 def share(numerator: str, denominator: str) -> Sql:

@@ -1,9 +1,9 @@
 """Exact hitting sets, for the classes that the bounds of EIR l-diversity leave undecided.
 
-A hitting set of a family of sets meets every one of them. The search branches on the values of one
-set that is not met yet: O(r^size · n) for n sets of r values, in practice far less. A value whose
-branch has failed is struck from the rest, and a branch is cut where more sets than values are left
-that have nothing in common, or where the most widespread values cannot reach all sets. Exact,
+A hitting set of a family of sets intersects all of them. The search branches on the values of one
+set that is not hit yet: O(r^size · n) for n sets of r values, in practice far less. A value whose
+branch has failed is removed from the other branches. A branch is pruned if more pairwise disjoint
+sets remain than values, or if the most widespread values cannot hit all sets. Exact,
 unlike the reduction of Wang et al. (2018), algorithm 3, whose family of minimal sets is incomplete.
 """
 
@@ -22,7 +22,7 @@ MANY = 16
 
 
 def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
-    """Whether some set of at most `size` values meets every one of `sets`.
+    """Whether some set of at most `size` values hits every one of `sets`.
 
     No set needs no value. An empty set cannot be met: leave persons without a value out.
     """
@@ -30,7 +30,7 @@ def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
 
 
 def hitting_set(sets: Iterable[Collection[V]], size: int) -> frozenset[V] | None:
-    """At most `size` values that meet every one of `sets`; None if there are none so few."""
+    """At most `size` values that hit every one of `sets`; None if more are needed."""
     masks, values = _masks(sets)
     found = _search(masks, size) if size >= 0 else None
     if found is None:
@@ -39,7 +39,7 @@ def hitting_set(sets: Iterable[Collection[V]], size: int) -> frozenset[V] | None
 
 
 def minimum_hitting_set_size(sets: Iterable[Collection[Hashable]]) -> int:
-    """Size of the smallest set that meets every one of `sets`; 0 without sets.
+    """Size of the smallest set that hits every one of `sets`; 0 without sets.
 
     Raises `ValueError` if one of them is empty.
     """

@@ -10,19 +10,22 @@ hold twice: on the records as they are published, and with every pair taken once
 values, shares. Source: Tong, Tao, Tang, Yang, "Identity-reserved anonymity in privacy preserving
 data publishing" (2010), as stated by Wang et al. (2018), definition 2.3.
 
-NULL: persons without a value count for k and for α; m, and β's records, are those with a value.
-Exact (whole numbers).
+NULL: persons without a value count for k and for α; m, and β's records, are those with a value; a
+class without any does not hold. Exact (whole numbers).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
-from anonymizer.privacy.exact import at_most, big, share
+from anonymizer.contract.ask import Ask
+from anonymizer.privacy.exact import at_most, big, share, share_of_known
+from anonymizer.privacy.guarantee import Example, Flag, Given, Guarantee
+from anonymizer.privacy.k_anonymity import sizes
 from anonymizer.privacy.rule import Basis, Layers, Rule, layer, window
 
 RECORDS = "sum(n)"
@@ -39,12 +42,8 @@ class IrK(Rule):
 
     name: ClassVar[str] = "ir_k"
     basis: ClassVar[Basis] = "pairs"
-    worst: ClassVar[Literal["min", "max"]] = "min"
 
     k: int
-
-    def required(self) -> Mapping[str, object]:
-        return {"k": self.k}
 
     def holds(self) -> Sql:
         return Sql(f"{self.achieved()} >= {lit(self.k)}")
@@ -59,12 +58,8 @@ class IrL(Rule):
 
     name: ClassVar[str] = "ir_l"
     basis: ClassVar[Basis] = "pairs"
-    worst: ClassVar[Literal["min", "max"]] = "min"
 
     l: int
-
-    def required(self) -> Mapping[str, object]:
-        return {"l": self.l}
 
     def holds(self) -> Sql:
         return Sql(f"{self.achieved()} >= {lit(self.l)}")
@@ -79,12 +74,8 @@ class PersonShare(Rule):
 
     name: ClassVar[str] = "ir_alpha"
     basis: ClassVar[Basis] = "pairs"
-    extra: ClassVar[tuple[str, ...]] = ("n",)
 
     alpha: float
-
-    def required(self) -> Mapping[str, object]:
-        return {"alpha": self.alpha}
 
     def layers(self, part: Sql) -> Layers:
         of_person = window(part, "person")
@@ -115,12 +106,8 @@ class ValueShare(Rule):
 
     name: ClassVar[str] = "ir_beta"
     basis: ClassVar[Basis] = "pairs"
-    extra: ClassVar[tuple[str, ...]] = ("n",)
 
     beta: float
-
-    def required(self) -> Mapping[str, object]:
-        return {"beta": self.beta}
 
     def layers(self, part: Sql) -> Layers:
         of_value = window(part, "value")
@@ -136,11 +123,12 @@ class ValueShare(Rule):
         beta = at_most(self.beta)
         pairs = within(self._most("value_persons"), beta, f"count(*) filter (where {self.counts})")
         records = within(self._most("value_records"), beta, self._records)
-        return Sql(f"({pairs} and {records})")
+        return Sql(f"({self._records} > 0 and {pairs} and {records})")
 
     def achieved(self) -> Sql:
-        pairs = share(self._most("value_persons"), f"count(*) filter (where {self.counts})")
-        records = share(self._most("value_records"), self._records)
+        known = f"count(*) filter (where {self.counts})"
+        pairs = share_of_known(self._most("value_persons"), known)
+        records = share_of_known(self._most("value_records"), self._records)
         return Sql(f"greatest({pairs}, {records})")
 
     def _most(self, column: str) -> str:
@@ -149,3 +137,91 @@ class ValueShare(Rule):
     @property
     def _records(self) -> str:
         return f"coalesce(sum(n) filter (where {self.counts}), 0)"
+
+
+SHARES = Ask(
+    "ir_alpha_beta",
+    "identity-reserved (alpha,beta)",
+    upper={"alpha": "alpha", "beta": "beta"},
+    worst={"alpha": "greatest", "beta": "greatest"},
+    persons=True,
+)
+"""The shares of persons and of values, of IR and of EIR."""
+
+
+def _rules_kl(given: Given) -> list[Rule]:
+    if given.column is None:
+        return [IrK(None, given.value.k)]
+    return [IrL(given.column, given.value.l, null_as_value=given.null_as_value)]
+
+
+def _rules_shares(given: Given) -> list[Rule]:
+    share = ValueShare(given.column, given.value.beta, null_as_value=given.null_as_value)
+    return [PersonShare(given.column, given.value.alpha), share] if given.column else []
+
+
+def fewest(share: float) -> int:
+    """The fewest persons such that none has more than a share."""
+    return math.ceil(1 / at_most(share)) if at_most(share) else 1
+
+
+GUARANTEES = (
+    Guarantee(
+        name="ir_k",
+        field="privacy.ir_k",
+        family="persons",
+        of_values=False,
+        asks=sizes("identity-reserved k", persons=True),
+        rules=lambda given: [IrK(None, given.value)],
+        k=int,
+        says="Every class has at least {k} different persons.",
+        flags=(Flag("ir_k", persons=True),),
+        docs=(
+            "identity-reserved k (Tong et al. 2010) | `ir_k: 3` | `ir_k=3` | persons ≥ k"
+            " | persons, more",
+        ),
+        examples=(Example(2, holds="1a2a 3a4b4c", fails="1a2a 3a3b"),),
+    ),
+    Guarantee(
+        name="ir_kl",
+        field="privacy.ir_kl",
+        family="persons",
+        asks=(
+            Ask(
+                "ir_kl",
+                "identity-reserved (k,l)",
+                given=("k", "l"),
+                worst={"k": "least", "l": "least"},
+                persons=True,
+            ),
+        ),
+        rules=_rules_kl,
+        k=lambda value: int(value.k),
+        enhanced=("eir_l", ("l",)),
+        says="Every class has at least {k} persons and {l} values of {column}.",
+        flags=(Flag("ir_kl", ("k", "l"), persons=True),),
+        docs=(
+            "identity-reserved (k,l) (same) | `ir_kl: {k: 3, l: 2}` | `ir_kl=3/2`"
+            " | persons ≥ k, values ≥ l | persons, values, more",
+        ),
+        examples=(Example({"k": 2, "l": 2}, holds="1a2b 3a4a4c", fails="1a2b 3a4a"),),
+    ),
+    Guarantee(
+        name="ir_alpha_beta",
+        field="privacy.ir_alpha_beta",
+        family="persons",
+        asks=(SHARES,),
+        rules=_rules_shares,
+        implied=lambda value: fewest(value.alpha),
+        enhanced=("eir_alpha_beta", ("alpha", "beta")),
+        says="No person has more than the share {alpha} of a class's records, no value of {column}"
+        " more than {beta}.",
+        flags=(Flag("ir_alpha_beta", ("alpha", "beta"), persons=True),),
+        docs=(
+            "identity-reserved (alpha,beta) (same) | `ir_alpha_beta: {alpha: 0.5, beta: 0.5}`"
+            " | `ir_alpha_beta=0.5/0.5` | of the records no person has more than alpha, no value"
+            " more than beta | shares, less",
+        ),
+        examples=(Example({"alpha": 0.5, "beta": 0.5}, holds="1a2b 3a4b5c", fails="1a2b 3a3b4a"),),
+    ),
+)

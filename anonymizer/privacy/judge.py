@@ -1,4 +1,4 @@
-"""From rules to one query: layered window columns, then one row per group with its verdicts."""
+"""Compiles rules to one query: layered window columns, then one row per group with its verdicts."""
 
 from __future__ import annotations
 

@@ -1,21 +1,30 @@
-"""L_sl-diversity: a value of a higher security level needs a larger crowd.
+"""L_sl-diversity: a value of a higher security level must have a smaller share of its class.
 
     n(E, s) / N <= 1/l_lv(s)  for every value s of level lv(s), i.e.  n(E, s)·l_lv(s) <= N
 
 N the units of the class with a value. Units: the figure reached is max n·l/N, at most 1. Source:
 Xiao, Li, "Privacy preserving data publishing for multiple sensitive attributes based on security
-level" (2020), definition 10. Exact (whole numbers). Needs `value_l`, the l of each value's level.
+level" (2020), definition 10. A class without any value
+does not hold. Exact (whole numbers). Needs `value_l`, the l of each value's level.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from anonymizer.compile import Sql, lit
-from anonymizer.privacy.exact import big, share
+from anonymizer.contract.ask import Ask
+from anonymizer.contract.layout import Requirement
+from anonymizer.contract.value_text import value_text
+from anonymizer.privacy.exact import big, share_of_known
+from anonymizer.privacy.guarantee import Example, Given, Guarantee
 from anonymizer.privacy.rule import Rule
+
+if TYPE_CHECKING:
+    from anonymizer.policy import Policy
+    from anonymizer.policy.protect import Protect
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +32,15 @@ class Levels(Rule):
     """Shares bounded by the security level of the value."""
 
     name: ClassVar[str] = "level_l"
-    extra: ClassVar[tuple[str, ...]] = ("value_l",)
 
     level_l: Mapping[int, int]
     """The l that each level needs."""
 
-    def required(self) -> Mapping[str, object]:
-        return {"level_l": {str(level): l for level, l in sorted(self.level_l.items())}}
-
     def holds(self) -> Sql:
-        return Sql(f"{big(self._most)} <= {big(self.known)}")
+        return Sql(f"({self.known} > 0 and {big(self._most)} <= {big(self.known)})")
 
     def achieved(self) -> Sql:
-        return share(self._most, self.known)
+        return share_of_known(self._most, self.known)
 
     @property
     def _most(self) -> str:
@@ -60,3 +65,64 @@ def value_l_sql(
             cases.append(f"when {value} in ({listed}) then {lit(level_l[level])}")
     other = lit(None if default_level is None else level_l[default_level])
     return Sql(f"case {' '.join(cases)} else {other} end")
+
+
+def _terms(policy: Policy, protect: Protect) -> dict[str, object]:
+    """The values of every level, the l that each level needs, and the level of other values."""
+    needed = {int(level): l for level, l in (policy.privacy.level_l or {}).items()}
+    levels = {int(level): list(values) for level, values in (protect.levels or {}).items()}
+    terms: dict[str, object] = {"levels": levels, "level_l": needed}
+    if protect.default_level is not None:
+        terms["default_level"] = protect.default_level
+    return terms
+
+
+def _weights(requirement: Requirement) -> Mapping[str, object]:
+    """The l of every value, as the verifier's statement lists them."""
+    needed = {int(level): l for level, l in requirement.parameters["level_l"].items()}
+    default = requirement.parameters.get("default_level")
+    return {
+        "levels": [
+            (needed[int(level)], [value_text(value) for value in values])
+            # (JSON keeps no order of levels)
+            for level, values in sorted(
+                requirement.parameters["levels"].items(), key=lambda item: int(item[0])
+            )
+            if values
+        ],
+        "default": None if default is None else needed[int(default)],
+    }
+
+
+def _rules(given: Given) -> list[Rule]:
+    if given.level_l is None:
+        return []
+    return [Levels(given.column, given.level_l, null_as_value=given.null_as_value)]
+
+
+GUARANTEE = Guarantee(
+    name="level_l",
+    field="protect.levels",
+    further=("protect.default_level", "privacy.level_l"),
+    terms=_terms,
+    family="levels",
+    asks=(
+        Ask("level_l", "l by security level (L_sl)", share=1, computed=_weights, worst="greatest"),
+    ),
+    rules=_rules,
+    says="Values of {column} are as rare in a group as their level asks for.",
+    values=("levels",),
+    lists_values=lambda _: True,
+    docs=(
+        "L_sl (multi-sensitive bucketization) | `levels`, `level_l` | of a release"
+        " | share of a value ≤ 1 / l of its level | ratio, less",
+    ),
+    examples=(
+        Example(
+            {1: ["a"], 0: ["b", "c"]},
+            holds="ab bbc",
+            fails="aab bc",
+            terms={"levels": {1: ["a"], 0: ["b", "c"]}, "level_l": {0: 1, 1: 2}},
+        ),
+    ),
+)

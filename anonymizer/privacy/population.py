@@ -1,4 +1,4 @@
-"""Models that compare a class with the population it was drawn from: k-map, delta-presence.
+"""Models that compare a class with a population: k-map, delta-presence.
 
 k-map: every class matches at least k members of the population.
 
@@ -6,13 +6,12 @@ k-map: every class matches at least k members of the population.
 
 Source: Sweeney, "Computational disclosure control" (2001); formal in El Emam, Dankar (2008).
 
-delta-presence: an attacker who knows a member of the population cannot tell well enough whether
-it is in the table.
+delta-presence: the probability that a member of the population is in the table is bounded.
 
     delta_min <= n(E) / |{x in P : x matches E}| <= delta_max
 
 Source: Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared databases" (2007),
-definition 2. Members that match no class are in the table with chance 0: they have to be given as
+definition 2. Members that match no class are in the table with probability 0: they are given as
 groups with `n` = 0, and violate any delta_min above 0.
 
 Units: members, or persons, and shares of them. Both need, beside `n`, the column `population`, the
@@ -22,12 +21,13 @@ members that match the group (additive over its rows). Exact (whole numbers).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
+from anonymizer.contract.ask import Ask
 from anonymizer.privacy.exact import at_least, at_most, big
+from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.rule import Basis, Rule
 
 MEMBERS = "coalesce(sum(population), 0)"
@@ -40,13 +40,8 @@ class KMap(Rule):
 
     name: ClassVar[str] = "k_map"
     basis: ClassVar[Basis] = "classes"
-    extra: ClassVar[tuple[str, ...]] = ("population",)
-    worst: ClassVar[Literal["min", "max"]] = "min"
 
     k: int
-
-    def required(self) -> Mapping[str, object]:
-        return {"k": self.k}
 
     def holds(self) -> Sql:
         return Sql(f"{self.achieved()} >= {lit(self.k)}")
@@ -61,12 +56,8 @@ class PresenceAtMost(Rule):
 
     name: ClassVar[str] = "delta_presence_max"
     basis: ClassVar[Basis] = "classes"
-    extra: ClassVar[tuple[str, ...]] = ("population",)
 
     most: float
-
-    def required(self) -> Mapping[str, object]:
-        return {"max": self.most}
 
     def holds(self) -> Sql:
         most = at_most(self.most)
@@ -85,13 +76,8 @@ class PresenceAtLeast(Rule):
 
     name: ClassVar[str] = "delta_presence_min"
     basis: ClassVar[Basis] = "classes"
-    extra: ClassVar[tuple[str, ...]] = ("population",)
-    worst: ClassVar[Literal["min", "max"]] = "min"
 
     least: float
-
-    def required(self) -> Mapping[str, object]:
-        return {"min": self.least}
 
     def holds(self) -> Sql:
         least = at_least(self.least)
@@ -107,3 +93,61 @@ class PresenceAtLeast(Rule):
 def _presence(without_members: str) -> Sql:
     ratio = f"cast({IN_TABLE} as double) / nullif(cast({MEMBERS} as double), 0)"
     return Sql(f"coalesce({ratio}, cast({without_members} as double))")
+
+
+MATCHED = ("its population is matched by a join that only duckdb has", "engine: duckdb")
+LACKING = {"postgres": MATCHED, "spark": MATCHED}
+GUARANTEES = (
+    Guarantee(
+        name="k_map",
+        field="privacy.k_map",
+        family="population",
+        of_values=False,
+        asks=(Ask("k_map", "k-map", of="population", given=("k",), worst="least"),),
+        rules=lambda given: [KMap(None, given.value.k)],
+        says="Every class matches at least {k} members of the population.",
+        flags=(Flag("k_map"),),
+        lacking=LACKING,
+        docs=(
+            "k-map (Sweeney 2001) | `k_map: {k: 5, population: people.parquet}`"
+            " | `k_map=5 --population` | members of the population ≥ k | members, more",
+        ),
+        examples=(Example({"k": 3, "population": "p"}, holds="ab4 c3", fails="ab4 c2"),),
+    ),
+    Guarantee(
+        name="delta_presence",
+        field="privacy.delta_presence",
+        family="population",
+        of_values=False,
+        asks=(
+            Ask(
+                "delta_presence",
+                "delta-presence",
+                of="population",
+                lower={"least": "min"},
+                upper={"most": "max"},
+                worst={"min": "least", "max": "greatest"},
+            ),
+        ),
+        rules=lambda given: [
+            PresenceAtLeast(None, given.value.min),
+            PresenceAtMost(None, given.value.max),
+        ],
+        says="That a member is in the table stays between {min} and {max} likely.",
+        flags=(Flag("presence_min", ("min",)), Flag("presence_max", ("max",), at_most=True)),
+        lacking=LACKING,
+        docs=(
+            "delta-presence (Nergiz et al. 2007)"
+            " | `delta_presence: {min: 0, max: 0.5, population: main.people}`"
+            " | `presence_max=0.5 --population`"
+            " | units / members of the population ≤ max (≥ min) | share",
+        ),
+        examples=(
+            Example(
+                {"min": 0.1, "max": 0.5, "population": "p"},
+                holds="ab4 c3",
+                fails="abb4 c3",
+            ),
+        ),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Recursive (c,l)-diversity: the commonest value does not outweigh the rarer ones.
+"""Recursive (c,l)-diversity: the most frequent value does not outweigh the rarer ones.
 
     r_1 < c (r_l + r_(l+1) + … + r_m),  r_1 >= r_2 >= … the counts of the class's values
 
@@ -9,12 +9,13 @@ Machanavajjhala et al. (2006), §4. Exact (whole numbers).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
+from anonymizer.contract.ask import Ask
 from anonymizer.privacy.exact import at_most, big
+from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.rule import Layers, Rule, layer, window
 
 
@@ -26,9 +27,6 @@ class RecursiveCL(Rule):
 
     c: float
     l: int
-
-    def required(self) -> Mapping[str, object]:
-        return {"c": self.c, "l": self.l}
 
     def layers(self, part: Sql) -> Layers:
         # ties cannot matter: only the counts of equally frequent values are used
@@ -58,3 +56,32 @@ class RecursiveCL(Rule):
     @property
     def _tail(self) -> str:
         return f"coalesce(sum(n) filter (where {self.counts} and {self._rank} >= {lit(self.l)}), 0)"
+
+
+GUARANTEE = Guarantee(
+    name="recursive_cl",
+    field="protect.recursive_cl",
+    family="protection",
+    asks=(
+        Ask(
+            "recursive_cl",
+            "recursive (c,l)-diversity",
+            upper={"bound": "c"},
+            given=("l",),
+            constants=("l",),
+            worst="greatest",
+        ),
+    ),
+    rules=lambda given: [
+        RecursiveCL(given.column, given.value.c, given.value.l, null_as_value=given.null_as_value)
+    ],
+    bucket_size=lambda value: value.l + math.floor(1 / at_most(value.c)),
+    says="In every {where} the most frequent value of {column} is rarer than {c} times all from the"
+    " {l}th most frequent on.",
+    flags=(Flag("recursive_cl", ("c", "l")),),
+    docs=(
+        "recursive (c,l) (same) | `recursive_cl: {c: 4, l: 3}` | `recursive_cl=4/3`"
+        " | r₁ < c·(r_l + … + r_m), counts r descending | c needed, less",
+    ),
+    examples=(Example({"c": 2.0, "l": 2}, holds="aaabc bc", fails="aab bc"),),
+)

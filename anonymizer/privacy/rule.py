@@ -1,7 +1,7 @@
-"""What a privacy model is here: parameters, and SQL that judges a class.
+"""Rules: privacy models as parameters, and SQL that judges a class.
 
 A rule is judged over a relation that holds some rows for every *group* (a class, one half of a
-candidate cut, a lattice node's class). Which relation, its `basis` says:
+candidate cut, a lattice node's class). Its `basis` says which relation:
 
 `histogram`
     One row per group and sensitive value: `value` (code: 0 NULL, 1..m in the column's order), `n`
@@ -21,9 +21,9 @@ Window columns are named `group_…`, `rank_by_…`, `running_…`, `surplus_…
 `leaf_surplus`, `person_…`, `value_…` and `eir_…`: names that the relation must not
 have.
 
-Every rule of this package survives the merging of groups: if two groups hold it, so does their
-union (for models of persons: if no person is in both). Hence a table that fails as one single
-group cannot be made to hold it by any partition, which is how infeasible policies are found
+Every rule of this package is preserved under union: if two groups satisfy it, so does their
+union (for models of persons: if no person is in both). Hence, if the whole table as one
+group fails, every partition fails, which is how infeasible policies are found
 (`judge_sql` with no partition columns).
 """
 
@@ -53,21 +53,17 @@ class Rule(ABC):
     """Needs a row for every value of the reference in every group."""
     paths: ClassVar[bool] = False
     """Needs the ancestors `a1` (parent) to `ah` (root) of every value in the histogram."""
-    extra: ClassVar[tuple[str, ...]] = ()
-    """Further columns that the relation has to have."""
-    worst: ClassVar[Literal["min", "max"]] = "max"
-    """How the figures of several groups combine into the one that the table achieves."""
+    relative: ClassVar[bool] = False
+    """Compares a class with the whole table: what is suppressed changes what others need."""
+    upward: ClassVar[bool] = False
+    """Holds for every group around one that holds it, whatever is added."""
 
     column: str | None
-    """The sensitive column that is judged; None for rules that look at no values."""
+    """The sensitive column that is judged; None for rules that do not depend on values."""
     _: KW_ONLY
     null_as_value: bool = False
     """Treat NULL as one more value. By default it never counts towards l, and shares are taken
     among the non-NULL values."""
-
-    @abstractmethod
-    def required(self) -> Mapping[str, object]:
-        """The parameters as the policy gives them, for manifests."""
 
     def layers(self, part: Sql) -> Layers:
         """Window columns, to be added layer by layer, each a SELECT around the one before.

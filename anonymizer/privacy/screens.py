@@ -1,7 +1,7 @@
-"""Rules on persons judged from a few aggregates of a group, where many groups are judged at once.
+"""Rules on persons judged from a few aggregates of a group, for judging many groups at once.
 
-The window columns of `Rule.layers` reach tight bounds, but cost several sorts of all pairs. A
-*screen* reads two aggregations only, and decides all rules but EIR l-diversity exactly. The
+The window columns of `Rule.layers` give tight bounds, but cost several sorts of all pairs. A
+*screen* reads two aggregations only, and decides all rules except EIR l-diversity exactly. The
 relation that it is judged over has one row per group:
 
 `persons`, `known`        persons of the group, persons with a value that counts
@@ -13,10 +13,10 @@ relation that it is judged over has one row per group:
 `alone`                   different values of persons who hold one value only
 `reach_<t>`               persons that the `t` most widespread values have, added up
 
-For EIR l-diversity |H| >= l holds if there are l values that stand alone with somebody (each is
-part of every hitting set), or if the l-1 most widespread values cannot reach everybody. It fails if
+For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is
+part of every hitting set), or if the l-1 most widespread values cannot hit everybody. It fails if
 there are fewer than l values or persons, or if the most widespread value and one value for each
-person without it are fewer than l. What is left is for `hitting`.
+person without it are fewer than l. Undecided groups go to `hitting`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Screen:
 
 
 def screen(rule: Rule) -> Screen:
-    """The screen of one rule. Raises `TypeError` for rules that do not look at pairs."""
+    """The screen of one rule. Raises `TypeError` for rules that do not use pairs."""
     match rule:
         case IrK():
             return _exact(f"persons >= {lit(rule.k)}")
@@ -65,11 +65,12 @@ def screen(rule: Rule) -> Screen:
             pairs = within("pairs_most", alpha, "pairs")
             return _exact(f"{pairs} and {within('records_most', alpha, 'records')}")
         case EirValueShare():
-            return _exact(within("widest", at_most(rule.beta), "known"))
+            return _exact(f"known > 0 and {within('widest', at_most(rule.beta), 'known')}")
         case ValueShare():
             beta = at_most(rule.beta)
             pairs = within("widest", beta, "known_pairs")
-            return _exact(f"{pairs} and {within('widest_records', beta, 'known_records')}")
+            records = within("widest_records", beta, "known_records")
+            return _exact(f"known > 0 and {pairs} and {records}")
         case EirL():
             return _hitting(rule.l)
         case _:
@@ -85,7 +86,7 @@ def conjunction(screens: Sequence[Screen]) -> Screen:
 
 
 def survives_additions(rule: Rule) -> bool:
-    """Whether a group that holds the rule holds it with further persons, whoever they are."""
+    """Whether a group that satisfies the rule still does after adding any persons."""
     return isinstance(rule, IrK | IrL | EirL)
 
 

@@ -12,7 +12,6 @@ over those it has, so they need no rows. Exact: both sides times 2·N·Q are who
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,12 +25,10 @@ class TCloseness(Rule):
     """What the three distances share. `t` is the largest distance allowed."""
 
     name: ClassVar[str] = "t_closeness"
+    relative: ClassVar[bool] = True
     distance: ClassVar[str]
 
     t: float
-
-    def required(self) -> Mapping[str, object]:
-        return {"t": self.t, "distance": self.distance}
 
     def holds(self) -> Sql:
         t = at_most(self.t)
@@ -60,7 +57,7 @@ class TCloseness(Rule):
 
 @dataclass(frozen=True, slots=True)
 class TEqual(TCloseness):
-    """t-closeness where any two values are equally far apart."""
+    """t-closeness with equal distances between all values."""
 
     distance: ClassVar[str] = "equal"
 

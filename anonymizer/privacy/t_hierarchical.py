@@ -16,7 +16,6 @@ numbers. Needs a row for every value in every group, with the ancestors `a1` …
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -34,9 +33,6 @@ class THierarchical(TCloseness):
     paths: ClassVar[bool] = True
 
     height: int
-
-    def required(self) -> Mapping[str, object]:
-        return {"t": self.t, "distance": self.distance}
 
     def layers(self, part: Sql) -> Layers:
         surplus = layer(leaf_surplus="n * q_size - q * group_size")

@@ -1,20 +1,20 @@
 """Whether a release is the one that a policy asks for: the same columns, in the same roles.
 
-A policy may have been edited after the run. What changes no column, such as another k, is for the
-verification to judge; of other columns and roles nothing true could be said with that policy.
+A policy may have been edited after the run. If the columns are unchanged, for example with another
+k, verification judges the release; with other columns or roles the policy does not describe it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from anonymizer.contract.columns import cell_parts, published
+from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.errors import GuaranteeError, PolicyError, Problem, SourceError
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.columns import Column
 from anonymizer.policy.names import PublishedName, published_names, renamed
-from anonymizer.profile import check_kind
-from anonymizer.release.layout import Layout, PublishedColumn
-from anonymizer.verify.columns import cell_parts, published
+from anonymizer.source.profile import check_kind
 
 HINT = "use the policy that the release was made with, or run again"
 SEMI = "quasi with sensitive_when"

@@ -1,4 +1,4 @@
-"""Judging a finished release: guarantees from its rows, and agreement with the snapshot."""
+"""Verifying a built release: guarantees from its rows, and agreement with the snapshot."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Table, ident
+from anonymizer.contract.checks import Figure, Verification
+from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.release.layout import Layout, Requirement
-from anonymizer.verify import Check, Verification, verify_release
-from anonymizer.verify.aids import Aids
-from anonymizer.verify.population import NEEDED, Members
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.promises import unanswered
+from anonymizer.verification.population import NEEDED, Members
+from anonymizer.verification.questions import Asking, ask_all
+from anonymizer.verification.verify import verify_release
 
 
 def judge(
@@ -20,22 +23,36 @@ def judge(
     layout: Layout,
     requirements: tuple[Requirement, ...],
     population: Members | str = NEEDED,
-    aids: Aids | None = None,
+    ask: Asking = ask_all,
 ) -> Verification:
     """Verify the rows behind `view` on the engine that sees them (and the population).
 
-    `aids`: work tables that may be made on the way.
+    `ask`: how the questions are answered.
     """
     run_sql = engine.asking("verification")
-    return verify_release(run_sql, view, layout, requirements, population, aids)
+    return verify_release(run_sql, view, layout, requirements, population, ask)
 
 
-def path_of(check: Check) -> str:
+def path_of(name: str, column: str | None) -> str:
     """Where the policy asks for what a check judges: form and source are asked by no rule."""
-    if check.column is None:
+    if column is None:
         return "privacy"
-    asked = not check.name.startswith(("cell_", "source_"))
-    return f"columns.{check.column}{'.protect' if asked else ''}"
+    asked = not name.startswith(("cell_", "source_"))
+    return f"columns.{column}{'.protect' if asked else ''}"
+
+
+def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> Problem:
+    """What is said of a check that does not hold, in figures."""
+    return Problem(
+        path_of(name, column),
+        f"{name} requires {required}, the release reaches {achieved}",
+        hint=(
+            "different values in every bucket and closeness to the whole column exclude"
+            " each other here: ask for one of them"
+            if name == "bucket_unique"
+            else "nothing was published; weaken the requirement or release fewer columns"
+        ),
+    )
 
 
 def refuse_unless_passed(verification: Verification) -> None:
@@ -43,16 +60,7 @@ def refuse_unless_passed(verification: Verification) -> None:
     if verification.passed and not verification.not_checked:
         return
     problems = [
-        Problem(
-            path_of(check),
-            f"{check.name} requires {check.required}, the release reaches {check.achieved}",
-            hint=(
-                "different values in every bucket and closeness to the whole column exclude"
-                " each other here: ask for one of them"
-                if check.name == "bucket_unique"
-                else "nothing was published; weaken the requirement or release fewer columns"
-            ),
-        )
+        unmet(check.name, check.column, check.required, check.achieved)
         for check in verification.failed
     ]
     problems += [
@@ -62,11 +70,28 @@ def refuse_unless_passed(verification: Verification) -> None:
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
 
 
+def refuse_unanswered(policy: Policy, verification: Verification) -> None:
+    """Raises GuaranteeError for every guarantee of the policy without a check.
+
+    The guarantees are read from the policy's fields, not from the verifier's questions.
+    """
+    problems = [
+        Problem(
+            path,
+            f"was not judged: the verification has no check {names} of it",
+            hint="nothing is claimed of it; this is a defect of the guarantee's descriptor",
+        )
+        for path, names in unanswered(policy, verification)
+    ]
+    if problems:
+        raise GuaranteeError(problems)
+
+
 def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
     """Count and order-free digest of a table's rows: equal for equal multisets of rows."""
     parts: list[str] = []
     for name, sql_type in engine.describe(ident(table).text, "fingerprint"):
-        if sql_type.endswith("]"):  # a digest runs through a list and shows no end of it
+        if sql_type.endswith("]"):  # a digest of a list does not show where its members end
             parts.append(f"len({ident(name)})")
         parts.append(ident(name).text)
     listed = ", ".join(parts)

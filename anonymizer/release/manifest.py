@@ -1,4 +1,4 @@
-"""The manifest: what was promised, what was reached, and the SQL that shows it. No values."""
+"""The manifest: guarantees required and achieved, and the SQL that checks them. No values."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from anonymizer.compile import Table, ident, lit
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Layout, Requirement, requirement_dict, requirement_from_dict
+from anonymizer.contract.reading import refuse_odd
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
-from anonymizer.release.honesty import certificate, known_attacks
-from anonymizer.release.layout import Layout, Requirement, requirement_dict, requirement_from_dict
+from anonymizer.release.certificate import certificate, known_attacks
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Runs, recorded
-from anonymizer.verify import Verification, check_sql
+from anonymizer.verification.verify import check_sql
 
-FORMAT = 1
+FORMAT = 2
+"""1 had no seal."""
 NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
 """Characters that a file name cannot hold, or that would lead into another folder."""
 LONGEST_STEM = 200
@@ -33,6 +36,10 @@ class Manifest:
     """The content of a manifest, as JSON."""
 
     data: Mapping[str, Any]
+    signature: str | None = None
+    """A signature over its digest, in base64, where the release was signed."""
+    found: str | None = field(default=None, compare=False)
+    """The text that it was read from."""
 
     @property
     def run_id(self) -> str:
@@ -102,11 +109,19 @@ def _checks(
     have no SQL to give.
     """
     found = verification.as_dict()
-    shown = [check["sql"] for check in check_sql(names.view(None), layout, requirements)]
+    # from what a reader of the manifest has, whose objects are in the order of their keys
+    told = Layout.from_dict(_as_read(layout.as_dict()))
+    asked = [requirement_from_dict(_as_read(requirement_dict(item))) for item in requirements]
+    shown = [check["sql"] for check in check_sql(names.view(None), told, asked)]
     shown += [None] * (len(found["checks"]) - len(shown))
     for check, text in zip(found["checks"], shown, strict=True):
         check["sql"] = text
     return found
+
+
+def _as_read(value: Any) -> Any:
+    """What JSON makes of it."""
+    return json.loads(json.dumps(value, sort_keys=True, default=str))
 
 
 def _finite(value: Any) -> Any:
@@ -123,8 +138,11 @@ def _finite(value: Any) -> Any:
 def write_manifest(runs: Runs, names: Names, catalog: str, manifest: Manifest) -> None:
     """Write the manifest table: one row, JSON in `manifest`."""
     table = ident(names.manifest(catalog))
-    runs.raw(f"create or replace table {table} (manifest varchar)", "manifest")
-    runs.raw(f"insert into {table} values ({lit(manifest.text())})", "manifest")
+    columns, values = "manifest varchar", lit(manifest.text()).text
+    if manifest.signature is not None:
+        columns, values = f"{columns}, signature varchar", f"{values}, {lit(manifest.signature)}"
+    runs.raw(f"create or replace table {table} ({columns})", "manifest")
+    runs.raw(f"insert into {table} values ({values})", "manifest")
 
 
 def read_manifest(runs: Runs, view: Table) -> Manifest:
@@ -141,14 +159,26 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
         raise NothingToCheckError(
             Problem("manifest", "is missing", hint="was the release made by this tool?")
         )
-    rows = runs.raw(f"select manifest from {ident(table)}", "manifest")
+    described = runs.raw(f"describe {ident(table)}", "manifest")
+    signed = "signature" in {str(row[0]) for row in described}
+    signature = "signature" if signed else "null"
+    rows = runs.raw(f"select manifest, {signature} from {ident(table)}", "manifest")
     if len(rows) != 1:
         raise NothingToCheckError(Problem("manifest", "is not one row"))
+    return parsed(rows[0][0], rows[0][1])
+
+
+def parsed(text: Any, signature: Any = None) -> Manifest:
+    """A manifest from its text. Raises NothingToCheckError for a text that is none."""
     try:
-        manifest = Manifest(json.loads(rows[0][0]))
-        # what is read from it later: a manifest that somebody changed shall fail here
-        _ = manifest.run_id, manifest.layout, manifest.requirements
-    except (AttributeError, KeyError, TypeError, ValueError):
+        if not isinstance(text, str):
+            raise TypeError
+        signed = str(signature) if signature is not None else None
+        manifest = Manifest(json.loads(text), signed, text)
+        # the fields that are read later: a manifest that was changed has to fail here
+        _ = manifest.run_id, manifest.layout, manifest.requirements, manifest.text()
+        refuse_odd(manifest.data)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         unreadable = True
     else:
         unreadable = False
@@ -190,6 +220,20 @@ def manifest_file(database: Path, names: Names) -> Path:
 
 
 def write_manifest_file(path: Path, manifest: Manifest, aside: Path) -> None:
-    """Write the JSON file whole or not at all; `aside` is a name that clean-up knows."""
+    """Write the JSON file atomically; `aside` is a temporary name that clean-up recognizes.
+
+    A signature is written to a separate file beside it.
+    """
     aside.write_text(manifest.text() + "\n", encoding="utf-8")
     aside.replace(path)
+    beside = signature_file(path)
+    if manifest.signature is None:
+        beside.unlink(missing_ok=True)
+        return
+    aside.write_text(manifest.signature + "\n", encoding="utf-8")
+    aside.replace(beside)
+
+
+def signature_file(manifest: Path) -> Path:
+    """The path of the signature of a manifest's JSON file."""
+    return manifest.with_name(manifest.name.removesuffix(".json") + ".sig")

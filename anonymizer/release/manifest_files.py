@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
-from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.errors import NothingToCheckError
+from anonymizer.compile import Table
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.release import objects
-from anonymizer.release.manifest import manifest_file, read_manifest, write_manifest_file
+from anonymizer.release.manifest import (
+    Manifest,
+    manifest_file,
+    read_manifest,
+    signature_file,
+    write_manifest_file,
+)
 from anonymizer.release.names import Names
 
 
@@ -34,9 +42,25 @@ def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
     return written
 
 
+def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[Problem]:
+    """Copies of a manifest and of its signature, beside the database, that say something else."""
+    file = manifest_file(database, Names(view.schema or "main", view.name, manifest.run_id))
+    signed = manifest.signature
+    for path, text in ((file, manifest.text()), (signature_file(file), signed)):
+        try:
+            found = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue  # a recipient of only the database has no copies
+        except (OSError, ValueError):
+            found = ""
+        if text is None or found != f"{text}\n":
+            said = f"{path.name} beside it is not that of the release"
+            yield Problem("manifest", said, hint="delete it, or run again: the database counts")
+
+
 def _run_of(file: Path) -> str | None:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found.get("run_id") if isinstance(found, dict) else None

@@ -44,7 +44,7 @@ class Names:
         return Table(name, self.schema, catalog)
 
     def published(self, catalog: str | None) -> tuple[Table, ...]:
-        """The view and every further table: what readers find beside the manifest."""
+        """The view and every further table: the published objects besides the manifest."""
         return (self.view(catalog), *(self.separate(name, catalog) for name in self.tables))
 
     def manifest(self, catalog: str | None) -> Table:

@@ -1,6 +1,6 @@
-"""What the tool made in a database: recorded beside it, in the same transaction.
+"""The record of objects that the tool created in a database, written in the same transaction.
 
-What is not recorded in `_anonymizer.objects` is not ours and is never dropped or replaced.
+Objects that are not recorded in `_anonymizer.objects` are never dropped or replaced.
 """
 
 from __future__ import annotations

@@ -1,19 +1,24 @@
-"""A release that stands, opened to be read: its file, or a user's open connection."""
+"""Opening a published release for reading: from its file, or on a user's open connection."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from anonymizer.compile import ident
-from anonymizer.engines.duckdb import DuckDBEngine, refuse_transaction, unopened
-from anonymizer.errors import EngineError
+from anonymizer.compile import ident, lit, quote
+from anonymizer.engines.duckdb.connection import (
+    SOURCE,
+    DuckDBEngine,
+    afterwards,
+    refuse_transaction,
+)
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.session import usual_settings
+from anonymizer.engines.session import Database
+from anonymizer.errors import EngineError, SourceError
 from anonymizer.policy import Policy
-from anonymizer.population import AT_HAND
-from anonymizer.session import Database, usual_settings
-
-_CATALOG = "select current_catalog()"
+from anonymizer.release.population import AT_HAND
 
 
 def place_of(policy: Policy | None, database: Path) -> str:
@@ -29,28 +34,34 @@ def _same(one: Path, other: Path) -> bool:
 
 
 @contextmanager
-def opened(database: Database, where: str) -> Iterator[tuple[DuckDBEngine, str]]:
-    """The engine that reads a release, and the catalog in which it stands.
+def opened(
+    database: Database, where: str, files: Sequence[Path] = ()
+) -> Iterator[tuple[DuckDBEngine, str]]:
+    """The engine that reads a release, and the catalog of the release.
 
-    A file is opened read-only. A connection is used itself, as it is the only one that sees a
-    database in memory, and is left as it was found. Raises EngineError where neither works.
+    A file is opened read-only, in the sandbox, where nothing but the `files` is in
+    reach besides. A connection is used itself, as it is the only one that sees a database in
+    memory, and is left as it was found. Raises EngineError where neither works.
     """
-    import duckdb
-
     assert database is not None
     if isinstance(database, str | Path):
-        try:
-            connection = duckdb.connect(str(database), read_only=True)
-        except duckdb.Error as error:
-            raise EngineError(unopened(Path(database), where, error)) from error
-        with connection:
-            engine = DuckDBEngine(connection, owned=True)
-            yield engine, str(engine.raw(_CATALOG, where)[0][0])
+        path = Path(database).resolve()
+        with ExitStack() as stack:
+            try:
+                engine = stack.enter_context(own_connection(path, files=files, where=where))
+            except SourceError as error:  # it is a release, not a source
+                raise EngineError(error.problems) from error
+            yield engine, SOURCE
         return
     refuse_transaction(database)
     with usual_settings(database):
         engine = DuckDBEngine(database, owned=False)
+        catalog, schema = engine.raw("select current_catalog(), current_schema()", where)[0]
+        # a macro there must not shadow a built-in function
+        place = f"{quote(str(catalog))}.{quote(str(schema))}"
+        engine.raw(f"set search_path = {lit(f'system.main,{place}')}", where)
         try:
-            yield engine, str(engine.raw(_CATALOG, where)[0][0])
+            yield engine, str(catalog)
         finally:
-            engine.raw(f"drop table if exists {ident(AT_HAND)}", where)
+            with afterwards(where):
+                engine.raw(f"drop table if exists {ident(AT_HAND)}", where)

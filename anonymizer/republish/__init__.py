@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from anonymizer.algorithms.compiled import Compiled
-    from anonymizer.algorithms.roles import Roles
     from anonymizer.policy import Policy
-    from anonymizer.profile import TableProfile
+    from anonymizer.source.profile import TableProfile
+    from anonymizer.source.roles import Roles
 
 
 def compile_republish(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:

@@ -1,18 +1,15 @@
 """Append-only releases under k-anonymity: classes stay together, and only new persons are placed.
 
-Who stood together in k stays together, so intersecting releases leaves at least k. Where others
-have gone, persons of whom fewer than k were in the same releases are left out: an observer who
-knows who went could tell those who are left.
+Persons who were in one class stay in one class, so intersecting releases leaves at least k. If
+others have left, groups of fewer than k persons with the same history of releases are suppressed:
+an observer who knows who left could identify them.
 """
 
 from __future__ import annotations
 
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.guards import enough_units
-from anonymizer.algorithms.mondrian.compiling import least_class
-from anonymizer.algorithms.mondrian.partition import MEMBERS, Partitioning, partition_stages
-from anonymizer.algorithms.prepare import (
+from anonymizer.algorithms.encode import (
     CODED,
     PERSONS,
     UNITS,
@@ -21,14 +18,17 @@ from anonymizer.algorithms.prepare import (
     person_stages,
     units_step,
 )
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.partition.partition import MEMBERS, Partitioning, partition_stages
 from anonymizer.compile import Sql, work
-from anonymizer.ledger.keeper import digests_step
+from anonymizer.ledger.digests import digests_step
 from anonymizer.ledger.tables import DIGESTS, HISTORY
-from anonymizer.plan import Loop, Stage, Step
 from anonymizer.policy import Mondrian, Policy
-from anonymizer.profile import TableProfile
+from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.republish.attribute import Placed
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Loop, Stage, Step
 
 ALL_UNITS = work("all_units")
 NEAREST = work("nearest")

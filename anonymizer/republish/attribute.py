@@ -1,11 +1,11 @@
-"""One quasi-identifier while rows are placed: its share of the domain, and extents of it."""
+"""One quasi-identifier during the assignment of rows: shares of its domain, and extents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from anonymizer.compile import Sql, Table
-from anonymizer.profile import Attribute
+from anonymizer.source.profile import Attribute
 
 
 @dataclass(frozen=True, slots=True)

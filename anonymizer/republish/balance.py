@@ -1,8 +1,8 @@
 """Division, balancing and assignment of m-invariance, on counts (Xiao and Tao 2007, §5).
 
-Persons who stay go to a bucket by the signature they had. New persons, then counterfeits, fill up
-every bucket until each value of its signature is equally frequent. The rest of the new persons is
-dealt into buckets of its own. Nothing here sees a row: the state is counts per signature and value.
+Persons who stay go to the bucket of their earlier signature. New persons, then counterfeits, fill
+every bucket until each value of its signature is equally frequent. The other new persons are
+assigned to new buckets. This module sees no rows: the state is counts per signature and value.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""m-invariant releases (Xiao and Tao 2007): whoever stays keeps the same set of candidate values.
+"""m-invariant releases (Xiao and Tao 2007): persons who stay keep the same set of candidate values.
 
 A class has one row of each value of its signature, at least m of them, so an observer who knows
-the quasi-identifiers of everybody gives no value more than 1/m; and since a person's signature is
-the same in every release, intersecting releases gives nothing more. Where the persons at hand do
-not fill a class, counterfeits do.
+the quasi-identifiers of everybody gives no value a probability above 1/m; and since a person's
+signature is the same in every release, intersecting releases gives nothing more. If there are too
+few persons to fill a class, counterfeits are added.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from collections.abc import Callable, Sequence
 
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.mondrian.compiling import least_class
-from anonymizer.algorithms.mondrian.partition import MEMBERS
-from anonymizer.algorithms.prepare import CODED, UNITS, coded_stages, domain_steps, units_step
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.encode import CODED, UNITS, coded_stages, domain_steps, units_step
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, work
 from anonymizer.errors import InfeasibleError, Problem, SourceError
-from anonymizer.ledger.keeper import digests_step
+from anonymizer.ledger.digests import digests_step
 from anonymizer.ledger.tables import DIGESTS, HISTORY, HISTORY_TEXTS, HISTORY_VALUES, SPELLS
-from anonymizer.plan import Compute, Guard, Loop, Row, Stage, Step
 from anonymizer.policy import Policy
-from anonymizer.privacy.buckets import bucket_rule
-from anonymizer.profile import TableProfile, published_type
+from anonymizer.privacy.of_policy.buckets import bucket_rule
+from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.republish.attribute import Placed
 from anonymizer.republish.balance import balance
+from anonymizer.source.draws import later_draw
+from anonymizer.source.profile import TableProfile, published_type
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Compute, Guard, Loop, Row, Stage, Step
 
 STANDING = work("standing")
 KNOWN_VALUES = work("known_values")
@@ -40,7 +40,7 @@ MAX_LEVELS = 64
 
 
 def least_signature(policy: Policy) -> int:
-    """Fewest values of a signature: m, and what k and the column's rule ask for."""
+    """Fewest values of a signature: m, or more if k or the column's rule requires it."""
     assert policy.republish is not None
     assert policy.republish.m is not None
     protect = policy.columns[policy.sensitive[0]].protect

@@ -62,7 +62,7 @@ _anon_total as (
 -- a piece bears the place where it begins as its number
 _anon_pieces(code, n, start, piece, piece_n) using key (code) as (
     select code, n, start, cast(0 as bigint), (select n from _anon_total) from _anon_counts
-    union (
+    union all (
         with sided as (
             -- the lower median is the first value up to which there is at least half of the piece
             select *, 2 * (start - piece) < piece_n as small from _anon_pieces

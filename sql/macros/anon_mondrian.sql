@@ -52,7 +52,7 @@ places as (
 partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
     select unit, cast(1 as bigint), cast(sum(n) over () as bigint), 0, n, codes
     from units
-    union (
+    union all (
         with histogram as (
             select class_id, attribute, code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
             from (

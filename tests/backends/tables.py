@@ -13,8 +13,8 @@ import duckdb
 import anonymizer
 from anonymizer import Policy
 from anonymizer.compile import quote
-from anonymizer.engines.duckdb import Limits
-from anonymizer.release.release import Release
+from anonymizer.engines.base import Limits
+from anonymizer.release.published import Release
 from tests.runs import fill
 
 POSTGRES_TYPES = {"DOUBLE": "double precision", "FLOAT": "real", "VARCHAR": "text"}

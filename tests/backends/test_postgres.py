@@ -10,7 +10,8 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.release.export import export
+from anonymizer.algorithms import parts
+from anonymizer.publish.export import export
 from tests.backends.tables import (
     PEOPLE,
     embedded,
@@ -231,3 +232,13 @@ def test_a_query_is_a_source(people_here: str) -> None:
     made = on_postgres(given, people_here)
     with embedded(PEOPLE, ROWS, "people") as connection:
         same_release(made, people_here, on_duckdb(given, connection))
+
+
+def test_codes_looked_up_in_parts_make_the_same_release(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "JOINED_AT_ONCE", 1)
+    columns = {"age": "quasi", "zip": "quasi", "town": "quasi", "ill": "sensitive"}
+    load(postgres, PEOPLE, people(), "people")
+    made = on_postgres(policy(columns), postgres)
+    same_release(made, postgres, on_duckdb(policy(columns), embedded(PEOPLE, people(), "people")))

@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.elsewhere import plan_from_copy
-from anonymizer.engines.postgres_script import PLACE, script
+from anonymizer.engines.postgres.script import PLACE, script
 from anonymizer.errors import AnonymizerError
-from anonymizer.seed import Seed
+from anonymizer.process.seed import Seed
+from anonymizer.run.scripts import plan_from_copy
 from tests.backends.tables import PEOPLE, load, on_postgres, people, policy, query, rows_of
 from tests.runs import fill
 

@@ -11,8 +11,8 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.duckdb import Limits
-from anonymizer.release.release import Release
+from anonymizer.engines.base import Limits
+from anonymizer.release.published import Release
 from tests.backends.tables import PEOPLE, close, people
 from tests.runs import fill
 
@@ -24,7 +24,7 @@ COLUMNS = ("age", "sex", "race", "marital_status", "education", "occupation")
 @pytest.fixture(autouse=True, params=[0, 1000], ids=["rows on Spark", "few rows in DuckDB"])
 def rows_up_to(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of working on rows: by Spark, and by the DuckDB beside it."""
-    monkeypatch.setattr("anonymizer.engines.spark.ROWS_UP_TO", request.param)
+    monkeypatch.setattr("anonymizer.engines.spark.connection.ROWS_UP_TO", request.param)
 
 
 def adult(folder: Path, source: Path, rows: int = 400) -> Path:
@@ -90,7 +90,7 @@ def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     path = adult(tmp_path, adult_parquet)
     release, _ = both(spark, tmp_path, path, columns)
     # the release is judged again from its files alone, where Spark is not
-    again = anonymizer.verify(release_policy(path, tmp_path, columns))
+    again = anonymizer.verify(policy(path, tmp_path / "released", columns), engine="spark")
     assert again.passed
     assert len(again.checks) < len(release.verification.checks)
     assert len(release.df()) == release.measures["rows"] == 400

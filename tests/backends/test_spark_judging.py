@@ -12,14 +12,16 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.compile import Table
+from anonymizer.compile import Table, work
+from anonymizer.compile.sql import SCRATCH
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Requirement
+from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
-from anonymizer.engines.spark import SparkEngine
+from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.measure import measure_release
-from anonymizer.release.layout import Requirement
-from anonymizer.verify import Verification, verify_release
-from anonymizer.verify.originals import Originals
-from anonymizer.verify.source import verify_against_source
+from anonymizer.verification.against_source import verify_against_source
+from anonymizer.verification.verify import verify_release
 from tests.backends.tables import close
 from tests.duckdb import test_verify_form as form
 from tests.duckdb import test_verify_rules as rules
@@ -68,7 +70,7 @@ OF_PERSONS = (
 
 @pytest.fixture(scope="module")
 def engine(spark: Any) -> Iterator[SparkEngine]:
-    from anonymizer.engines.spark_backend import spark_engine
+    from anonymizer.engines.spark.source import spark_engine
 
     with spark_engine(None, spark, secrets.token_hex(8), Limits(threads=1)) as opened:
         opened.all_on_spark = True
@@ -82,6 +84,7 @@ def engine(spark: Any) -> Iterator[SparkEngine]:
 @pytest.fixture
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(config={"threads": 1}) as opened:
+        opened.execute(f"attach ':memory:' as {SCRATCH}")
         yield opened
 
 
@@ -141,7 +144,7 @@ def test_form_source_and_measures(
         ]
         same(*judged)
         judged = [
-            verify_against_source(run, originals, LINK, VIEW, layout)
+            verify_against_source(run, originals, LINK, VIEW, layout, compared=work("compared"))
             for run in (on_spark(engine), on_duckdb(connection))
         ]
         same(*judged)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.engines import spark_script
-from anonymizer.engines.duckdb import Limits
-from anonymizer.engines.spark_script import PLACE, driven, script
+from anonymizer.engines.base import Limits
+from anonymizer.engines.spark import script as spark_script
+from anonymizer.engines.spark.script import PLACE, script, scripted
 from anonymizer.errors import EngineError
-from anonymizer.plan import Plan
-from anonymizer.seed import Seed
+from anonymizer.process.seed import Seed
+from anonymizer.steps import Plan
 from tests.backends.test_spark import adult, policy
 
 pytestmark = pytest.mark.spark
@@ -46,7 +46,7 @@ def test_the_script_makes_the_rows_of_a_run(
 ) -> None:
     path = adult(tmp_path, adult_parquet, 200)
     given = policy(path, tmp_path / "released.duckdb", COLUMNS, **COARSE)
-    run_script(short, script(anonymizer.plan(driven(given), short, engine="spark"), given))
+    run_script(short, script(anonymizer.plan(scripted(given), short, engine="spark"), given))
     found = [tuple(row) for row in short.sql(f"select * from {PLACE}.staged").collect()]
     made = anonymizer.run(given, seed=7, engine="duckdb", limits=Limits(threads=1))
     assert made.measures["classes"] > 2
@@ -57,7 +57,7 @@ def test_too_few_rounds_stop_the_script(short: Any, tmp_path: Path, adult_parque
     path = adult(tmp_path, adult_parquet, 60)
     given = policy(path, tmp_path / "released", COLUMNS, privacy={"k_anonymity": 2})
     spark_script.ROUNDS = 1
-    text = script(anonymizer.plan(driven(given), short, engine="spark"), given)
+    text = script(anonymizer.plan(scripted(given), short, engine="spark"), given)
     with pytest.raises(Exception, match="more than 1 rounds"):
         run_script(short, text)
 

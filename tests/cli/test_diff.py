@@ -13,9 +13,9 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.policy_diff import Comparison, compare
-from anonymizer.policy_diff.rendering import cell, markdown_lines, text_lines, verdict
-from anonymizer.seed import Seed
+from anonymizer.process.seed import Seed
+from anonymizer.review.diff import Comparison, compare
+from anonymizer.review.diff.rendering import cell, markdown_lines, text_lines, verdict
 
 
 @pytest.fixture
@@ -76,7 +76,8 @@ def test_what_changes_is_told_and_equals_what_a_run_would_say(source: Path) -> N
         assert trial.figures["classes"] == release.measures["classes"]
         assert trial.achieved["k_anonymity", None][0] == release.measures["class_min"]
         mean = sum(trial.losses.values()) / len(trial.losses)
-        assert mean == pytest.approx(release.measures["ncp"])
+        # (of codes, figures are told with three digits)
+        assert mean == pytest.approx(release.measures["ncp"], rel=0.005)
     assert set(found.old.losses) == {"age", "sex", "zip"}
 
 
@@ -148,7 +149,12 @@ def test_formats_and_exit_codes(source: Path) -> None:
     (folder / "new.yml").write_text(json.dumps(given(privacy={"k_anonymity": 9})))
     done = command(source, "--format", "json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["new"] == {"runs": True, "holds": True, "problems": []}
+    assert json.loads(done.stdout)["new"] == {
+        "runs": True,
+        "holds": True,
+        "problems": [],
+        "replaces": [],
+    }
     done = command(source, "--format", "markdown", "-o", "comment.md")
     assert done.returncode == 0, done.stderr
     assert "| k\\_anonymity | k=5 | k=9 | changed |" in done.stdout

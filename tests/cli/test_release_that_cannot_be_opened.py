@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.engines.duckdb import unopened
+from anonymizer.engines.duckdb.sandbox import unopened
 from tests.cli.conftest import Call
 
 DATABASE = ("--database", "warehouse.duckdb")

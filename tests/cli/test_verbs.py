@@ -14,6 +14,7 @@ import pytest
 
 from anonymizer.commands import VERBS
 from tests.cli.conftest import POLICY, Call, listing
+from tests.forging import seal_again
 
 DATABASE = ("--database", "warehouse.duckdb")
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +63,7 @@ def test_a_missing_folder_is_told_before_the_work(
     def refused(*arguments: object, **options: object) -> None:
         raise AssertionError("the work began")
 
-    monkeypatch.setattr("anonymizer.engines.duckdb.DuckDBEngine.__init__", refused)
+    monkeypatch.setattr("anonymizer.engines.duckdb.connection.DuckDBEngine.__init__", refused)
     done = call(*arguments)
     assert done.code == 2, done.err
     *_, option, path = arguments
@@ -97,7 +98,8 @@ def test_plan_and_compile_write_nothing(warehouse: Path, call: Call) -> None:
     compiled = call("compile", "policy.yml", *DATABASE)
     assert compiled.code == 0
     assert "create or replace table" in compiled.out
-    assert "$secret" in compiled.out
+    assert "$secret" not in compiled.out
+    assert "set variable secret = " in compiled.out
     assert listing(warehouse) == before
 
 
@@ -235,6 +237,7 @@ def test_a_cell_out_of_form_is_told_at_its_column(warehouse: Path, call: Call) -
             "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
         ).fetchall()
         release.execute(f"update \"{rows}\" set age = '[30,' where class_id = 1")
+    seal_again(Path("release.duckdb"), "visits_anonymous")
     done = call("verify", "policy.yml")
     assert done.code == 1
     assert "columns.age: cell_form requires 0" in done.err
@@ -329,10 +332,12 @@ def test_unknown_verbs_and_options_are_2_with_a_way_on(warehouse: Path, call: Ca
 def test_defects_are_70_without_a_traceback(
     warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from anonymizer.run import verbs
+
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret value 4711")
 
-    monkeypatch.setattr("anonymizer.api.run", broken)
+    monkeypatch.setattr(verbs, "run", broken)
     done = call("run", "policy.yml", *DATABASE)
     assert done.code == 70
     assert "4711" not in done.err

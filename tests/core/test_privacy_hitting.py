@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from pysat.examples.hitman import Hitman
 
-from anonymizer.privacy import (
+from anonymizer.privacy.hitting import (
     has_hitting_set,
     hitting_set,
     minimum_hitting_set_size,

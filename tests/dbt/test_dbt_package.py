@@ -24,7 +24,7 @@ NO_NETWORK = "http://127.0.0.1:9"
 INVOKE = "\nimport sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
 # an algorithm that forgets k: the policy's guarantee fails when the rows are judged
 FORGET_K = """
-import anonymizer.algorithms.mondrian.compiling as compiling
+import anonymizer.algorithms.mondrian.compiler as compiling
 careful = compiling.Partitioning
 compiling.Partitioning = lambda **options: careful(**{**options, "k": 1})
 """
@@ -131,6 +131,7 @@ def test_a_release_that_violates_k_does_not_replace_the_old_one(built: Project) 
     assert built.results()["visits_release"] == "error"
     assert "k_anonymity" in failed.stdout
     assert "nothing was published" in failed.stdout
+    assert "Traceback" not in failed.stdout + failed.stderr
     assert built.query("from visits_release order by all") == before
     assert built.query("select manifest from visits_release_manifest") == manifest
     again = built.dbt("test", "--select", "visits_release")
@@ -253,3 +254,15 @@ def test_bad_arguments_are_named(built: Project) -> None:
     said = " ".join(done.stdout.split())
     for test, _, message in WRONG:
         assert f"{test}: {message}" in said, done.stdout
+
+
+def test_show_prints_the_source_and_inline_the_release(built: Project) -> None:
+    """As the page on dbt warns: a model is shown by its SQL, which reads raw rows."""
+    shown = built.dbt("show", "--select", "visits_release", "--output", "json")
+    assert '"zip"' in shown.stdout
+    assert "class_id" not in shown.stdout
+    released = built.dbt(
+        "show", "--inline", "select * from {{ ref('visits_release') }}", "--output", "json"
+    )
+    assert released.returncode == 0, released.stdout
+    assert "class_id" in released.stdout

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer import demo
 from anonymizer.policy import Policy
+from anonymizer.review import demo
 from tests.docs.blocks import ROOT, follow
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.engines.capabilities import ENGINES, FEATURES, refuse
+from anonymizer.engines.capabilities import FEATURES, refuse
+from anonymizer.engines.registry import engines
 from anonymizer.errors import PolicyError
 from tests.backends.tables import policy
 from tools.make_scale_table import PAGE, page
@@ -17,7 +18,7 @@ def test_the_table_is_the_one_of_the_code() -> None:
 
 def test_every_refusal_tells_why_and_what_instead() -> None:
     for feature in FEATURES:
-        assert set(feature.lacking) <= set(ENGINES)
+        assert set(feature.lacking) <= set(engines())
         for reason, instead in feature.lacking.values():
             assert reason
             assert instead

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from anonymizer.compile import SCRATCH, Table, ident, work
 from anonymizer.hierarchy import stages
-from anonymizer.plan import Compute, Guard, Stage, Step
 from anonymizer.policy.hierarchies import Hierarchy
+from anonymizer.steps import Compute, Guard, Stage, Step
 
 OPTIONS: TypeAdapter[Any] = TypeAdapter(Hierarchy)
 

@@ -13,10 +13,10 @@ import duckdb
 from anonymizer.algorithms.msb.dimensions import Dimension
 from anonymizer.algorithms.msb.grouping import Grouping, empty_stages, grouping_stages
 from anonymizer.algorithms.msb.residual import residual_stages
-from anonymizer.engines.duckdb import DuckDBEngine, scratch
-from anonymizer.execute import Event, Executor
+from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
+from anonymizer.engines.execute import Event, Executor
 from anonymizer.policy import Msb
-from anonymizer.profile import Sensitive
+from anonymizer.source.profile import Sensitive
 from tests.oracle.msb import Bucket, Group
 
 STRATEGIES = ("mbf", "msdcf", "mmdcf")

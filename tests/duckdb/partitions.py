@@ -11,13 +11,13 @@ from typing import Any
 
 from anonymizer import Policy
 from anonymizer.algorithms.compiled import Assembly
-from anonymizer.algorithms.mondrian.partition import MEMBERS, levels_of_loss
-from anonymizer.algorithms.prepare import CODED, UNITS
+from anonymizer.algorithms.encode import CODED, UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS, levels_of_loss
 from anonymizer.compile import ident
-from anonymizer.execute import Executor
-from anonymizer.pipeline import prepare
-from anonymizer.seed import Seed
-from anonymizer.session import open_session
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.execute import Executor
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import prepare
 from tests.oracle.attributes import Attribute, categorical, numeric
 from tests.oracle.partition import Constraint, Mondrian, Partition, no_constraint
 from tests.runs import THRIFTY

@@ -12,11 +12,11 @@ from typing import Any
 
 import duckdb
 
-from anonymizer.api import _prepared
 from anonymizer.compile import ident
-from anonymizer.pipeline import prepare
 from anonymizer.policy import Policy
-from anonymizer.seed import Seed
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import prepare
+from anonymizer.run.verbs import executing
 from tests.oracle.privacyfrost import Column, Depths, PrivacyFrost, Rule
 
 Tree = Mapping[Any, Sequence[str]]
@@ -130,7 +130,10 @@ def searched(case: Case, folder: Path) -> Found:
     """Run the stages of the algorithm, without publishing. Raises what a run would raise."""
     policy = case.policy(folder)
     heights = [len(next(iter(tree.values()))) for tree in case.trees.values()]
-    with case.source() as source, _prepared(policy, source, Seed.test(1)) as (session, executor):
+    with (
+        case.source() as source,
+        executing(policy, source, "duckdb", seed=Seed.test(1)) as (session, executor),
+    ):
         compiled = prepare(policy, session, executor).compiled
         executor.run(compiled.stages)
         told = {

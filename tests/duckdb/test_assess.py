@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.assess import Assessment, assess
-from anonymizer.assess.combinations import look_at
 from anonymizer.errors import PolicyError, SourceError
+from anonymizer.review.assess import Assessment, assess
+from anonymizer.review.assess.combinations import look_at
 from tests.oracle import models, persons, risk
 
 Check = Callable[[duckdb.DuckDBPyConnection, int], None]

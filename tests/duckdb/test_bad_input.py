@@ -343,3 +343,27 @@ def test_names_of_typed_cells_that_meet_others_are_told_when_types_are_known(
         run(given, database)
     assert raised.value.exit_code == 2
     assert [problem.path for problem in raised.value.problems] == [f"columns.{name}"]
+
+
+def test_a_column_that_is_mistyped_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    path = source(tmp_path, {"age": "INTEGER", "gender": "VARCHAR"}, [(i, "f") for i in range(4)])
+    with pytest.raises(SourceError, match=r"columns\.gendre: .* did you mean gender\?"):
+        run(policy(tmp_path, {"age": "quasi", "gendre": "quasi"}, k=2), path)
+
+
+CSV_FILES = {
+    "a late text": (b"1,1\n" * 30_000 + b"SECRET,1\n", "line 30002 of a CSV file does not fit"),
+    "columns that differ": (b"1,1\n" * 3_000 + b"SECRET,2,3,4\n5,6\n", "CSV file"),
+    "no UTF-8": (b"\xe9SECRET,2\n", "line 2 of a CSV file is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", CSV_FILES)
+def test_a_csv_file_that_cannot_be_read_is_told_by_the_line(tmp_path: Path, name: str) -> None:
+    content, said = CSV_FILES[name]
+    path = tmp_path / "visits.csv"
+    path.write_bytes(b"a,b\n" + content)
+    with pytest.raises(AnonymizerError, match=said) as error:
+        anonymizer.init(str(path))
+    assert "SECRET" not in str(error.value)
+    assert error.value.exit_code == 2

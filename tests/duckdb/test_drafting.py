@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from anonymizer import Policy
-from anonymizer.drafting.draft import Draft, draft
-from anonymizer.drafting.words import names_person
+from anonymizer.review.draft.draft import Draft, draft
+from anonymizer.source.column_names import names_person
 
 
 def drafted(folder: Path, columns: str, rows: int = 2000) -> Draft:

@@ -12,7 +12,7 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.duckdb import Limits
+from anonymizer.engines.base import Limits
 from tests.runs import policy, published, run, source
 
 LETTERS = {"builder": "order", "values": ["a", "b", "c", "d"]}

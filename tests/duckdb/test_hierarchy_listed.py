@@ -210,7 +210,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "cycle": (b"a;b\nb;c\nc;a\n", "has a cycle: 3 labels"),
     "cycle in levels": (b"x;A;B;*\ny;B;A;*\n", "has a cycle: "),
     "parents twice": (b"a;X\na;Y\nX;Top\nY;Top\n", "1 value is under two parents"),
-    "gap": (b"1;[0, 9];*\n5;[0, 9];*\n22;[20, 29];*\n", "level 1 has a gap between intervals"),
+    "gap": (b"1;[0, 9];*\n5;[0, 9];*\n12;[20, 29];*\n", "level 1 has a gap between intervals"),
     "overlap": (b"1;0-9;*\n5;5-14;*\n", "level 1 has an overlap between intervals"),
     "not UTF-8": (b"a;X;*\nM\xfcller;X;*\n", "the file h.csv is not UTF-8 (line 2)"),
     "not CSV": (b'a;X;*\n"b";"Y"z;*\n', "the file h.csv is not CSV (line 2)"),
@@ -227,6 +227,13 @@ def test_bad_files(name: str, tmp_path: Path) -> None:
     assert len(caught.value.problems) == 1
     assert str(caught.value).startswith(f"columns.x.hierarchy.file: {said}")
     assert caught.value.exit_code == 2
+
+
+def test_space_between_intervals_that_holds_no_value_is_no_gap(tmp_path: Path) -> None:
+    rows = [["1", "[0, 9]", "*"], ["5", "[0, 9]", "*"], ["22", "[20, 29]", "*"]]
+    assert check(rows, "h") == []
+    codes = [["101", "1", "*"], ["102", "1", "*"], ["301", "3", "*"]]
+    assert check(codes, "h") == []
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -291,6 +291,15 @@ def problem(spec: dict[str, Any], values: str, sql_type: str, kind: str = "numer
     return str(caught.value)
 
 
+@pytest.mark.parametrize("builder", ["conventional", "cardinality", "on_the_fly"])
+@pytest.mark.parametrize("value", [2**100, -(2**100), 2**119 - 1, -(2**119), 0])
+def test_a_column_of_one_large_number(builder: str, value: int) -> None:
+    """Where there is no range, none is too wide."""
+    built = build({"builder": builder}, f"select {value}::hugeint as value, 3 as n", "HUGEINT")
+    text = "select distinct value, lo, hi from anon_scratch.main.hierarchy_1 where level = 1"
+    assert built.raw(text) == [(value, value, value)]
+
+
 def test_bad_input() -> None:
     x = "columns.x.hierarchy"
     found = problem({"builder": "intervals", "cuts": [20, 40]}, HOURS, "SMALLINT")
@@ -304,6 +313,11 @@ def test_bad_input() -> None:
         assert "NaN or infinite" in problem(spec, forever, "DATE", "date")
     wide = "select unnest([-9e37, 9e37])::hugeint as value, 1 as n"
     assert "too wide a range" in problem({"builder": "conventional"}, wide, "HUGEINT")
+    for value in (2**127 - 1, 2**126, 2**119, -(2**119) - 1, 7 * 10**35, -(2**127)):
+        largest = f"select cast('{value}' as hugeint) as value, 1 as n"
+        for name in ("conventional", "cardinality"):
+            assert "too large for intervals" in problem({"builder": name}, largest, "HUGEINT")
+        assert "intervals" in problem({"builder": "divisor"}, largest, "HUGEINT")
     # divisors are counted from 1, however near the values are to each other
     high = "select 18446744073709551600 + i as value, 1 as n from range(5) t(i)"
     assert "too wide a range" in problem({"builder": "divisor"}, high, "UBIGINT")

@@ -9,16 +9,16 @@ from itertools import combinations
 
 import pytest
 
-from anonymizer.algorithms.mondrian.judged import _search_halves
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.judged import _search_halves
 from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules
-from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import ident
-from anonymizer.engines.duckdb import own_connection
-from anonymizer.execute import Executor
-from anonymizer.plan import Step
-from anonymizer.privacy import EirL
-from anonymizer.profile import Sensitive
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.execute import Executor
+from anonymizer.privacy.eir_l import EirL
+from anonymizer.source.profile import Sensitive
+from anonymizer.steps import Step
 
 GROUPS = 1200
 

@@ -14,7 +14,7 @@ import pytest
 import anonymizer
 from anonymizer.compile import work
 from anonymizer.measure.counts import count_error
-from anonymizer.release.beside import open_beside
+from anonymizer.review.with_source import open_beside
 from tests.oracle import cells
 
 SOURCE = (

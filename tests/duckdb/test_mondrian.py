@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.algorithms.mondrian import partition
+from anonymizer.algorithms.partition import partition
 from tests.duckdb.partitions import expected, partitioned
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint
@@ -147,7 +147,7 @@ def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
 
     def share(column: list[Any]) -> Fraction:
         known = Counter(value for value in column if value is not None)
-        return Fraction(max(known.values(), default=0), max(known.total(), 1))
+        return Fraction(max(known.values(), default=1), max(known.total(), 1))
 
     match name:
         case "l":

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.duckdb import DuckDBEngine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from tests.duckdb.msb_build import STRATEGIES, build, engine, random_buckets
 from tests.oracle import msb as oracle
 from tests.oracle.msb import Bucket

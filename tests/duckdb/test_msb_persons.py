@@ -14,7 +14,7 @@ import pytest
 import anonymizer
 from anonymizer.errors import AnonymizerError, InfeasibleError, SourceError
 from anonymizer.policy import Policy
-from anonymizer.release.release import Release
+from anonymizer.release.published import Release
 from tests.duckdb.msb_policy import PAPER_L, policy
 
 LEVEL = {"Flu": 0, "HIV": 2, "Cancer": 2}

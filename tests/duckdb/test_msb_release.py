@@ -13,7 +13,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import GuaranteeError
-from anonymizer.release.release import Release
+from anonymizer.release.published import Release
 from tests.duckdb.msb_policy import PAPER_L, people, policy
 
 LEVEL = {"Flu": 0, "HIV": 2, "Cancer": 2}

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 from anonymizer import Policy
-from anonymizer.release import link
-from anonymizer.release.release import Release
+from anonymizer.release.published import Release
+from anonymizer.run import link
 from tests.runs import fetch, policy, published, run, source
 
 TYPES = {

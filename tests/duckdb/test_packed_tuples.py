@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from anonymizer.algorithms.tuples import tuple_words
 from anonymizer.compile import ident
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.execute import Executor
 from anonymizer.errors import SourceError
-from anonymizer.execute import Executor
-from anonymizer.pipeline import prepare
-from anonymizer.profile import Attribute
-from anonymizer.seed import Seed
-from anonymizer.session import open_session
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import prepare
+from anonymizer.source.profile import Attribute
 from tests.duckdb.partitions import expected
 from tests.runs import THRIFTY, classes, policy, published, run, source
 

@@ -380,3 +380,26 @@ def test_danonyir_takes_both_ends_of_an_integer_type(
     assert len(released) == len(rows)
     # nothing else is near to them
     assert sum(row["age"] == str(greatest) for row in released) == 2
+
+
+@pytest.mark.parametrize("algorithm", [{"name": "mondrian"}, {"name": "danonyir"},
+                                       {"name": "lgb", "generalization": "mdp"}])  # fmt: skip
+def test_eir_l_that_only_a_search_refutes_cannot_hold(
+    tmp_path: Path, algorithm: dict[str, Any]
+) -> None:
+    """Two values meet everybody, although each person has one of their own: counts do not tell."""
+    data = [(p, 20, v) for p in range(12) for v in ("a" if p < 6 else "b", f"own {p}")]
+    database = runs.source(tmp_path, {"p": "INTEGER", "age": "INTEGER", "d": "VARCHAR"}, data)
+    columns = {"p": "drop", "age": "quasi", "d": {"role": "sensitive", "acknowledge_unique": True}}
+    for l, holds in ((2, True), (3, False)):
+        given = runs.policy(
+            tmp_path, columns, k=2, privacy={"eir_l": l}, person="p", algorithm=algorithm
+        )
+        if holds:
+            assert runs.run(given, database).verification.passed
+            continue
+        with pytest.raises(InfeasibleError) as raised:
+            runs.run(given, database)
+        assert raised.value.exit_code == 2
+        if algorithm["name"] != "danonyir":
+            assert "columns.d: cannot hold eir_l in any class" in str(raised.value)

@@ -12,24 +12,14 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.privacy import (
-    EirL,
-    EirPersonShare,
-    EirValueShare,
-    IrK,
-    IrL,
-    KAnonymity,
-    KMap,
-    PersonShare,
-    PresenceAtLeast,
-    PresenceAtMost,
-    Rule,
-    ValueShare,
-    judge_sql,
-    layered_sql,
-    minimum_hitting_set_size,
-    undecided_classes,
-)
+from anonymizer.privacy.eir import EirPersonShare, EirValueShare
+from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.hitting import minimum_hitting_set_size, undecided_classes
+from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare
+from anonymizer.privacy.judge import judge_sql, layered_sql
+from anonymizer.privacy.k_anonymity import KAnonymity
+from anonymizer.privacy.population import KMap, PresenceAtLeast, PresenceAtMost
+from anonymizer.privacy.rule import Rule
 from tests.oracle import persons
 
 COUNT = 1500

@@ -14,9 +14,10 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.duckdb import Limits
+from anonymizer.engines.base import Limits
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError, TargetError
-from anonymizer.job import Job
+from anonymizer.run.job import Job
+from tests.forging import seal_again
 from tests.runs import Rows, fetch, policy, published, run, source
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR"}
@@ -406,6 +407,11 @@ def test_a_release_that_was_changed_afterwards_fails(tmp_path: Path, database: P
             f"delete from {frozen} where rowid in"
             f" (select min(rowid) from {frozen} group by class_id)"
         )
+    for known in (given, None):
+        with pytest.raises(GuaranteeError, match="not those that were judged"):
+            anonymizer.verify(known, release.database)
+    assert release.database is not None
+    seal_again(release.database, "people_anonymous")
     assert not anonymizer.verify(given).passed
     assert not anonymizer.verify(None, release.database).passed
 

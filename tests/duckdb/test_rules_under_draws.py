@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests import runs
+from tests.selection import rounds
 
 RULES: list[dict[str, Any]] = [
     {"l_diversity": 2},
@@ -19,10 +20,11 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
+@rounds(1, 3)
 @pytest.mark.parametrize("loop", ["recursive", "driven"])
 @pytest.mark.parametrize("rule", RULES, ids="+".join)
 def test_relaxed_cuts_through_ties_keep_the_rules(
-    tmp_path: Path, rule: dict[str, Any], loop: str
+    tmp_path: Path, rule: dict[str, Any], loop: str, rounds: int
 ) -> None:
     """Rows equal to the median go to either side: what a side holds hangs on who goes where."""
     draw = random.Random(f"{rule} {loop}")
@@ -35,15 +37,16 @@ def test_relaxed_cuts_through_ties_keep_the_rules(
         k=3,
         algorithm={"name": "mondrian", "split": "median", "strict": False, "loop": loop},
     )
-    for seed in range(3):
+    for seed in range(rounds):
         made = runs.run(policy, database, seed=seed)
         assert made.verification.passed
         assert made.measures["classes"] > 4
 
 
+@rounds(2, 5)
 @pytest.mark.parametrize("rule", [{"l_diversity": 2}, {"entropy_l": 1.5}], ids=list)
 def test_persons_are_parted_without_leaving_a_bucket_one_value(
-    tmp_path: Path, rule: dict[str, Any]
+    tmp_path: Path, rule: dict[str, Any], rounds: int
 ) -> None:
     """A cell without a value may take the place of one with a value only where enough are left."""
     draw = random.Random(308)
@@ -58,5 +61,5 @@ def test_persons_are_parted_without_leaving_a_bucket_one_value(
         person="who",
         algorithm={"name": "lgb"},
     )
-    for seed in range(5):
+    for seed in range(rounds):
         assert runs.run(policy, database, seed=seed).verification.passed

@@ -11,13 +11,16 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.release.layout import Layout, PublishedColumn, Requirement
-from anonymizer.verify import Verification, verify_release
-from anonymizer.verify.aids import Aids
-from anonymizer.verify.originals import Originals
-from anonymizer.verify.source import verify_against_source
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.contract.originals import Originals
+from anonymizer.verification.against_source import verify_against_source
+from anonymizer.verification.fast.release import WorkTables, fast_release
+from anonymizer.verification.fast.source import fast_source
+from anonymizer.verification.verify import verify_release
 from tests.oracle import cells, figures
 from tests.oracle.lgb import Requirements, Row, Rule, check_corollary3
+from tests.selection import rounds
 
 VIEW, LINK, ORIGINALS = Table("release", "main"), Table("link", "main"), Table("source", "main")
 JOBS = ("clerk", "a, b", '"cook"', " spy", "*", "NULL", "x or NULL", "", "{pilot}", "Zöllner")
@@ -30,7 +33,8 @@ KINDS: dict[str, Literal["numeric", "categorical", "date"]] = {
 }
 TYPES = {"age": "DECIMAL(5,1)", "born": "DATE", "zip": "VARCHAR", "job": "VARCHAR"}
 BUCKETS = ("age", "job", "pay")
-AIDS = Aids(Table("judged", "main"), Table("counted", "main"))
+TABLES = WorkTables(Table("judged", "main"), Table("counted", "main"))
+COMPARED, PAIRS = Table("compared", "main"), Table("judged_pairs", "main")
 REQUIRED = (
     Requirement("k_anonymity", None, {"k": 2}),
     *(Requirement("distinct_l", name, {"l": 2}, "bucket") for name in BUCKETS),
@@ -240,7 +244,9 @@ def judge(connection: duckdb.DuckDBPyConnection, typed: bool = False) -> Verific
         assert len(run_sql(check.sql)) == check.failing
         assert check.passed == (check.failing == 0)
     # a run asks the different tuples and counted values where they do: it has to find the same
-    assert found == verify_release(run_sql, VIEW, lgb_layout(typed), REQUIRED, aids=AIDS)
+    for tables in (None, TABLES):
+        fast = fast_release(VIEW, lgb_layout(typed), tables)
+        assert found == verify_release(run_sql, VIEW, lgb_layout(typed), REQUIRED, ask=fast)
     return found
 
 
@@ -250,12 +256,15 @@ def judge_source(
     def run_sql(text: str) -> list[tuple[Any, ...]]:
         return connection.execute(text).fetchall()
 
-    found = verify_against_source(run_sql, originals, LINK, VIEW, lgb_layout(typed), **options)
+    layout = lgb_layout(typed)
+    options |= {"compared": COMPARED}
+    found = verify_against_source(run_sql, originals, LINK, VIEW, layout, **options)
     for check in found.checks:
         assert len(run_sql(check.sql)) == check.failing
     # a run compares digests of rows and buckets, and proves from pairs that cells cover
-    options |= {"pairs": Table("judged_pairs", "main"), "digests": True}
-    again = verify_against_source(run_sql, originals, LINK, VIEW, lgb_layout(typed), **options)
+    suppressed = options.get("suppressed", 0)
+    fast = fast_source(originals, LINK, VIEW, layout, pairs=PAIRS, suppressed=suppressed)
+    again = verify_against_source(run_sql, originals, LINK, VIEW, layout, **options, ask=fast)
     assert found == again
     return found
 
@@ -364,12 +373,13 @@ def corollary_requirements() -> Requirements:
     return Requirements(2, KINDS, {column: Rule(l=2) for column in BUCKETS})
 
 
+@rounds(4, 12)
 @pytest.mark.parametrize("typed", [False, True])
 def test_random_releases_are_as_the_oracle_says(
-    connection: duckdb.DuckDBPyConnection, typed: bool
+    connection: duckdb.DuckDBPyConnection, typed: bool, rounds: int
 ) -> None:
     draw = random.Random(11)
-    for _ in range(12):
+    for _ in range(rounds):
         source, release = random_release(draw)
         originals = store(connection, source, release, typed)
         found = judge(connection, typed)
@@ -509,7 +519,12 @@ def test_flags_persons_and_suppressed_rows(connection: duckdb.DuckDBPyConnection
     def persons() -> int:
         shape = lgb_layout(person=True)
         found = verify_against_source(
-            lambda text: connection.execute(text).fetchall(), people, LINK, VIEW, shape
+            lambda text: connection.execute(text).fetchall(),
+            people,
+            LINK,
+            VIEW,
+            shape,
+            compared=COMPARED,
         )
         return next(check.failing for check in found.checks if check.name == "source_persons")
 

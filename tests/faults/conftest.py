@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults.stage import Stage
+
+
+@pytest.fixture(autouse=True)
+def hears_interrupts() -> Iterator[None]:
+    """Ctrl-C is heard, also where the tests run in the background of a shell that ignores it."""
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ import shutil
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class Points:
 
     def install(self) -> None:
         """In this process, which is a fork and will end: statements and file operations."""
-        from anonymizer.engines.duckdb import DuckDBEngine
+        from anonymizer.engines.duckdb.connection import DuckDBEngine
 
         DuckDBEngine.raw = self.around(DuckDBEngine.raw)  # type: ignore[method-assign]
         Path.replace = self.around(Path.replace)  # type: ignore[method-assign]
@@ -66,11 +67,18 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def fork() -> int:
+    """`os.fork`, also in a process of pytest-xdist: its other thread takes no part in the work."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def forked(work: Callable[[], int]) -> tuple[int, int]:
     """Exit code and ending signal of `work` in a fork of this process."""
     sys.stdout.flush()
     sys.stderr.flush()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         code = 70
         try:
@@ -174,7 +182,7 @@ def _done(stage: Stage, rows: str) -> bool:
 def clean(stage: Stage) -> None:
     """What the command `clean` does; a run does it at its start as well."""
     if stage.kind == "replace":
-        from anonymizer.clean import clean as remove
+        from anonymizer.run.clean import clean as remove
 
         remove(stage.target)
 

@@ -14,7 +14,7 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.duckdb import Limits
+from anonymizer.engines.base import Limits
 
 MARKERS = (b"QXMARKNAME", b"QXMARKKEY", b"QXMARKDROP")
 """Stand in identifiers, keys and dropped columns of every row, and nowhere else."""

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.engines.duckdb import DuckDBEngine, Limits
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, TargetError
-from anonymizer.release.file_target import FileTarget
-from tests.faults.matrix import Points, forked
+from anonymizer.publish.duckdb.file import FileTarget
+from anonymizer.run import verbs
+from tests.faults.matrix import Points, fork, forked
 from tests.faults.stage import NEW_SEED, Stage
+from tests.selection import few
 
 COMMAND = """
 version: 1
@@ -74,7 +78,7 @@ def unharmed(stage: Stage, temporary: Path, old: str, users: dict[str, str]) -> 
     assert stage.leftovers(temporary) == []
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("share", few([0.5, 0.0, 0.9], 1))
 def test_faults_disk_full(stage: Stage, temporary: Path, share: float) -> None:
     """No file can grow beyond a share of what the release needs."""
     old, users = stage.rows(), stage.users_files()
@@ -170,6 +174,8 @@ def test_faults_two_runs_at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) 
 
     def late(self: FileTarget, replaced: Any) -> None:
         monkeypatch.setattr(FileTarget, "swap", swap)
+        # as from another machine, where the lock of this one is not known
+        monkeypatch.setattr(verbs, "turn", lambda _: nullcontext())
         code, _ = forked(lambda: _published(rival, stage.source))
         assert code == 0
         swap(self, replaced)
@@ -188,7 +194,9 @@ def test_faults_two_runs_at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) 
     assert {"released", "other", "rival"} <= names
 
 
-def test_faults_two_runs_beside_one_source(tmp_path: Path, temporary: Path) -> None:
+def test_faults_two_runs_beside_one_source(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both read it; the one that wants to write while the other reads is refused."""
     del temporary
     stage = Stage(tmp_path / "stage", "beside")
@@ -199,6 +207,7 @@ def test_faults_two_runs_beside_one_source(tmp_path: Path, temporary: Path) -> N
         if event.step.name == "write the release":
             codes.append(forked(lambda: _quiet(stage))[0])
 
+    monkeypatch.setattr("anonymizer.process.turns.PATIENCE", 0.2)
     anonymizer.run(stage.policy, stage.source, seed=NEW_SEED, listener=rival)
     assert codes == [2]
     assert stage.rows()
@@ -220,7 +229,7 @@ def _quiet(stage: Stage) -> int:
 def holding(path: Path, *, read_only: bool) -> tuple[int, int]:
     """A process that has a database open; its number, and where to tell it to end."""
     ready, tell = os.pipe(), os.pipe()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         with duckdb.connect(str(path), read_only=read_only, config={"threads": 1}) as connection:
             connection.execute("select 1").fetchall()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from anonymizer.engines.duckdb import DuckDBEngine
-from anonymizer.interrupts import decide, deciding, published
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger import Keeper
-from anonymizer.release.file_target import FileTarget
+from anonymizer.process.interrupts import decide, deciding, published
+from anonymizer.publish.duckdb.file import FileTarget
 from tests.faults.stage import Stage
 from tests.faults.test_faults import run_command, unharmed
 

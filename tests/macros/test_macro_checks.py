@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.release.layout import Layout, PublishedColumn, Requirement
-from anonymizer.verify.rules import questions
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.verification.guarantees import questions
 from tests.oracle import persons
 
 ROUNDS = 5

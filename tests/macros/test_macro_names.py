@@ -7,6 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.selection import few
+
 QUOTED = 'Ta"ble.ö'
 ALTER = 'Al"ter, ö'
 PLACE = "select"
@@ -58,7 +60,8 @@ QUERIES = [
 
 @pytest.mark.parametrize("query", QUERIES, ids=[q[5:].split("(")[0] for q in QUERIES])
 @pytest.mark.parametrize(
-    "where", [WRITTEN, f"sch ema.{WRITTEN}", f'"sch ema".{WRITTEN}', f"other.s2.{WRITTEN}"]
+    "where",
+    few([f"other.s2.{WRITTEN}", WRITTEN, f"sch ema.{WRITTEN}", f'"sch ema".{WRITTEN}'], 1),
 )
 def test_odd_names_give_the_same_result(
     odd: duckdb.DuckDBPyConnection, query: str, where: str

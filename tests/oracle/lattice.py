@@ -101,6 +101,23 @@ class Column:
             return Fraction(0)
         return Fraction(covered, size) if measure == "ncp" else Fraction(covered - 1, size - 1)
 
+    def shown_losses(self, cells: Sequence[Any], level: int) -> Fraction:
+        """NCP of these cells as readers measure it: of the range shown, or the file's leaves."""
+        if level == 0:
+            return Fraction(0)
+        if level == self.height:
+            return Fraction(len(cells))
+        held = [self.listed(cell, level) for cell in cells if cell is not None]
+        if not held:
+            return Fraction(0)
+        if self.numeric:
+            whole = max(map(max, held)) - min(map(min, held))
+            widths = sum(max(below) - min(below) for below in held)
+            return Fraction(widths, whole) if whole else Fraction(0)
+        leaves = len(self.paths) + (None in cells)
+        sizes = [leaves if self.present <= set(below) else len(below) for below in held]
+        return Fraction(sum(size for size in sizes if size > 1), leaves)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -171,6 +188,14 @@ class Lattice:
                 (column.loss(column.cells[row], level, self.measure) for row in kept), Fraction(0)
             )
             total += lost * (column.height if self.measure == "distortion" else 1)
+        return total
+
+    def shown_loss(self, verdict: Verdict) -> Fraction:
+        """NCP of the release, which knows only the ranges that it spans."""
+        kept = [row for rows in verdict.published.values() for row in rows]
+        total = Fraction((len(self.rows) - len(kept)) * len(self.columns))
+        for column, level in zip(self.columns, verdict.node, strict=True):
+            total += column.shown_losses([column.cells[row] for row in kept], level)
         return total
 
     def best(self) -> list[Verdict]:

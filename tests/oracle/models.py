@@ -8,10 +8,11 @@ achieves, and the worst of them; `holds` style comparisons are left to the calle
 Conventions:
 
 * A NULL never counts towards l, and frequencies are taken over the non-NULL values. A class that
-  holds NULL only has 0 values, frequency 0 and, for t, a distribution.
+  holds NULL only has 0 values and, for t, a distribution; it holds no other rule, so that shares,
+  gains and ratios are infinite there.
 * For t-closeness NULL is a category of its own: first in the order, a branch of its own below the
   root of a hierarchy. Beta-likeness and delta-disclosure compare frequencies, hence without NULL,
-  unless `null_category` is set; classes and tables without values then have nothing to compare.
+  unless `null_category` is set; a class without values is then infinitely far.
 * The reference distribution is that of all rows given (the published ones).
 * With `persons` a (person, value) pair counts once in its class. IR and EIR models: persons
   without a non-NULL value count for k, and are left out otherwise.
@@ -147,13 +148,13 @@ def t_closeness(
 
 
 def alpha(classes: Classes, persons: Persons | None = None, value: Any = None) -> Result:
-    """Largest share of one value (of the declared one, if given); 0 without values."""
+    """Largest share of one value (of the declared one, if given); infinite without values."""
 
-    def achieved(column: list[Any]) -> Fraction:
+    def achieved(column: list[Any]) -> Fraction | float:
         parts = shares(frequencies(column))
-        if value is not None:
+        if value is not None and parts:
             return parts.get(value, Fraction(0))
-        return max(parts.values(), default=Fraction(0))
+        return max(parts.values(), default=math.inf)
 
     return _highest({name: achieved(column) for name, column in counted(classes, persons).items()})
 
@@ -180,7 +181,7 @@ def beta_likeness(
     """Basic: largest relative gain (p - q)/q of a value, 0 if none (Cao and Karras 2012)."""
     p, q = _against_table(classes, persons, null_category)
     gains = {
-        name: max(((share - q[v]) / q[v] for v, share in parts.items()), default=Fraction(0))
+        name: max(((share - q[v]) / q[v] for v, share in parts.items()), default=math.inf)
         for name, parts in p.items()
     }
     return _highest({name: max(gain, Fraction(0)) for name, gain in gains.items()})
@@ -196,7 +197,8 @@ def enhanced_beta_holds(
     """Enhanced: (p - q)/q <= min(beta, -ln q) for every value with p > q."""
     p, q = _against_table(classes, persons, null_category)
     return {
-        name: all(
+        name: bool(parts)
+        and all(
             share <= q[v] or (share - q[v]) / q[v] <= min(beta, -math.log(q[v])) + 1e-12
             for v, share in parts.items()
         )
@@ -218,9 +220,7 @@ def delta_disclosure(
     p, q = _against_table(classes, persons, null_category)
 
     def achieved(parts: dict[Any, Fraction]) -> float:
-        if not parts:
-            return 0.0
-        if set(parts) != set(q):
+        if not parts or set(parts) != set(q):
             return math.inf
         return max(abs(math.log(float(share / q[v]), base)) for v, share in parts.items())
 
@@ -241,8 +241,8 @@ def l_sl(
             raise KeyError("a value has no level")
         return level_l[level]
 
-    def achieved(column: Sequence[Any]) -> Fraction:
+    def achieved(column: Sequence[Any]) -> Fraction | float:
         parts = shares(frequencies(column))
-        return max((share * weight(v) for v, share in parts.items()), default=Fraction(0))
+        return max((share * weight(v) for v, share in parts.items()), default=math.inf)
 
     return _highest({name: achieved(column) for name, column in classes.items()})

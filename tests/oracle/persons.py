@@ -14,13 +14,17 @@ are, kept in alpha. All else is over different (person, value) pairs.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.oracle.models import Classes, Persons, Result, distinct_l, k_anonymity
+
+Share: TypeAlias = Fraction | float
+"""A share, or infinity where there is nothing to take it of."""
 
 
 def holdings(values: Iterable[Any], persons: Iterable[Hashable]) -> dict[Hashable, set[Any]]:
@@ -60,15 +64,15 @@ def ir_kl(classes: Classes, persons: Persons) -> Result:
     return Result(pairs, (k.worst, l.worst))
 
 
-def _alpha(values: Iterable[Any], persons: Iterable[Hashable]) -> Fraction:
+def _alpha(values: Iterable[Any], persons: Iterable[Hashable]) -> Share:
     rows = list(zip(persons, values, strict=True))
     return max(_largest(person for person, _ in some) for some in (rows, set(rows)))
 
 
-def _largest(items: Iterable[Hashable]) -> Fraction:
-    """The share of the commonest item; 0 without items."""
+def _largest(items: Iterable[Hashable]) -> Share:
+    """The share of the commonest item; infinite without items."""
     counts = Counter(items)
-    return Fraction(max(counts.values()), counts.total()) if counts else Fraction(0)
+    return Fraction(max(counts.values()), counts.total()) if counts else math.inf
 
 
 def _worst_pairs(per_class: dict[Hashable, Any]) -> Result:
@@ -79,7 +83,7 @@ def _worst_pairs(per_class: dict[Hashable, Any]) -> Result:
 def ir_alpha_beta(classes: Classes, persons: Persons) -> Result:
     """(largest share of one person's records, largest share of one value's records)."""
 
-    def achieved(values: Iterable[Any], who: Iterable[Hashable]) -> tuple[Fraction, Fraction]:
+    def achieved(values: Iterable[Any], who: Iterable[Hashable]) -> tuple[Share, Share]:
         values, who = list(values), list(who)
         rows = [pair for pair in zip(who, values, strict=True) if pair[1] is not None]
         beta = max(_largest(value for _, value in some) for some in (rows, set(rows)))
@@ -100,11 +104,11 @@ def eir_l(classes: Classes, persons: Persons) -> Result:
 def eir_alpha_beta(classes: Classes, persons: Persons) -> Result:
     """(largest share of one person's records, share of persons that hold the widest value)."""
 
-    def achieved(values: Iterable[Any], who: Iterable[Hashable]) -> tuple[Fraction, Fraction]:
+    def achieved(values: Iterable[Any], who: Iterable[Hashable]) -> tuple[Share, Share]:
         values, who = list(values), list(who)
         held = holdings(values, who)
         holders = Counter(value for kept in held.values() for value in kept)
         most = max(holders.values(), default=0)
-        return _alpha(values, who), Fraction(most, len(held)) if held else Fraction(0)
+        return _alpha(values, who), Fraction(most, len(held)) if held else math.inf
 
     return _worst_pairs({name: achieved(classes[name], persons[name]) for name in classes})

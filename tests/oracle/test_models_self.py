@@ -150,7 +150,7 @@ def test_levels_of_one_class() -> None:
         4: [None],
     }
     result = models.l_sl(classes, levels, level_l, default_level=1)
-    assert result.per_class == {1: F(1), 2: F(3, 2), 3: F(1), 4: F(0)}
+    assert result.per_class == {1: F(1), 2: F(3, 2), 3: F(1), 4: math.inf}
     with pytest.raises(KeyError):
         models.l_sl(classes, levels, level_l)
 

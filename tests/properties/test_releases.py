@@ -25,7 +25,7 @@ from tests.properties.tables import Case, cases
 from tests.runs import Rows, published, run
 
 FEW = settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

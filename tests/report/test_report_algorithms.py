@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.report import rendered
-from anonymizer.report.content import collect
+from anonymizer.review.report import rendered
+from anonymizer.review.report.content import collect
 from tests.duckdb.test_attack import POLICIES, SOURCE
 
 

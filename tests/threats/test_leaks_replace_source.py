@@ -11,7 +11,7 @@ import pytest
 import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import AnonymizerError, GuaranteeError, SourceError, TargetError
-from anonymizer.rewrite import rewrite
+from anonymizer.publish.rewrite import rewrite
 from tests.threats.population import policy
 
 COLUMNS: dict[str, Any] = {
@@ -97,7 +97,7 @@ def test_leaks_rewrite_finds_old_text(
         aside.write_bytes(path.read_bytes())
         return 1, frozenset(), frozenset(range(1000))
 
-    monkeypatch.setattr("anonymizer.rewrite._copy", all_of_it)
+    monkeypatch.setattr("anonymizer.publish.rewrite._copy", all_of_it)
     with pytest.raises(GuaranteeError, match="unused space"):
         rewrite(source)
 
@@ -171,7 +171,7 @@ def test_leaks_replace_what_cannot_be_replaced(tmp_path: Path, source: Path, kin
 
 def test_leaks_replace_with_an_uncommitted_failure(tmp_path: Path, source: Path) -> None:
     """A failure of the last statement leaves the table as it was."""
-    from anonymizer.engines.duckdb import DuckDBEngine
+    from anonymizer.engines.duckdb.connection import DuckDBEngine
 
     real = DuckDBEngine.raw
 

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import anonymizer
+from tests.selection import rounds
 from tests.threats.population import Population, Seen, observed, policy
 
 M, K = 3, 3
@@ -21,7 +22,7 @@ def replay(
     *,
     continued: dict[str, object] | None,
     loss: int,
-    rounds: int = ROUNDS,
+    rounds: int,
 ) -> tuple[list[Seen], list[int]]:
     """Releases one after the other. Without `continued` each has a ledger of its own, so that
     none is refused."""
@@ -66,9 +67,12 @@ def returning(releases: list[Seen]) -> set[int]:
     return {one for one, n in times.items() if n > 1}
 
 
-def test_ledger_m_invariance_over_ten_releases(tmp_path: Path) -> None:
+@rounds(4, ROUNDS)
+def test_ledger_m_invariance_over_many_releases(tmp_path: Path, rounds: int) -> None:
     population = Population(seed=11, size=240)
-    releases, counterfeits = replay(tmp_path, population, continued={"m": M}, loss=12)
+    releases, counterfeits = replay(
+        tmp_path, population, continued={"m": M}, loss=12, rounds=rounds
+    )
     known = returning(releases) - population.changed
     assert len(known) > 200
     # nobody whose value stayed can be narrowed down to fewer than m values: at most 1/m
@@ -118,7 +122,7 @@ def test_ledger_attack_succeeds_without_republish(tmp_path: Path) -> None:
             assert candidates_of_value(releases, one) == {population.people[one][2]}
 
 
-@pytest.mark.parametrize("rounds", [5, pytest.param(ROUNDS, marks=pytest.mark.exhaustive)])
+@rounds(3, ROUNDS)
 def test_ledger_append_only_keeps_k_candidates(tmp_path: Path, rounds: int) -> None:
     population = Population(seed=5, size=240)
     continued: dict[str, object] = {"append_only": True}

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.release.export import export
+from anonymizer.publish.export import export
 from tests.runs import fetch, policy, run, source
 
 NAME = "Wilhelmina-Identifier"

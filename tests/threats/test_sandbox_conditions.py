@@ -225,7 +225,7 @@ def test_sandbox_errors_carry_no_value(
 
 def test_sandbox_of_a_connection_of_ours(tmp_path: Path, source: Path, monkeypatch: Any) -> None:
     """What the allow-list might miss, the engine's own walls keep: files, network, settings."""
-    from anonymizer.engines.duckdb import own_connection
+    from anonymizer.engines.duckdb.sandbox import own_connection
 
     outside = tmp_path / "outside.csv"
     outside.write_text("a\n1\n")

@@ -1,13 +1,14 @@
-"""What a cluster carries beside its box, so that its guarantees are judged from its own row.
+"""The columns of a cluster beside its box, from which its guarantees are judged.
 
-Per sensitive column `j`, as far as some rule reads it: `values_j` the values of every person, with
-repetition (a person's own list has no repetition), `records_of_j` the same once per record,
-`known_j` the persons with a value, `pairs_j` and `most_pairs_j` the different (person, value) pairs
-and the most of one person; and `most_records`, the most records of one person.
+Per sensitive column `j`, if some rule reads it: `values_j`, the different values of each person,
+concatenated over the persons; `records_of_j`, the same with a value once per record;
+`known_j`, the number of persons with a value; `pairs_j` and `most_pairs_j`, the number of
+different (person, value) pairs in total and the largest of one person. Also `most_records`, the
+largest number of records of one person.
 
-For EIR l-diversity a growing cluster carries `proof_j`: fewer than l values that meet everybody in
-it, so that it does not hold yet. NULL where there is no such proof, hence where it holds; `[0]`
-where the proof broke and only a search can tell.
+For EIR l-diversity a growing cluster has `proof_j`: fewer than l values that hit every member, so
+that it does not hold yet. `proof_j` is NULL if no such set exists, so that the cluster holds, and
+`[0]` if the last set has become invalid and a search has to decide.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Carried:
 
     @property
     def waits(self) -> Sql | None:
-        """Condition over a cluster: it goes on when a search has told whether it holds."""
+        """Condition over a cluster: it waits for a search that decides whether it holds."""
         broken = [f"coalesce({proof} = {UNKNOWN}, false)" for _, proof, _ in self.proofs]
         return Sql(f"({' or '.join(broken)})") if broken else None
 

@@ -1,11 +1,11 @@
-"""The stages that cluster persons, all blocks side by side (Wang et al. 2018, algorithm 1).
+"""The stages that cluster persons, all blocks in parallel (Wang et al. 2018, algorithm 1).
 
-One recursive statement advances every block move by move: its open cluster takes the nearest person
-of the block, or unites with the nearest closed cluster. A cluster that holds every guarantee is
-closed, and the next person in secret-keyed order is the seed of the next one. With one block for
+One recursive statement advances every block move by move: its open cluster adds the nearest person
+of the block, or is merged with the nearest closed cluster. A cluster that satisfies every guarantee
+is closed, and the next person in secret-keyed order is the seed of the next one. With one block for
 the whole table this is the paper's algorithm, move by move. Under EIR l-diversity a block waits
-where only an exact search can tell whether its cluster holds; all searches of the blocks that wait
-are done together, and the statement goes on with what they found.
+if only an exact search can decide whether its cluster holds; the searches of all waiting blocks
+are done in one batch, and the statement continues with their results.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymizer.algorithms.danonyir.carried import UNKNOWN, Carried
-from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.persons.boxes import Boxes
+from anonymizer.algorithms.persons.judging import searching
 from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
-from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Compute, Loop, Row, Stage, Step
-from anonymizer.privacy import hitting_set
+from anonymizer.privacy.hitting import hitting_set
+from anonymizer.steps import Compute, Loop, Row, Stage, Step
 
 NEIGHBOURS = work("neighbours")
 STATE = work("clusters")
@@ -36,7 +37,7 @@ NARROW = 2**33
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """What decides a clustering, beside the persons themselves."""
+    """The parameters of a clustering, besides the persons."""
 
     boxes: Boxes
     rules: PersonRules
@@ -51,7 +52,7 @@ class Clustering:
 
     @property
     def last(self) -> Table:
-        """Where the clusters stand when all blocks have stopped."""
+        """The table of clusters when all blocks have stopped."""
         return STATE if self.rules.hitting else GROWN
 
     def context(self) -> Mapping[str, Any]:
@@ -117,7 +118,7 @@ def empty(name: str, table: Any, names: Sequence[str]) -> Step:
 
 def _search(l: int, context: Mapping[str, Any]) -> Compute:
     def search(rows: list[Row]) -> list[Row]:
-        """Fewer than l values that meet everybody in a cluster, searched exactly."""
+        """An exact search for fewer than l values that hit everybody in a cluster."""
         found: list[Row] = []
         for block, column, sets in rows:
             values = hitting_set(sets, l - 1)
@@ -125,9 +126,12 @@ def _search(l: int, context: Mapping[str, Any]) -> Compute:
                 found += [(block, column, value) for value in sorted(values)]
         return found
 
+    step = Step("broken proofs", "danonyir/broken.sql.j2", context)
+    tables = (GROWN, NEIGHBOURS, SETS)
     return Compute(
-        Step("broken proofs", "danonyir/broken.sql.j2", context),
+        step,
         search,
         FOUND,
         (("block", "BIGINT"), ("col", "BIGINT"), ("value", "BIGINT")),
+        in_sql=searching(step, tables, "danonyir/search_clusters.sql.j2", FOUND, l),
     )

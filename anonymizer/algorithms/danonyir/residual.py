@@ -1,4 +1,4 @@
-"""The stages that place residual persons (Wang et al. 2018, algorithm 7), or leave them out."""
+"""Stages that assign residual persons to classes or suppress them (Wang et al. 2018, alg. 7)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.algorithms.danonyir.clustering import Clustering
-from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.persons.boxes import SCALE
 from anonymizer.algorithms.persons.judging import Judging
-from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import lit, work
-from anonymizer.plan import Compute, Loop, Note, Stage, Step
+from anonymizer.steps import Compute, Loop, Note, Stage, Step
 
 SETTLING = work("settling_blocks")
 SETTLED = work("settled_blocks")
@@ -34,7 +34,7 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
 
     The residual persons of a block join clusters of their block, one by one in secret-keyed order,
     each the nearest that still holds the guarantees then, unless suppression costs less (one per
-    cell). A person whom none of the block can take tries the nearest ones of all blocks.
+    cell). If no cluster of the block can take a person, the nearest ones of all blocks are tried.
     """
     context = residual_context(how)
     stages: list[Stage] = [

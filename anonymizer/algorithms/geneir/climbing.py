@@ -1,10 +1,8 @@
-"""The stages that climb: whole levels for the persons who are left, classes that hold leave."""
+"""The generalizing stages: remaining persons rise by levels; groups that hold become classes."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from anonymizer.algorithms.danonyir.clustering import Clustering, empty
 from anonymizer.algorithms.danonyir.residual import (
@@ -13,15 +11,15 @@ from anonymizer.algorithms.danonyir.residual import (
     place_everywhere,
     residual_context,
 )
-from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS
-from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.persons.boxes import Node
 from anonymizer.algorithms.persons.judging import Judging
-from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, lit, work
-from anonymizer.plan import Compute, Loop, Note, Row, Stage, Step
-from anonymizer.profile import Attribute
+from anonymizer.source.draws import later_draw
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Loop, Note, Stage, Step
 
 LADDER = work("ladder")
 ROUND = work("climbing_round")
@@ -51,6 +49,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         "steps": steps,
         "least": how.rules.least,
         "draw": later_draw("min(draw)", "ladder"),
+        "next_draw": Sql("md5_number(concat(hex(draw), ':', step))"),
     }
     body = (
         Step("climb", "geneir/climb.sql.j2", context),
@@ -60,7 +59,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         Step("next round", "geneir/next_round.sql.j2", context),
     )
     return (
-        _ladder(attributes, context),
+        Step("draw the order of columns", "geneir/ladder.sql.j2", context),
         Step("first round", "geneir/first_round.sql.j2", context),
         empty("no classes yet", MEMBERS, ("unit", "class_id")),
         empty("no levels yet", CLASS_LEVELS, ("class_id", *(f"l{a.index}" for a in attributes))),
@@ -84,21 +83,3 @@ def _key(a: Attribute) -> Sql:
     return Sql(
         f"case h.l{a.index} {whens} else u.leaf{a.index} end" if whens else f"u.leaf{a.index}"
     )
-
-
-def _ladder(attributes: Sequence[Attribute], context: Mapping[str, Any]) -> Compute:
-    def ladder(rows: list[Row]) -> list[Row]:
-        """Which column climbs in which round: any that is not at its root, at random."""
-        draw = random.Random(int(rows[0][0]))
-        left = {a.index: a.height for a in attributes if a.height}
-        made: list[Row] = []
-        while left:
-            chosen = draw.choice(sorted(left))
-            made.append((len(made) + 1, chosen))
-            left[chosen] -= 1
-            if not left[chosen]:
-                del left[chosen]
-        return made
-
-    step = Step("draw the order of columns", "geneir/draw.sql.j2", context)
-    return Compute(step, ladder, LADDER, (("step", "BIGINT"), ("attribute", "BIGINT")))

@@ -2,5 +2,5 @@
 
 A node is a tuple of levels. The hierarchies are packed into integers such that the classes of a
 node are `packed & mask(node)`, and one node is coarser than another exactly where its mask is
-contained in the other's. Shared by the algorithms that climb or descend hierarchies.
+contained in the other's. Shared by the algorithms that search levels of hierarchies.
 """

@@ -1,4 +1,4 @@
-"""Judging a batch of lattice nodes: their classes, the rules, what is suppressed, what is lost."""
+"""Judging a batch of lattice nodes: their classes, the rules, suppression and loss."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 
 from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.lattice.recode import LEVELS, LIMITS, ONE, TUPLES, Climbed, climbed
-from anonymizer.algorithms.mondrian.compiling import least_class
 from anonymizer.algorithms.protections import column_rules
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Loop, Step
 from anonymizer.policy import FullDomain, Policy
-from anonymizer.privacy import Rule, merge_layers
-from anonymizer.profile import Level, Sensitive
+from anonymizer.privacy.judge import merge_layers
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.privacy.rule import Rule
+from anonymizer.source.profile import Level, Sensitive
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Loop, Step
 
 NODES = work("lattice_nodes")
 UNDECIDED = work("lattice_undecided")
@@ -26,15 +27,10 @@ CLASSES = work("lattice_classes")
 FAILING = work("lattice_failing")
 VERDICTS = work("lattice_verdicts")
 
-RELATIVE = {"t_closeness", "beta_likeness", "delta_disclosure"}
-"""Rules that compare a class with the rows that are published."""
-UPWARD = {"distinct_l"}
-"""Rules that hold for every class around one that holds them, whatever is added."""
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one sensitive column asks of the classes of many nodes."""
+    """The rules of one sensitive column for the classes of many nodes."""
 
     column: Sensitive
     rules: tuple[Rule, ...]
@@ -114,7 +110,7 @@ def lattice_context(
         "records": Sql("records" if persons else "n"),
         "optimum": "c_dm" if optimum == "dcp" else optimum,
         "penalties": _penalties(attributes),
-        "monotone": all(rule.name in UPWARD for one in columns for rule in one.rules),
+        "monotone": all(rule.upward for one in columns for rule in one.rules),
     }
 
 
@@ -159,7 +155,7 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
         Step("classes that break a rule", "lattice/failing.sql.j2", context),
         Step("suppress classes", "lattice/suppress.sql.j2", context),
     )
-    if any(rule.name in RELATIVE for one in columns for rule in one.rules):
+    if any(rule.relative for one in columns for rule in one.rules):
         until = Step("classes to judge again", "lattice/still_failing.sql.j2", context)
         return (*stages, Loop("suppress until the rest holds", applied, until, MOST_ROUNDS))
     return (*stages, *applied)

@@ -2,9 +2,9 @@
 
 The field of a level holds the number of a value's node among its siblings, so that the fields of
 level j and above name the node at level j (a path from the root). Generalizing to level j masks
-the fields below. Where levels do not nest, the field of a level numbers its nodes outright, and
-level j keeps that field alone. Every level has a field of at least one bit, so that masks order
-the nodes of the lattice as their levels do. NULL hangs below the root, beside all other nodes.
+the fields below. If levels do not nest, the field of a level numbers all nodes of the level, and
+level j keeps only that field. Every level has a field of at least one bit, so that masks order
+the nodes of the lattice as their levels do. NULL is a child of the root, apart from other nodes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where the numbers of one level of one attribute stand."""
+    """The bit field with the numbers of one level of one attribute."""
 
     level: int
     word: int
@@ -80,7 +80,7 @@ class Packing:
 
 
 def packing(shapes: Sequence[Shape]) -> Packing:
-    """Fields in as few words as hold them, first fit in the order of the attributes."""
+    """Fields packed into words, first fit in the order of the attributes."""
     used: list[int] = []
     fields: list[tuple[Field, ...]] = []
     for shape in shapes:

@@ -1,18 +1,19 @@
-"""From classes and the levels they are published at to cells: full- or partial-domain recoding."""
+"""Cells of classes, from the levels of each class: full- or partial-domain recoding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from anonymizer.algorithms.cells import CELLS, Cell, Mode
-from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.lattice.recode import Climbed, climbed
-from anonymizer.algorithms.mondrian.partition import MEMBERS
-from anonymizer.algorithms.prepare import UNITS
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.nodes import shown_steps
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, sql, work
-from anonymizer.plan import Step
-from anonymizer.profile import published_type
+from anonymizer.source.draws import later_draw
+from anonymizer.source.profile import published_type
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Step
 
 CLASS_LEVELS = work("class_levels")
 
@@ -29,6 +30,7 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     for a in attributes:
         columns += _columns(a, mode)
     return (
+        *(step for a in attributes for step in shown_steps(a.attribute)),
         Step(
             "cells of classes",
             "lattice/cells.sql.j2",
@@ -37,6 +39,7 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
                 "units": UNITS,
                 "class_levels": CLASS_LEVELS,
                 "recodings": [a.recoding for a in attributes],
+                "shown": [a.shown for a in attributes],
                 "cells": CELLS,
                 "attributes": attributes,
                 "columns": columns,
@@ -49,16 +52,18 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
 def _columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
     cell = Cell(a.attribute)
     if mode == "text":
-        nullable = f"case when {a.r}.nullable then ' or NULL' else '' end"
-        return [(cell.out, Sql(f"{a.r}.label || {nullable}"))]
+        nullable = f"case when {a.s}.nullable then ' or NULL' else '' end"
+        return [(cell.out, Sql(f"{a.s}.label || {nullable}"))]
+    # what is not among the published nodes is NULL
+    shown_nullable = Sql(f"coalesce({a.s}.nullable, true)")
     if cell.shape == "range":
         return [
-            (cell.out_lo, Sql(f"{a.r}.lo")),
-            (cell.out_hi, Sql(f"{a.r}.hi")),
-            (cell.out_nullable, Sql(f"{a.r}.nullable")),
+            (cell.out_lo, Sql(f"{a.s}.lo")),
+            (cell.out_hi, Sql(f"{a.s}.hi")),
+            (cell.out_nullable, shown_nullable),
         ]
     if cell.shape == "set":  # a column of NULLs only: its hierarchy has no levels
         # a list of the column's type: the verifier looks for the column's values in it
         kind = Sql(published_type(a.attribute.sql_type))
         return [(cell.out, sql("[cast(null as {t})]", t=kind))]
-    return [(cell.out, Sql(f"{a.r}.label")), (cell.out_nullable, Sql(f"{a.r}.nullable"))]
+    return [(cell.out, Sql(f"{a.s}.label")), (cell.out_nullable, shown_nullable)]

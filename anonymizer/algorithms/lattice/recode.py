@@ -1,4 +1,4 @@
-"""The stages before a lattice is judged: what levels publish, what they lose, packed tuples."""
+"""The stages before a lattice is judged: labels and losses of levels, packed tuples."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.labels import node_label, value_text
+from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.algorithms.lattice.packing import Packing
-from anonymizer.algorithms.prepare import CODED, SNAPSHOT, UNITS
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.nodes import shown
 from anonymizer.compile import Sql, Table, lit, sql, work
 from anonymizer.hierarchy import distortion
 from anonymizer.hierarchy.scale import scale_of
 from anonymizer.hierarchy.text import from_text
-from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.policy.builders import Frequency, Intervals, Order, Taxonomy
-from anonymizer.profile import Attribute
+from anonymizer.policy.builders import Intervals, Taxonomy
+from anonymizer.source.profile import Attribute
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import rows_read
+from anonymizer.steps import Step
 
 PATHS = work("lattice_paths")
 TUPLES = work("lattice_tuples")
@@ -65,6 +66,15 @@ class Climbed:
         return Sql(f"v{self.attribute.index}")
 
     @property
+    def s(self) -> Sql:
+        """Alias of its published nodes."""
+        return Sql(f"s{self.attribute.index}")
+
+    @property
+    def shown(self) -> Table:
+        return shown(self.attribute)
+
+    @property
     def recoding(self) -> Table:
         return work(f"recoding_{self.attribute.index}")
 
@@ -81,7 +91,7 @@ def climbed(roles: Roles) -> tuple[Climbed, ...]:
 def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[Step, ...]:
     """Steps that write every column's `recoding`, from domains and hierarchies.
 
-    Without `losses` it only says what every value is published as.
+    Without `losses` it only says under which nodes every value is.
     """
     steps: list[Step] = []
     for a in climbed(roles):
@@ -102,7 +112,6 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
     attribute = a.attribute
     bounded = spec.builder in distortion.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
-    sets = isinstance(spec, Frequency | Order)
     lo, hi = _bounds(attribute, spec, bounded)
     return {
         "domain": attribute.domain,
@@ -117,12 +126,9 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
         "typed": from_text(Sql("value"), attribute.sql_type),
         "height": a.height,
         "one": lit(ONE),
-        "sets": sets,
-        "label": Sql(node_label("label", attribute)),
+        "declared": isinstance(spec, Taxonomy),
         "lo": lo,
         "hi": hi,
-        "lo_text": value_text("lo", attribute),
-        "hi_text": value_text("hi", attribute),
         "place_value": _place(attribute, "value"),
         "place_lo": _place(attribute, "lo"),
         "place_hi": _place(attribute, "hi"),
@@ -131,7 +137,7 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
 
 def _bounds(attribute: Attribute, spec: Any, bounded: bool) -> tuple[Sql, Sql]:
     """The bounds of a node. Those of an open interval, and of the root above it, are the ends of
-    the type: bottom- and top-coding would be in vain if they told the extremes of the data.
+    the type: bottom- and top-coding would be useless if they disclosed the extremes of the data.
     """
     if not bounded:
         return Sql("e.lo"), Sql("e.hi")
@@ -164,7 +170,7 @@ def tuple_steps(
 ) -> tuple[Step, ...]:
     """Steps that write `paths`, `tuples`, `levels` and `limits`, in this order.
 
-    `keys` tell the tuples of `coded` and the units apart.
+    `keys` identify the tuples of `coded` and the units.
     """
     attributes = climbed(roles)
     persons = policy.person is not None
@@ -176,7 +182,7 @@ def tuple_steps(
     shared = {
         "units": UNITS,
         "coded": CODED,
-        "snapshot": SNAPSHOT,
+        "everything": rows_read(policy, roles),
         "tuples": TUPLES,
         "levels": LEVELS,
         "limits": LIMITS,

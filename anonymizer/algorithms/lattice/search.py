@@ -1,23 +1,23 @@
-"""Searching the lattice: best first, in batches, until no node is left that could be better.
+"""Best-first search of the lattice, in batches, until no remaining node can be better.
 
-Why the result is the optimum. A node is left unjudged for one of two reasons only.
+Why the result is optimal: a node is pruned for one of two reasons only.
 
-*Its bound.* By NCP, GLM and distortion a node loses at least the sum of what its levels lose over
-all rows, because a suppressed row costs a whole cell per column, and no published cell costs more.
+*Its bound.* By NCP, GLM and distortion the loss of a node is at least the sum of the losses of its
+levels over all rows, because a suppressed row costs 1 per cell, and no published cell costs more.
 By C_DM (DCP) every row costs the size of its class, or the number of rows if it is suppressed, so
 a node loses at least the sum of its squared class sizes; divided by the squared number of rows
 that is Σp², at least exp(-H) for the entropy H of its classes (Jensen), and H is at most the sum of
-the columns' entropies. A node whose bound exceeds what a judged node loses cannot be the optimum.
+the columns' entropies. A node whose bound exceeds the loss of a judged node cannot be the optimum.
 
-*A coarser node that failed.* A class of a finer node lies within one class of the coarser, so units
-in classes below k at the coarser node are in such classes at the finer: suppression for size only
-grows downward, and if it exceeds the limit, no finer node holds. Distinct l-diversity has the same
-property. The other rules lack it, but all survive the merging of classes: where nothing may be
-suppressed, a failing coarse node has no finer node that holds. Elsewhere their failures settle
-nothing beyond the node itself.
+*A coarser node that failed.* A class of a finer node is part of one class of the coarser, so units
+in classes below k at the coarser node are in such classes at the finer: suppression for size is
+monotone, and if it exceeds the limit, no finer node holds. Distinct l-diversity has the same
+property. The other rules lack it, but all of them are preserved under union of classes: if nothing
+may be suppressed and a coarse node fails, so do all finer nodes. Otherwise a failure of these rules
+says nothing about other nodes.
 
-Which nodes are judged next changes only how soon that is reached. Of equal losses the node with the
-lowest number wins, on both sides of the comparison.
+The order in which nodes are judged affects only the running time. Ties go to the node with the
+lowest number, on both sides of the comparison.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonymizer.algorithms.lattice.judging import Judged, judge_stages, verdict_steps
-from anonymizer.plan import Loop, Stage, Step
+from anonymizer.steps import Loop, Stage, Step
 
 BATCH_ROWS = 2_000_000
 """Rows that one statement aggregates: a batch has as many nodes as fill them."""

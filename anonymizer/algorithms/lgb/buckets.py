@@ -1,22 +1,23 @@
-"""Local bucketization (LGB Algorithm 2): the sensitive cells of every protected column in buckets.
+"""Local bucketization (LGB Algorithm 2): buckets for the sensitive cells of protected columns.
 
 Level-synchronous: one statement splits every open leaf of a column at its lower median while both
-sides are eligible; inside a leaf the closed form `rank mod B` deals cells whose values differ.
+sides are eligible; inside a leaf `rank mod B` assigns cells with different values to each bucket.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.labels import value_text
+from anonymizer.algorithms.encode import CODED
 from anonymizer.algorithms.lgb.persons import crowding_guard, separation_stages
-from anonymizer.algorithms.prepare import CODED
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Loop, Row, Stage, Step
-from anonymizer.privacy import BucketRule, merge_layers
-from anonymizer.profile import Attribute, Sensitive
+from anonymizer.privacy.judge import merge_layers
+from anonymizer.privacy.of_policy.buckets import BucketRule
+from anonymizer.source.draws import later_draw
+from anonymizer.source.labels import value_text
+from anonymizer.source.profile import Attribute, Sensitive
+from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 MAX_SPLITS = 64
 """Halvings of a leaf; 2^64 cells are more than any table has."""
@@ -103,8 +104,8 @@ class Protected:
 def bucket_stages(column: Protected, *, tight: bool, persons: bool = False) -> tuple[Stage, ...]:
     """Stages that write the column's `dealt` (row_id, bucket, value, label).
 
-    With `persons` no bucket holds two cells of one person. Buckets are then dealt over the whole
-    column, which leaves enough of them to part persons in; they span wider ranges.
+    With `persons` no bucket holds two cells of one person. Cells are then assigned over the whole
+    column, so that there are enough buckets to separate persons; buckets span wider ranges.
     """
     rule = column.rule
     layers = merge_layers(rule.judged, Sql("leaf, side"))

@@ -1,15 +1,15 @@
-"""Flag patterns that too few rows share.
+"""Flag patterns shared by too few rows.
 
 A class holds rows of one pattern only (LGB Definition 8), so a pattern with fewer than k rows
-cannot be published as it is. Promotion flags more cells of those rows, until they fall into a
-pattern that is large enough; their values are then in buckets instead of in the open.
+cannot be published as it is. Promotion flags more cells of those rows, until they belong to a
+pattern that is large enough; the values of these cells are then published in buckets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from anonymizer.plan import Row
+from anonymizer.steps import Row
 
 
 def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int | None]:

@@ -1,10 +1,10 @@
-"""Buckets in which nobody meets themselves: no bucket holds two cells of one person.
+"""Buckets with persons: no bucket holds two cells of one person.
 
 Otherwise a bucket could be one person's whole history. Such buckets of at least m different values
 exist if no value and no person has more than 1/m of the cells (an edge colouring of the graph of
-persons and values). They are made from the dealt ones by swaps: a cell that shares its bucket with
-another of its person changes places with a random cell of another bucket, if both buckets keep
-different values and different persons.
+persons and values). They are made from the initial buckets by swaps: a cell that shares its bucket
+with another cell of its person is swapped with a random cell of another bucket, if the values and
+persons of both buckets stay different.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.prepare import CODED
+from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Loop, Row, Stage, Step
+from anonymizer.source.draws import later_draw
+from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 ROUNDS = 200
 """Rounds of swaps; where they do not suffice the run is refused."""

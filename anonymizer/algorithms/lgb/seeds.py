@@ -1,9 +1,9 @@
 """Local generalization by minimizing NCP (LGB Algorithm 4; Xu et al. 2006, top-down).
 
-Every class is divided between two seeds that lie far apart, all classes at once. A unit goes to
-the seed with which it forms the tighter pair; Xu's growing groups, which add one tuple at a time,
-are replaced by the fixed seeds, so that a level is one statement. The farthest unit is taken to be
-the first that has k rows at least as far, so that no lone outlier becomes a seed. Distances are
+Every class is divided between two seeds that are far apart, all classes at once. A unit goes to
+the seed with which it forms the tighter pair. Fixed seeds replace Xu's growing groups, which add
+one tuple at a time, so that a level is one statement. The farthest unit is the first
+for which k rows are at least as far, so that no single outlier becomes a seed. Distances are
 rounded to 10^-9 and summed as integers: the result does not depend on the order of addition.
 """
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anonymizer.algorithms.mondrian.loss import shape
-from anonymizer.algorithms.mondrian.partition import MEMBERS, OPEN, Partitioning
-from anonymizer.algorithms.prepare import UNITS
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.loss import shape
+from anonymizer.algorithms.partition.partition import MEMBERS, OPEN, Partitioning
 from anonymizer.compile import Sql, Table, work
-from anonymizer.plan import Loop, Stage, Step
-from anonymizer.profile import Attribute
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Loop, Stage, Step
 
 SEEDS = work("seeds")
 SIDES = work("sides")

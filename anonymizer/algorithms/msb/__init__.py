@@ -1,1 +1,15 @@
 """Several sensitive attributes with security levels: multi-sensitive bucketization."""
+
+from anonymizer.algorithms.attacks import COMPOSITION, DEFINETTI, MINIMALITY, SKEWNESS
+from anonymizer.algorithms.descriptor import Algorithm, lacking
+from anonymizer.policy.algorithms import Msb
+
+ALGORITHM = Algorithm(
+    options=Msb,
+    compiler="anonymizer.algorithms.msb.compiler:compile_msb",
+    towards=frozenset({"size", "l_diversity", "levels"}),
+    words="Multi-sensitive bucketization: rows are put into groups whose sensitive values are"
+    " published apart.",
+    attacks=(COMPOSITION, DEFINETTI, MINIMALITY, SKEWNESS),
+    lacking=lacking("its groups are made by one recursive statement with a key"),
+)

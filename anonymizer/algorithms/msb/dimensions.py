@@ -1,15 +1,15 @@
-"""The dimensions of the composite sensitive attribute: their values, and the l that each needs."""
+"""The dimensions of the composite sensitive attribute: their values, and the l of each value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.profile import Sensitive, published_type
+from anonymizer.source.profile import Sensitive, published_type
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +161,6 @@ def values_step(dimension: Dimension, records: Table) -> Step:
 
 
 def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
-    """Whether a value stands in a list; a text that is no value of the type matches nothing."""
+    """Whether a value is in a list; a text that is not a value of the type matches nothing."""
     cast = ", ".join(f"try_cast({lit(value)} as {dimension.type})" for value in values)
     return Sql(f"coalesce(value in ({cast}), false)")

@@ -1,9 +1,9 @@
-"""The grouping phase: records of different buckets into groups, by the greedy choice over counts.
+"""The grouping phase: a greedy choice over counts puts records of different buckets into groups.
 
-`exact` is the papers' choice of one record at a time, over all records at once, as one recursive
-statement. `batched` makes the same choice over scaled counts, where one record stands for q, and
-repeats it on what is left with a quarter of q, down to single records; where even these are too
-many buckets for one chain of choices they are dealt to blocks that are grouped side by side.
+`exact` chooses one record at a time, as in the papers, in one recursive statement over all records.
+`batched` makes the same choice over scaled counts, where one record stands for q, and
+repeats it on the rest with a quarter of q, down to single records. If there are too many
+buckets for one sequence of choices, they are assigned to blocks that are grouped in parallel.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.encode import CODED
 from anonymizer.algorithms.msb.dimensions import Dimension
-from anonymizer.algorithms.prepare import CODED
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Loop, Row, Stage, Step
 from anonymizer.policy import Msb
+from anonymizer.source.draws import later_draw
+from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 BUCKETS = work("msb_buckets")
 LEFT = work("msb_left")
@@ -99,7 +99,7 @@ class Grouping:
         """What the bucket that is chosen has most of, as a whole number.
 
         Size (MBF), or the largest or the sum of its values' capacities and its size (MSDCF,
-        MMDCF; Xiao and Li 2020, §4); the highest security level first, where asked for.
+        MMDCF; Xiao and Li 2020, §4); the highest security level first, if required.
         """
         caps = [d.cap.text for d in self.dimensions]
         selectivity = {

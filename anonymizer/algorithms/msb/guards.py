@@ -1,4 +1,4 @@
-"""Reasons of this algorithm not to go on, that a count of the source shows."""
+"""Guards of this algorithm: counts of the source that make a release impossible."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from anonymizer.algorithms.msb.dimensions import Dimension
 from anonymizer.algorithms.msb.grouping import Grouping
 from anonymizer.compile import Sql
 from anonymizer.errors import InfeasibleError, Problem, SourceError
-from anonymizer.plan import Guard, Row, Step
 from anonymizer.policy import Policy
+from anonymizer.steps import Guard, Row, Step
 
 
 def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:

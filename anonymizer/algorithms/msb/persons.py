@@ -1,21 +1,21 @@
 """Persons with several rows: a person is one record of the grouping, with one value per column.
 
-A group is then of persons: every value is held by at most 1/l of them. All rows of a person show
-the same group, while the tables of values hold one row per person. An observer who knows who is in
-a group, and how many rows everybody has, finds each value as likely for one of them as for another;
-with a row of values per row of the view, whoever has more rows would hold a value more likely. For
-the same reason a person has to have one value per sensitive column: the values of several rows,
-taken apart and shuffled, would be likelier for those who have many.
+A group then consists of persons: at most 1/l of them have any one value. All rows of a person show
+the same group, while the tables of values hold one row per person. To an observer who knows the
+members of a group and the number of rows of each, a value is equally likely for all members.
+With a row of values per row of the view, a value would be likelier for persons with more rows. For
+the same reason a person must have one value per sensitive column: if the values of several rows
+were separated and shuffled, a value would again be likelier for persons with more rows.
 """
 
 from __future__ import annotations
 
-from anonymizer.algorithms.prepare import CODED
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import work
 from anonymizer.errors import Problem, SourceError
-from anonymizer.plan import Guard, Row, Stage, Step
-from anonymizer.profile import Sensitive
+from anonymizer.source.profile import Sensitive
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Guard, Row, Stage, Step
 
 RECORDS = work("msb_records")
 """One row of every person, in the columns of CODED."""

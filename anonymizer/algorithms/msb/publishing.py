@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.cells import Cell
 from anonymizer.algorithms.compiled import Separated, published
-from anonymizer.algorithms.draws import later_draw
-from anonymizer.algorithms.prepare import CODED, PERSONS
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.encode import CODED, PERSONS
 from anonymizer.compile import Sql, Table, ident
-from anonymizer.plan import Step
+from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import Policy
 from anonymizer.policy.names import separated_tables
-from anonymizer.profile import Attribute, published_type
-from anonymizer.release.layout import Layout, PublishedColumn
+from anonymizer.source.draws import later_draw
+from anonymizer.source.profile import Attribute, published_type
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Step
 
 Columns = tuple[tuple[str, Sql], ...]
 

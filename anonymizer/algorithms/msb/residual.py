@@ -1,15 +1,15 @@
-"""The residual phase: what the grouping left goes to groups that may take it, else is suppressed.
+"""The residual phase: remaining records join groups that admit them, or are suppressed.
 
-Round by round until no record finds a group: every group takes at most one record a round, the
-smallest groups are asked first, and the records that need the largest groups ask first.
+It proceeds in rounds until no record can join a group. In each round every group takes at most one
+record; the smallest groups, and the records that need the largest groups, come first.
 """
 
 from __future__ import annotations
 
-from anonymizer.algorithms.draws import later_draw
 from anonymizer.algorithms.msb.grouping import ARRIVED, MEMBERS_OF_TYPES, Grouping
 from anonymizer.compile import work
-from anonymizer.plan import Loop, Stage, Step
+from anonymizer.source.draws import later_draw
+from anonymizer.steps import Loop, Stage, Step
 
 SHAPES = work("msb_shapes")
 TURN = work("msb_turn")

@@ -1,1 +1,1 @@
-"""What algorithms share that work on persons: units, boxes, and the judging of groups."""
+"""Shared parts of algorithms that work on persons: units, boxes, and the judging of groups."""

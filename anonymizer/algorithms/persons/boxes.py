@@ -1,4 +1,4 @@
-"""Boxes: what a group of persons would publish, as columns that grow when groups are united.
+"""Boxes: the cells that a group of persons would publish, as columns that can be merged.
 
 The *identity element* of Wang et al. (2018, §2.2): per quasi-identifier the smallest interval, the
 set of values, or the lowest node of a hierarchy that covers every member. The loss of a box is the
@@ -6,8 +6,9 @@ sum over its attributes of equations 11 and 12: an interval's share of the domai
 (|domain| - 1); for a node its leaves in place of the set. An interval that mixes with NULL counts
 NULL as one more value of the domain; in a set NULL is a value; a node that mixes is the root.
 
-Losses are whole numbers, in `SCALE`ths of a cell, so that sums and ties do not depend on an order:
-a value's place in an ordered domain is rounded to them; integers and days keep their proportions.
+Losses are integers, in units of 1/`SCALE` of a cell, so that sums and ties do not depend on the
+order of summation: positions in an ordered domain are rounded to these units; integers and days
+keep their proportions.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from anonymizer.algorithms.mondrian.loss import shape
+from anonymizer.algorithms.partition.loss import shape
 from anonymizer.compile import Sql, Table, lit, work
-from anonymizer.plan import Step
-from anonymizer.profile import Attribute, Level
+from anonymizer.source.profile import Attribute, Level
+from anonymizer.steps import Step
 
 SCALE = 1_000_000_000
 """The loss of one cell that is generalized to the whole domain."""
@@ -135,7 +136,8 @@ class Set(Shape):
 
     def loss(self, get: Get) -> str:
         weight = round(SCALE / (self.size - 1)) if self.size > 1 else 0
-        return f"(bit_count({get(self.name('bits'))}) - 1) * {weight}"
+        # (bit_count is of one byte, and the losses of three sets pass four bytes)
+        return f"cast(bit_count({get(self.name('bits'))}) - 1 as bigint) * {weight}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,24 @@
-"""Counts of the source that show at once that no class can hold the guarantees on persons."""
+"""Early checks, from counts, whether any class can satisfy the guarantees on persons."""
 
 from __future__ import annotations
 
-from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS
+from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.persons.rules import HOLDINGS, PersonRules
 from anonymizer.compile import lit
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy
-from anonymizer.privacy import PersonShare
 from anonymizer.privacy.exact import at_most
+from anonymizer.privacy.ir import PersonShare
+from anonymizer.steps import Guard, Row, Stage, Step
 
 
-def feasibility(policy: Policy, rules: PersonRules) -> tuple[Stage, ...]:
+def feasibility(policy: Policy, rules: PersonRules, *, exact: bool = True) -> tuple[Stage, ...]:
     """Guards: persons with more rows than alpha can ever allow, and the whole table as one class.
 
     Every rule survives the merging of classes, so what fails for the whole table fails for some
-    class of every partition.
+    class of every partition. `exact`: EIR l-diversity that counts do not decide is searched.
     """
     if not rules.columns:
         return ()
@@ -44,7 +46,30 @@ def feasibility(policy: Policy, rules: PersonRules) -> tuple[Stage, ...]:
         "persons/whole.sql.j2",
         {"holdings": HOLDINGS, "screen": screen},
     )
-    return (*guards, Guard(query, explain, InfeasibleError))
+    searched = _searched(rules) if exact and rules.hitting else ()
+    return (*guards, Guard(query, explain, InfeasibleError), *searched)
+
+
+def _searched(rules: PersonRules) -> tuple[Stage, ...]:
+    """EIR l-diversity of the table as one class, by the search that decides single classes."""
+    judging = Judging(rules, "everybody")
+    path = f"columns.{rules.columns[0].column}" if len(rules.columns) == 1 else "privacy.eir_l"
+
+    def explain(row: Row) -> Problem:
+        return Problem(
+            path,
+            f"cannot hold eir_l in any class: fewer than {rules.hitting} values meet every one of"
+            f" {row[0]} persons, so that they do in every class",
+            hint="ask for less, or leave the most widespread values out in source.query",
+        )
+
+    asked = Step("everybody", "persons/everybody.sql.j2", {"asked": judging.asked, "units": UNITS})
+    query = Step(
+        "everybody as one class",
+        "persons/everybody_fails.sql.j2",
+        {"verdicts": judging.verdicts, "searched": judging.searched, "units": UNITS},
+    )
+    return (asked, *judging.steps(), Guard(query, explain, InfeasibleError))
 
 
 def some_class() -> Guard:

@@ -1,20 +1,20 @@
 """Judging many groups of units at once: every rule on persons, exactly.
 
-One statement decides by counts. What it leaves open of EIR l-diversity, an exact search decides;
-there is no third answer.
+One statement decides by counts. Cases of EIR l-diversity that counts leave undecided are decided
+by an exact search, so every group gets a verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules
-from anonymizer.algorithms.prepare import UNITS
 from anonymizer.compile import Sql, Table, work
-from anonymizer.plan import Compute, Row, Step
-from anonymizer.privacy import has_hitting_set
+from anonymizer.privacy.hitting import has_hitting_set
+from anonymizer.steps import Compute, Row, Step
 
 OF_VALUES = ("different", "known_pairs", "known_records", "widest", "widest_records")
 """What a screen may read of the values of a group, beside its reach."""
@@ -45,7 +45,7 @@ class Judging:
         return work(f"{self.name}_searched")
 
     def steps(self) -> tuple[Step | Compute, ...]:
-        """The statement, and the search of what it leaves open."""
+        """The statement, and the search for the groups that it leaves undecided."""
         judge = self.counts()
         return (judge, self._search(self.rules.hitting)) if self.rules.hitting else (judge,)
 
@@ -76,7 +76,7 @@ class Judging:
 
     def _search(self, l: int) -> Compute:
         def search(rows: list[Row]) -> list[Row]:
-            """Whether fewer than l values meet everybody in a group, searched exactly."""
+            """An exact search whether fewer than l values hit everybody in a group."""
             failed: set[int] = set()
             for group, _, sets in rows:
                 if group not in failed and has_hitting_set(sets, l - 1):
@@ -88,4 +88,24 @@ class Judging:
             "persons/undecided.sql.j2",
             {"asked": self.asked, "verdicts": self.verdicts, "sets": SETS},
         )
-        return Compute(step, search, self.searched, (("grp", "BIGINT"),))
+        tables = (self.asked, self.verdicts, SETS)
+        return Compute(
+            step,
+            search,
+            self.searched,
+            (("grp", "BIGINT"),),
+            in_sql=searching(step, tables, "persons/search_groups.sql.j2", self.searched, l),
+        )
+
+
+def searching(
+    undecided: Step, tables: tuple[Table, ...], template: str, searched: Table, l: int
+) -> Callable[[], Step]:
+    """The exact search of what a query over `tables` leaves undecided, in SQL."""
+
+    def made() -> Step:
+        asked = Sql(undecided.statement().text)
+        own = {"asked": asked, "tables": tables, "searched": searched, "size": l - 1}
+        return Step(undecided.name, template, own)
+
+    return made

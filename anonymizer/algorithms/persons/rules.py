@@ -1,21 +1,21 @@
-"""The guarantees of a policy as algorithms on persons judge them, and the tables they need."""
+"""The guarantees of a policy as rules for algorithms on persons, and the tables they need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
-from anonymizer.algorithms.prepare import CODED, UNITS
-from anonymizer.algorithms.roles import Roles
+from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.compile import Sql, Table, work
-from anonymizer.plan import Step
 from anonymizer.policy import Policy
-from anonymizer.privacy import Rule, Screen, conjunction, of_basis, screen, table_rules_of
 from anonymizer.privacy.eir_l import EirL
-from anonymizer.privacy.exact import at_most
-from anonymizer.privacy.screens import survives_additions
-from anonymizer.profile import Sensitive
+from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
+from anonymizer.privacy.of_policy.sizes import fewest_persons, least_class
+from anonymizer.privacy.rule import Rule
+from anonymizer.privacy.screens import Screen, conjunction, screen, survives_additions
+from anonymizer.source.profile import Sensitive
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Step
 
 HOLDINGS = work("holdings")
 SETS = work("held_sets")
@@ -33,16 +33,16 @@ class PersonRules:
     least: int
     """Fewest persons that a group can have under all of them."""
     k: int = 1
-    """Fewest persons that are asked for as such."""
+    """Fewest persons that are required explicitly."""
 
     @property
     def hitting(self) -> int | None:
-        """The l of EIR l-diversity, where it is asked for."""
+        """The l of EIR l-diversity, if it is required."""
         return next((rule.l for rule in self.rules if isinstance(rule, EirL)), None)
 
     @property
     def only_hitting(self) -> bool:
-        """Whether EIR l-diversity is all that is asked for."""
+        """Whether EIR l-diversity is the only requirement."""
         return bool(self.hitting) and len(self.rules) == 1
 
     @property
@@ -51,7 +51,7 @@ class PersonRules:
 
     @property
     def monotone(self) -> bool:
-        """Whether further persons, whoever they are, cannot break a group that holds."""
+        """Whether a group that holds still holds after adding any persons."""
         return all(survives_additions(rule) for rule in self.rules)
 
     def without_hitting_sets(self) -> PersonRules:
@@ -65,28 +65,11 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
     rules: tuple[Rule, ...] = ()
     for column in roles.sensitive:
         # NULL that counts as a value has a number like any other, so one list serves all columns
-        rules = of_basis(table_rules_of(column.column, policy.privacy), "pairs")
+        # (the code of the value that alpha_k names is asked for by no rule over pairs)
+        asked = table_rules_of(column.column, policy.privacy, declared=Sql("null"))
+        rules = of_basis(asked, "pairs")
     columns = roles.sensitive if rules else ()
-    return PersonRules(columns, rules, fewest_persons(policy), least_k(policy))
-
-
-def least_k(policy: Policy) -> int:
-    """The largest k that the policy names; 1 without one."""
-    privacy = policy.privacy
-    named = [privacy.k_anonymity, privacy.ir_k]
-    named += [model.k for model in (privacy.alpha_k, privacy.ir_kl) if model]
-    return max(k or 1 for k in (1, *named))
-
-
-def fewest_persons(policy: Policy) -> int:
-    """Fewest persons that a class can have under any of the policy's guarantees."""
-    privacy = policy.privacy
-    least = [least_k(policy), privacy.eir_l]
-    shares = [privacy.ir_alpha_beta.alpha] if privacy.ir_alpha_beta else []
-    if both := privacy.eir_alpha_beta:
-        shares += [both.alpha, both.beta]
-    least += [-int(-1 / at_most(share) // 1) for share in shares if at_most(share) > Fraction(0)]
-    return max(number or 1 for number in least)
+    return PersonRules(columns, rules, fewest_persons(policy), least_class(policy))
 
 
 def held_values(column: Sensitive) -> Table:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from anonymizer.algorithms.draws import later_draw
+from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.algorithms.persons.boxes import Boxes
-from anonymizer.algorithms.prepare import CODED, UNITS
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Table, work
-from anonymizer.plan import Stage, Step
 from anonymizer.policy import Policy
+from anonymizer.source.draws import later_draw
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Stage, Step
 
 EXTENTS = work("extents")
 

@@ -1,5 +1,15 @@
 """PrivacyFrost2 (Kiyomoto and Miyake 2014): a score-driven search of the generalization lattice."""
 
-from anonymizer.algorithms.privacyfrost.compiling import compile_privacyfrost
+from anonymizer.algorithms.attacks import COMPOSITION, DOWNCODING, MINIMALITY, REFINEMENT, SKEWNESS
+from anonymizer.algorithms.descriptor import Algorithm, lacking
+from anonymizer.policy.algorithms import PrivacyFrost
 
-__all__ = ["compile_privacyfrost"]
+ALGORITHM = Algorithm(
+    options=PrivacyFrost,
+    compiler="anonymizer.algorithms.privacyfrost.compiler:compile_privacyfrost",
+    towards=frozenset({"size", "protection", "share"}),
+    distances=frozenset({"equal", "ordered", "hierarchical"}),
+    words="PrivacyFrost: full-domain levels are refined by priority, where the guarantees allow.",
+    attacks=(COMPOSITION, DOWNCODING, REFINEMENT, MINIMALITY, SKEWNESS),
+    lacking=lacking("its search is one recursive statement with a key"),
+)

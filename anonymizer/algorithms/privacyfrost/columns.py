@@ -1,4 +1,4 @@
-"""The quasi-identifiers as the search sees them: priorities, levels counted from the root."""
+"""The quasi-identifiers for the search: priorities, and levels counted from the root."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from anonymizer.algorithms.lattice.packing import Field, Packing
 from anonymizer.algorithms.lattice.recode import Climbed, climbed
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, lit
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.source.roles import Roles
 
 SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
 """Priorities between these make scores that are exact in 38 digits, 12 of them decimals."""
@@ -57,7 +57,7 @@ class Searched:
 
     @property
     def chosen(self) -> Sql:
-        """Its depth in the table that a step goes on with."""
+        """Its depth in the table from which a step continues."""
         return Sql(f"chosen_{self.climbed.attribute.index}")
 
     @property

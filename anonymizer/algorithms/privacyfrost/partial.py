@@ -1,4 +1,4 @@
-"""From the best table to classes: each by itself goes further down where all of its parts hold."""
+"""Partial domains: each class of the best table is specialized further if all of its parts hold."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS
 from anonymizer.algorithms.lattice.recode import TUPLES
-from anonymizer.algorithms.mondrian.partition import MEMBERS
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.privacyfrost.columns import Searched
 from anonymizer.algorithms.privacyfrost.rules import judged_by
 from anonymizer.algorithms.privacyfrost.search import DEPTHS, STATE
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, work
-from anonymizer.plan import Loop, Stage, Step
 from anonymizer.policy import Policy
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Loop, Stage, Step
 
 DIVIDED = work("divided_classes")
 OPEN = work("open_classes")

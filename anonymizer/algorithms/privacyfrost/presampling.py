@@ -1,28 +1,31 @@
-"""Pre-sampling (Kiyomoto and Miyake 2014, §5.1): rows that few are like are left out first."""
+"""Pre-sampling (Kiyomoto and Miyake 2014, §5.1): rows of small classes are suppressed first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.algorithms.prepare import CODED, SNAPSHOT
+from anonymizer.algorithms.encode import CODED
 from anonymizer.algorithms.privacyfrost.columns import Searched
-from anonymizer.compile import Sql, lit
+from anonymizer.compile import Sql, Table, lit
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy, PrivacyFrost
+from anonymizer.steps import Guard, Row, Stage, Step
 
 
-def presampling_stages(policy: Policy, columns: Sequence[Searched]) -> tuple[Stage, ...]:
+def presampling_stages(
+    policy: Policy, columns: Sequence[Searched], everything: Table
+) -> tuple[Stage, ...]:
     """Stages that take the isolated rows out of `coded`, where there can be any.
 
-    They count as suppressed; more than the limit stops the run before it begins to search.
+    They count as suppressed, with those of `everything` that NULLs left out; more than the limit
+    stops the run before it begins to search.
     """
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)
     if options.presampling_k < 2:
         return ()
     context = {
-        "snapshot": SNAPSHOT,
+        "everything": everything,
         "coded": CODED,
         "domains": [a.domain for a in columns],
         "attributes": list(columns),

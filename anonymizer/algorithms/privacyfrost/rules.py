@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anonymizer.algorithms.protections import column_rules
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, Table, join, lit, work
 from anonymizer.policy import Policy
-from anonymizer.privacy import merge_layers
+from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.rule import size_layer
-from anonymizer.profile import Sensitive
+from anonymizer.source.profile import Sensitive
+from anonymizer.source.roles import Roles
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one sensitive column asks of every group that some keys tell apart."""
+    """The rules of one sensitive column for every group, identified by keys."""
 
     column: Sensitive
     dense: bool
@@ -35,7 +35,7 @@ class Judged:
         return lit(self.column.index)
 
     def held(self, stage: int) -> Sql:
-        """What its rules, and those of the columns before it, leave of the candidates."""
+        """The candidates that satisfy its rules and those of the columns before it."""
         return Sql(f"held_{stage}_{self.column.index}")
 
     @property
@@ -53,7 +53,7 @@ class Judged:
 
 
 def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[Judged, ...]:
-    """The rules of all sensitive columns that have any, over groups told apart by `keys`."""
+    """The rules of all sensitive columns that have any, over groups identified by `keys`."""
     made = []
     for column in roles.sensitive:
         rules = column_rules(policy, column)

@@ -1,4 +1,4 @@
-"""The search: pre-computation, top-down steps, and the way out through tables that do not hold."""
+"""The search: pre-computation, top-down steps, and the escape through tables that do not hold."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.lattice.recode import TUPLES
 from anonymizer.algorithms.privacyfrost.columns import Searched
 from anonymizer.algorithms.privacyfrost.rules import Judged, judged_by
-from anonymizer.algorithms.roles import Roles
 from anonymizer.compile import Sql, lit, work
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.plan import Guard, Row, Stage, Step
 from anonymizer.policy import Policy, PrivacyFrost
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Guard, Row, Stage, Step
 
 DEPTHS = work("search_depths")
 BASE = work("search_base")
@@ -65,7 +65,7 @@ def search_context(
 def search_stages(
     policy: Policy, columns: Sequence[Searched], context: dict[str, Any]
 ) -> tuple[Stage, ...]:
-    """Stages that write `search_state` (the best table) and `search_trail` (what was looked at).
+    """Stages that write `search_state` (the best table) and `search_trail` (the record).
 
     One statement goes through all steps; every step scores and judges all of its tables at once.
     Scores, their ties and the order of the columns decide exactly: decimals, whole numbers, ranks.

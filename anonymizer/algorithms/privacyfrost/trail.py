@@ -1,4 +1,4 @@
-"""What a search tells of itself: the tables it looked at, and the one it ended with. No values."""
+"""The record of a search: the tables it considered, and the one it chose. No values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 from anonymizer.algorithms.compiled import Finding
 from anonymizer.algorithms.privacyfrost.columns import Searched
-from anonymizer.algorithms.roles import Roles
-from anonymizer.plan import Row, Step
+from anonymizer.contract.coarse import coarse
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Row, Step
 
 
 def findings(
@@ -70,4 +71,6 @@ def _published(columns: Sequence[Searched]) -> Callable[[list[Row]], Any]:
 
 
 def _number(score: Decimal) -> int | float:
-    return int(score) if score == score.to_integral_value() else float(score)
+    """The score, rounded for publication: it depends on rows that may not be published."""
+    told = coarse(float(score))
+    return int(told) if told.is_integer() else told

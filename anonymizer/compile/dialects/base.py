@@ -1,9 +1,9 @@
 """From the SQL of the templates (DuckDB's) to that of another engine, or an error.
 
-A text is parsed, rewritten by small transforms of the tree, printed, parsed again as the target's
-SQL, and compared with a list of what is known to mean the same there. What is not on the list
-raises: a printer that knows no translation prints the source's words, and an engine that happens to
-accept them may mean something else.
+A statement is parsed, rewritten by small transforms of the tree, printed, parsed again as the
+target's SQL, and checked against an allow-list of constructs with the same meaning there. Anything
+else raises an error: a printer without a translation prints the source's SQL unchanged, and the
+target may accept it with another meaning.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Dialect:
     def translate(self, text: str, *, pretty: bool = False) -> tuple[str, ...]:
         """The statements that do what `text` does; `MARK` stands for the run's schema.
 
-        Raises `TemplateError` for what is not known to mean the same.
+        Raises `TemplateError` for constructs that are not on the allow-list.
         """
         return _translated(self, text, pretty)
 

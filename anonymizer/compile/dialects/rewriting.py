@@ -1,4 +1,4 @@
-"""Rewriting a tree from its leaves up: a node is looked at when its parts are what they will be."""
+"""Rewriting a tree bottom-up: a node is rewritten after its children."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rewrite: TypeAlias = "Callable[[exp.Expr], exp.Expr]"
 def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:
     """Apply all rewrites to every node, children before parents.
 
-    (`exp.Expr.transform` goes from the root down and does not look into what it replaced.)
+    (`exp.Expr.transform` works top-down and does not visit the nodes that it inserted.)
     """
     for node in reversed(list(tree.walk(bfs=False))):
         made = node

@@ -1,7 +1,7 @@
-"""Checks across the parts of a policy. All run, and all that they find is raised at once.
+"""Checks across the parts of a policy. All of them run, and their problems are raised together.
 
-Where some part is broken already, the checks that read it are left out, so that one mistake is
-not reported twice in different words; all others still run on what remains.
+If a part is invalid already, the checks that read it are skipped, so that one mistake is
+not reported twice in different words; all other checks still run.
 """
 
 from __future__ import annotations

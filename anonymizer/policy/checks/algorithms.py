@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import Lgb, Msb
-from anonymizer.policy.builders import Divisor
+from anonymizer.policy.builders import Divisor, Taxonomy
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
-
-OVER_HIERARCHIES = ("full_domain", "privacyfrost", "geneir")
-"""Algorithms that climb or descend hierarchies, one per quasi-identifier."""
 
 EXAMPLES = {
     "numeric": "hierarchy: {builder: cardinality}",
@@ -24,15 +21,15 @@ EXAMPLES = {
 
 
 def quasi_needed(policy: Policy) -> Iterator[Problem]:
-    """All but msb generalize quasi-identifiers."""
-    if policy.columns and not policy.quasi and policy.algorithm.name != "msb":
+    """All but those that separate sensitive values generalize quasi-identifiers."""
+    if policy.columns and not policy.quasi and policy.algorithm.values_in != "group":
         said = f"has no quasi column, and {policy.algorithm.name} has nothing to generalize"
         yield Problem("columns", said, hint="give the columns that others may know role: quasi")
 
 
 def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
     """No hierarchy is made up where the algorithm publishes its nodes."""
-    if policy.algorithm.name not in OVER_HIERARCHIES:
+    if not policy.algorithm.over_levels:
         return
     for name in policy.quasi:
         column = policy.columns[name]
@@ -47,15 +44,19 @@ def levels_nest(policy: Policy) -> Iterator[Problem]:
 
     (privacyfrost and geneir look at the levels that were built, and refuse what does not nest.)
     """
-    whole = policy.algorithm.name in OVER_HIERARCHIES
+    whole = policy.algorithm.over_levels
     for name, column in policy.columns.items():
         spec = column.hierarchy
-        if not isinstance(spec, Divisor) or spec.mode != "independent":
+        if isinstance(spec, Divisor) and spec.mode == "independent":
+            option, allowed, hint = "mode", "chain", "mode: chain"
+        elif isinstance(spec, Taxonomy) and not spec.nested:
+            option, allowed, hint = "nested", "true", "another hierarchy"
+        else:
             continue
         if column.role == "sensitive" or not whole:
             said = "has levels that need not nest, and only full_domain publishes whole levels"
-            hint = "mode: chain, or algorithm: {name: full_domain}"
-            yield Problem(column_path(name, "hierarchy", "mode"), said, "chain", hint)
+            hint += ", or algorithm: {name: full_domain}"
+            yield Problem(column_path(name, "hierarchy", option), said, allowed, hint)
 
 
 def refine(policy: Policy) -> Iterator[Problem]:
@@ -97,7 +98,7 @@ def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
 def persons_clustered(policy: Policy) -> Iterator[Problem]:
     """The person clusterings close a cluster when an identity-reserved model holds."""
     name = policy.algorithm.name
-    if name in ("danonyir", "geneir") and not policy.privacy.identity_reserved:
+    if policy.algorithm.clusters_persons and not policy.privacy.identity_reserved:
         yield Problem(
             "privacy",
             f"names no identity-reserved guarantee, which {name} needs",

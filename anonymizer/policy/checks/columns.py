@@ -121,6 +121,6 @@ def order_of_categories(name: str, column: Column, kind: str) -> Iterator[Proble
     rule = column.protect.t_closeness if column.protect is not None else None
     if rule is not None and rule.distance == "ordered" and kind == "categorical":
         path = column_path(name, "protect", "t_closeness", "distance")
-        # a hierarchy groups values; the order of its leaves is not in a release to be judged by
+        # a hierarchy only groups values; a release does not show the order of its leaves
         hint = NO_STRUCTURE if column.hierarchy is None else "distance: hierarchical, or equal"
         yield Problem(path, "ordered needs an order, which categories lack", hint=hint)

@@ -55,7 +55,7 @@ def person_options(policy: Policy) -> Iterator[Problem]:
 
 def semi_sensitive(policy: Policy) -> Iterator[Problem]:
     """Only lgb treats single cells as sensitive."""
-    if policy.algorithm.name == "lgb":
+    if policy.algorithm.values_in == "bucket":
         return
     for name in policy.semi_sensitive:
         said = f"is not supported by {policy.algorithm.name}: cells are protected one by one by lgb"

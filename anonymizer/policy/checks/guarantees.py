@@ -1,4 +1,4 @@
-"""Checks of what is promised: something at all, and everything that a promise builds on."""
+"""Checks of guarantees: at least one is required, and its prerequisites are met."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def levels(policy: Policy) -> Iterator[Problem]:
         yield Problem("privacy.level_l", said, hint=PAPER_LEVELS)
     for name, protect in leveled.items():
         path = column_path(name, "protect", "levels")
-        if policy.algorithm.name != "msb":
+        if policy.algorithm.values_in != "group":
             said = f"is not supported by {policy.algorithm.name}"
             yield Problem(path, said, hint="algorithm: {name: msb}")
         if level_l is not None:

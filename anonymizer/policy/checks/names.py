@@ -1,4 +1,4 @@
-"""Checks of published names: generated names that meet a source column's, and renames."""
+"""Checks of published names: renames, and generated names that clash with source columns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def collisions(policy: Policy) -> Iterator[Problem]:
-    """What the policy alone tells of names that meet."""
+    """Name clashes that follow from the policy alone."""
     yield from _unknown_renames(policy, {one.name for one in published_names(policy)})
     yield from clashes(policy)
     yield from _msb_tables(policy)
 
 
 def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[Problem]:
-    """No two published columns have one name; `kinds` tell which names typed cells have."""
+    """Published columns have different names; `kinds` determine the names of typed cells."""
     published = list(published_names(policy, kinds))
     yield from _reserved(policy, published)
     first: dict[str, PublishedName] = {}
@@ -76,7 +76,7 @@ def _unknown_renames(policy: Policy, known: set[str]) -> Iterator[Problem]:
 
 def _msb_tables(policy: Policy) -> Iterator[Problem]:
     """Where every sensitive column has a table, one may be called as the manifest table is."""
-    if policy.algorithm.name != "msb":
+    if policy.algorithm.values_in != "group":
         return
     for name in policy.sensitive:
         if name.casefold() == "manifest":

@@ -1,4 +1,4 @@
-"""Checks of where the release goes, and of what is remembered between releases."""
+"""Checks of the release's target, the ledger and `republish`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
+from anonymizer.policy.algorithms import Mondrian
 from anonymizer.policy.paths import column_path
+from anonymizer.policy.publish import Publish
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
 
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
+FORMAT = Publish().storage
 
 
 def place(policy: Policy) -> Iterator[Problem]:
@@ -31,6 +34,9 @@ def place(policy: Policy) -> Iterator[Problem]:
             "holds a password, and a policy never holds a secret",
             hint="the engine's own password file or environment variable",
         )
+    if publish.database is None and publish.storage != FORMAT:
+        said = "is the format of a file, and the release goes into none of its own"
+        yield Problem("publish.storage", said, hint="publish: {database: release.duckdb}")
     if publish.grant_select is not None and policy.engine != "postgres":
         said = f"is a Postgres grant, and the engine is {policy.engine}"
         yield Problem("publish.grant_select", said, hint="engine: postgres")
@@ -40,7 +46,7 @@ def place(policy: Policy) -> Iterator[Problem]:
         yield Problem(
             "publish.name",
             "is the name of the source table itself",
-            hint="another name, or publish: {replace_source: true}",
+            hint="another name or publish.schema, or publish: {replace_source: true}",
         )
     for path, other in (("ledger", policy.ledger), ("source.file", source.file)):
         if other is None or publish.database is None:
@@ -63,7 +69,10 @@ def _is_source(policy: Policy) -> bool:
     parts = [part.casefold() for part in policy.source.parts]
     if not parts or parts[-1] != policy.publish.name.casefold():
         return False
-    return len(parts) == 1 or parts[-2] == policy.publish.schema_.casefold()
+    # a bare name is looked for in the engine's own schema first
+    usual = "public" if policy.engine == "postgres" else "main"
+    schema = parts[-2] if len(parts) > 1 else usual
+    return schema == policy.publish.schema_.casefold()
 
 
 def remembering_engine(policy: Policy) -> Iterator[Problem]:
@@ -92,7 +101,7 @@ def continued(policy: Policy) -> Iterator[Problem]:
     if policy.publish.replace_source:
         said = "cannot stand beside publish.replace_source: who is replaced cannot be found again"
         yield Problem("republish", said, hint="publish: {database: release.duckdb}")
-    if policy.algorithm.name != "mondrian":
+    if not isinstance(policy.algorithm, Mondrian):
         said = f"is made of classes of its own, not of those of {policy.algorithm.name}"
         yield Problem("republish", said, allowed="algorithm: {name: mondrian}")
     elif not policy.algorithm.strict:

@@ -49,6 +49,12 @@ def materialize(df, con):
     pass
   {%- endcall %}
 
+  {#- anything but `published` stops the model here: an exception in Python would be a traceback -#}
+  {%- set outcome = run_query("select getvariable('anonymizer_outcome')").columns[0].values()[0] -%}
+  {%- if outcome != "published" -%}
+    {%- do exceptions.raise_compiler_error(outcome or "nothing was published") -%}
+  {%- endif -%}
+
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {%- do apply_grants(target_relation, config.get("grants"), should_revoke=True) -%}
   {%- do persist_docs(target_relation, model) -%}

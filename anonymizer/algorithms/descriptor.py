@@ -1,0 +1,87 @@
+"""The descriptor of an algorithm: everything about it that the package needs, except its options.
+
+The package of an algorithm has an attribute `ALGORITHM`, which the registry discovers. What the
+policy layer needs (where values are published, whether hierarchies are needed) is in the class of
+the options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from anonymizer.policy import Policy
+from anonymizer.policy.algorithms import AlgorithmOptions
+from anonymizer.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from anonymizer.algorithms.compiled import Compiled
+    from anonymizer.source.profile import TableProfile
+    from anonymizer.source.roles import Roles
+
+Compiler: TypeAlias = "Callable[[Policy, TableProfile, Roles], Compiled]"
+Lacking = Mapping[str, tuple[str, str]]
+"""Engine to why something is not there, and what to use instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """An option that some engine lacks."""
+
+    option: str
+    value: object | None = None
+    """The unsupported value; by default any non-empty value."""
+    lacking: Lacking = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """As the table of the documentation names it."""
+        return f"`{self.option}`" if self.value is None else f"`{self.option}: {self.value}`"
+
+    def asked_by(self, options: AlgorithmOptions) -> bool:
+        found = getattr(options, self.option, None)
+        return bool(found) if self.value is None else found == self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Algorithm:
+    """One algorithm that a policy can name."""
+
+    options: type[AlgorithmOptions]
+    compiler: str
+    """`module:function` of what compiles a policy, which is imported when it is needed."""
+    towards: frozenset[str]
+    """The guarantees that it works towards: their families, or the names of their fields."""
+    distances: frozenset[str] = frozenset()
+    """The distances of t-closeness that it can judge."""
+    merges_persons: bool = False
+    """Whether it takes a person whose rows differ as one unit."""
+    words: str
+    """What it does, for readers of a report."""
+    attacks: tuple[str, ...]
+    """Attacks that its releases do not stop."""
+    note: str = ""
+    """A note beside its name in the table of engines."""
+    lacking: Lacking = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.options.algorithm()
+
+    @property
+    def compile(self) -> Compiler:
+        """From a policy and the description of its source to stages and a layout."""
+        return cast("Compiler", resolve_name(self.compiler))
+
+    def works_towards(self, guarantee: Guarantee) -> bool:
+        return not self.towards.isdisjoint((guarantee.family, guarantee.option))
+
+
+def lacking(reason: str) -> Lacking:
+    """Neither on Postgres nor on Spark, for this reason."""
+    return dict.fromkeys(
+        ("postgres", "spark"), (reason, "algorithm: {name: mondrian}, or engine: duckdb")
+    )

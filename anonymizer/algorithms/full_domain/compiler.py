@@ -1,0 +1,125 @@
+"""The algorithm `full_domain`: compiles the release of the lattice node with least loss."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.encode import (
+    PERSONS,
+    coded_stages,
+    domain_steps,
+    packed_units_step,
+    person_stages,
+    tuple_keys,
+)
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.lattice.judging import (
+    JUDGED,
+    Judged,
+    judge_stages,
+    judged_columns,
+    lattice_context,
+)
+from anonymizer.algorithms.lattice.packing import packing
+from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
+from anonymizer.algorithms.lattice.recode import climbed, recode_steps, tuple_steps
+from anonymizer.algorithms.lattice.search import search_stages
+from anonymizer.algorithms.lattice.shape import lattice_size, refuse_large
+from anonymizer.algorithms.partition.partition import MEMBERS
+from anonymizer.algorithms.protections import protections
+from anonymizer.compile import Sql, ident
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Guard, Note, Row, Stage, Step
+
+
+def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Find the optimum of the lattice and publish it.
+
+    Raises PolicyError for a lattice that is too large to search.
+    """
+    refuse_large(profile.shapes)
+    context, columns, stages = lattice_stages(policy, profile, roles)
+    found = (
+        *stages,
+        _none_holds(policy, context),
+        Step("the optimum", "lattice/optimum.sql.j2", context),
+        Note(
+            Step(
+                "levels of the optimum", "lattice/chosen.sql.j2", context | {"named": _named(roles)}
+            )
+        ),
+        *judge_stages(context, columns),
+        Step("units of published classes", "lattice/members.sql.j2", context),
+        Step("levels of classes", "lattice/class_levels.sql.j2", context),
+        *recoded_cells(roles, policy.publish.cells),
+    )
+    layout, expressions = published(policy, roles, {})
+    persons = PERSONS if policy.person is not None else None
+    keys = tuple(tuple_keys(roles))
+    return Compiled(found, Assembly(expressions, keys, persons=persons), layout)
+
+
+def lattice_stages(
+    policy: Policy, profile: TableProfile, roles: Roles, *, pruned: bool = True
+) -> tuple[dict[str, object], tuple[Judged, ...], tuple[Stage, ...]]:
+    """Stages that judge the nodes, all of them without `pruned`, and what they are made with."""
+    packed = packing(profile.shapes)
+    keys = tuple_keys(roles)
+    columns = judged_columns(policy, roles)
+    context = lattice_context(policy, roles, packed, columns)
+    context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS}
+    _, rule_stages = protections(policy, roles, keys)
+    if policy.suppression_limit:
+        # what the whole table breaks, it can hold without some of its rows
+        rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
+    size = lattice_size(profile.shapes)
+    return (
+        context,
+        columns,
+        (
+            *domain_steps(roles),
+            *coded_stages(policy, roles, numbered=False, packed=True),
+            *person_stages(policy, roles, keys),
+            enough_units(policy, least_class(policy)),
+            packed_units_step(policy, roles),
+            *rule_stages,
+            *recode_steps(policy, roles),
+            *tuple_steps(policy, roles, packed, keys),
+            *search_stages(context, columns, pruned=pruned, size=size),
+        ),
+    )
+
+
+def _named(roles: Roles) -> list[tuple[Sql, Sql]]:
+    """The levels of a node under the names they have among the measures."""
+    return [(a.level, ident(f"level.{a.attribute.column}")) for a in climbed(roles)]
+
+
+def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
+    unit = "persons" if policy.person is not None else "rows"
+
+    def explain(row: Row) -> Problem:
+        nodes, judged, allowed = row
+        if allowed < 0:
+            return Problem(
+                "suppression_limit",
+                f"is passed by {-allowed:,} {unit} before any node is judged: those that"
+                " `nulls: suppress` leaves out",
+                hint="raise suppression_limit, or let NULLs be a value: nulls: own_class",
+            )
+        return Problem(
+            "privacy",
+            f"holds at no node of the lattice ({nodes:,} nodes, {judged:,} judged, the others"
+            f" settled by them), with {allowed:,} {unit} to suppress at most",
+            hint="raise suppression_limit, or weaken the guarantees",
+        )
+
+    return Guard(
+        Step("a node that holds", "lattice/none_holds.sql.j2", context), explain, GuaranteeError
+    )
+
+
+__all__ = ["JUDGED", "compile_full_domain", "lattice_stages"]

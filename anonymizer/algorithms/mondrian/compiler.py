@@ -1,0 +1,86 @@
+"""The algorithm `mondrian`: from policy and profile to stages, assembly and layout."""
+
+from __future__ import annotations
+
+from anonymizer.algorithms.cells import cell_steps
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.encode import (
+    PERSONS,
+    coded_stages,
+    domain_steps,
+    packed_units_step,
+    person_stages,
+    tuple_keys,
+    units_step,
+)
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
+from anonymizer.algorithms.partition.refine import refine_steps
+from anonymizer.algorithms.persons.feasible import feasibility
+from anonymizer.algorithms.persons.rules import holding_steps, person_rules
+from anonymizer.algorithms.persons.units import extent_steps
+from anonymizer.algorithms.population import population_rules, population_stages
+from anonymizer.algorithms.protections import column_rules, protections
+from anonymizer.compile import Sql
+from anonymizer.policy import Mondrian, Policy
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Stage
+
+
+def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
+    """Whether a rule compares a class with the whole table.
+
+    Such rules refuse most cuts of most classes, so what else a cut narrows is seldom cashed in by
+    later cuts: at t = 0.2 the attribute that is cut is the better guide (NCP 0.453 against 0.461).
+    """
+    return any(rule.relative for column in roles.sensitive for rule in column_rules(policy, column))
+
+
+def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
+    """Codes, units, the partitioning under every rule, and the cells of its classes."""
+    options = policy.algorithm
+    assert isinstance(options, Mondrian)
+    assert profile.rows is not None
+    persons = person_rules(policy, roles)
+    k = max(least_class(policy), persons.least)
+    together = options.strict and not policy.merge_person_rows
+    if together:
+        keys, units = tuple_keys(roles), packed_units_step(policy, roles)
+    else:
+        # rows with equal values may part, so every row (person) is a unit of its own
+        keys = [Sql("person")] if policy.person is not None else [Sql("row_id")]
+        units = units_step(policy, keys, [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi])
+    extents, extent_stages = extent_steps(policy, roles)
+    rules, rule_stages = protections(policy, roles, keys)
+    population = population_rules(policy, roles, extents)
+    how = Partitioning(
+        k=k,
+        split=options.split,
+        strict=options.strict,
+        protections=rules,
+        compare=1 if _judged_by_distribution(policy, roles) else options.compare,
+        persons=persons,
+        population=population,
+    )
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        *coded_stages(policy, roles, numbered=not options.strict, packed=together),
+        *person_stages(policy, roles, keys if together else None),
+        enough_units(policy, k),
+        units,
+        *extent_stages,
+        *rule_stages,
+        *holding_steps(policy, persons, keys, PERSONS),
+        *feasibility(policy, persons),
+        *population_stages(population),
+        *partition_stages(
+            roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
+        ),
+        *refine_steps(roles.quasi, k, options.refine),
+        *cell_steps(roles.quasi, policy.publish.cells, extents),
+    )
+    layout, columns = published(policy, roles, {})
+    numbers = PERSONS if policy.person is not None else None
+    return Compiled(stages, Assembly(columns, tuple(keys), persons=numbers), layout)

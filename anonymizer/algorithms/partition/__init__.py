@@ -1,0 +1,1 @@
+"""Top-down partitioning, shared by all algorithms that cut classes."""

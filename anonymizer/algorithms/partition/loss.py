@@ -1,0 +1,116 @@
+"""The gain of a cut, as SQL over the columns of `mondrian/_cuts.sql.j2`.
+
+gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), where the loss of a side is the normalized certainty
+penalty (Xu et al. 2006) of the attribute that is cut, as it will be published:
+an interval's share of the domain, a hierarchy node's share of the leaves, a set's share of the
+domain's values; 0 for a single value. An interval that mixes with NULL counts NULL as one more
+value of the domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anonymizer.compile import Sql, join, lit
+from anonymizer.source.profile import Attribute, Level
+
+
+def by_kind(
+    attributes: Sequence[Attribute], expression: Callable[[str], str], which: str = "attribute"
+) -> str:
+    """CASE over the attribute's way of being published: `range`, `set` or `node`."""
+    groups: dict[str, list[int]] = {}
+    for attribute in attributes:
+        groups.setdefault(shape(attribute), []).append(attribute.index)
+    whens = " ".join(
+        f"when {which} in ({join([lit(i) for i in members])}) then {expression(kind)}"
+        for kind, members in groups.items()
+    )
+    return f"case {whens} end"
+
+
+def shape(attribute: Attribute) -> str:
+    """How its cells are published: ordered kinds as ranges, categories as nodes or sets."""
+    if attribute.ordered:
+        return "range"
+    return "node" if attribute.height else "set"
+
+
+def _range(width: str, mixed: str, size: str = "size") -> str:
+    return f"case when {mixed} then ({width} * ({size} - 1) + 1) / {size} else {width} end"
+
+
+def _set(count: str) -> str:
+    return f"case when {count} > 1 then {count} / cast(size as double) else 0 end"
+
+
+def _node(levels: Sequence[Level], low: str, high: str, low_code: str, high_code: str) -> str:
+    whens = " ".join(
+        f"when {low}{level.a} = {high}{level.a} then {high}{level.z}" for level in levels
+    )
+    return f"case when {low_code} = {high_code} then 0 {whens} else 1 end"
+
+
+def _whole(levels: Sequence[Level]) -> dict[str, str]:
+    return {
+        "range": _range("coalesce(last_share - first_share, 0)", "first_code = 0"),
+        "set": _set("values_all"),
+        "node": _node(levels, "first_", "last_", "first_code", "last_code"),
+    }
+
+
+def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
+    """The loss of a cell between its places `l` and `h` in the domain.
+
+    `different`: of a set how many values it has, of a range 1 where it mixes with NULL.
+    """
+    losses = {
+        "range": _range("coalesce(h.share - l.share, 0)", "different > 0", "l.size"),
+        "set": "different / cast(l.size as double)",
+        "node": _node(levels, "l.", "h.", "low", "high"),
+    }
+    return Sql(by_kind(attributes, losses.__getitem__, "e.attribute"))
+
+
+def merit_sql(attributes: Sequence[Attribute]) -> Sql:
+    """By what cuts are ranked: their gain by the root of the rows they take, of the smaller half.
+
+    Where a range is cut, a thin slice that gains much goes before the middle: fewer rows are left
+    over in classes that are too small to be cut again. Categories gain by the rows of the class.
+    """
+    weights = {"range": "least(kept_left, n_all - kept_left)", "set": "n_all", "node": "n_all"}
+    weight = by_kind(attributes, weights.__getitem__)
+    return Sql(f"cast(gain / sqrt({weight}) as decimal(18, 8))")
+
+
+def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
+    """What it saves to part one value of a category, neither the first nor the last, from the rest.
+
+    The value itself is published exactly. The rest becomes a smaller set; its node stays.
+    """
+    whole = _whole(levels)
+    rest = {"range": whole["range"], "set": _set("(values_all - 1)"), "node": whole["node"]}
+    return Sql(
+        f"n_all * {by_kind(attributes, whole.__getitem__)}"
+        f" - (n_all - n) * {by_kind(attributes, rest.__getitem__)}"
+    )
+
+
+def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
+    """What a cut below `code` of one attribute saves, in whole cells of that attribute."""
+    whole = _whole(levels)
+    left = {
+        "range": _range("coalesce(share - first_share, 0)", "first_code = 0 and code > 0"),
+        "set": _set("values_left"),
+        "node": _node(levels, "first_", "", "first_code", "code"),
+    }
+    right = {
+        "range": "coalesce(last_share - next_share, 0)",
+        "set": _set("(values_all - values_left)"),
+        "node": _node(levels, "next_", "last_", "next_code", "last_code"),
+    }
+    return Sql(
+        f"n_all * {by_kind(attributes, whole.__getitem__)}"
+        f" - n_left * {by_kind(attributes, left.__getitem__)}"
+        f" - (n_all - n_left) * {by_kind(attributes, right.__getitem__)}"
+    )

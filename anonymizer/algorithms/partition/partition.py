@@ -1,0 +1,233 @@
+"""The stages that partition units into classes: one recursive statement, or a driven loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.loss import (
+    cell_loss_sql,
+    gain_sql,
+    merit_sql,
+    shape,
+    single_gain_sql,
+)
+from anonymizer.algorithms.partition.words import fold
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.source.profile import Attribute, Level
+from anonymizer.steps import Loop, Stage, Step
+
+if TYPE_CHECKING:
+    from anonymizer.algorithms.persons.rules import PersonRules
+    from anonymizer.algorithms.population import PopulationRules
+
+MEMBERS = work("members")
+OPEN = work("open_units")
+CHOSEN = work("chosen_cuts")
+POSITIONS = work("positions")
+
+AT_ONCE = 500_000
+"""Open units that one recursive statement cuts up when the policy leaves it open; while there are
+more, every level is a statement of its own, which spills better and shares work out better."""
+BITS = 63
+"""Bits of a number that stays positive."""
+MANY_VALUES = 256
+"""Values of an attribute in a class beyond which rules do not judge every cut: that would take as
+many steps as there are cuts times sensitive values."""
+STRETCHES = 128
+"""Equal parts of the rows of such a class, of each of which the best cut is judged."""
+FEWER_STRETCHES = 32
+"""The same under rules that look at whole histograms, which cost most."""
+
+
+ONE_CLASS = Sql("1")
+GAIN = Sql("cast(gain as decimal(18, 8))")
+"""Cuts by what they save, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """The rules of one sensitive column, as the template of the cuts needs them."""
+
+    index: int
+    cells: Table
+    reference: Table
+    dense: bool
+    layers: tuple[tuple[tuple[str, Sql], ...], ...]
+    holds: Sql
+    distinct: int = 0
+    """Least number of different values, if that is the only rule; else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """The parameters of a partitioning, besides the units."""
+
+    k: int
+    split: Literal["loss", "median"]
+    strict: bool
+    protections: tuple[Protection, ...] = ()
+    plain: bool = False
+    """Whether cuts are ranked by what they save and nothing else, as suits large parts."""
+    compare: int = 4
+    """Best cuts of a class, of different attributes, that are compared over all attributes (cuts
+    by loss only, and not where rules on persons judge their halves one by one)."""
+    persons: PersonRules | None = None
+    """Rules on persons that both halves of a cut have to hold."""
+    population: PopulationRules | None = None
+    """Models that compare both halves of a cut with a population."""
+    first_class: Sql = ONE_CLASS
+    """Class of a unit before the first cut: the first position of its part."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether rules have to judge the halves of a cut beyond running sums."""
+        return self.population is not None or bool(self.persons and self.persons.rules)
+
+
+def levels_of_loss(rows: int, k: int) -> int:
+    """Levels after which a class is cut in the middle: no loop peels values off for long."""
+    return 2 * math.ceil(math.log2(max(rows / k, 2))) + 8
+
+
+def partition_stages(
+    attributes: Sequence[Attribute],
+    how: Partitioning,
+    rows: int,
+    loop: Literal["auto", "recursive", "driven"] = "auto",
+) -> tuple[Stage, ...]:
+    """Stages that write `members` (unit, class_id) from `units`."""
+    levels = tuple(
+        Level(j) for j in range(1, max((a.height for a in attributes if _node(a)), default=0) + 1)
+    )
+    context = _context(attributes, levels, how, rows)
+    stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
+    if not how.judged and (loop == "recursive" or (loop == "auto" and rows <= AT_ONCE)):
+        stages.append(Step("partition", "mondrian/partition.sql.j2", context))
+        return tuple(stages)
+    at_once = not how.judged and loop == "auto"
+    until = "many_open" if at_once else "open_classes"
+    stages += [
+        Step("first classes", "mondrian/open.sql.j2", context),
+        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        *_matched(how),
+        Loop(
+            "partition",
+            (
+                *_choice(how, context),
+                Step("close classes", "mondrian/close_classes.sql.j2", context),
+                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                *_narrowed(how, context),
+            ),
+            until=Step("open classes", f"mondrian/{until}.sql.j2", context),
+            at_most=rows,
+            asked_first=at_once,
+        ),
+    ]
+    if at_once:
+        stages.append(Step("cut up the rest", "mondrian/cut_up.sql.j2", context))
+    return tuple(stages)
+
+
+def _choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
+    if how.persons is not None and how.judged:
+        from anonymizer.algorithms.partition.judged import judged_choice
+
+        return judged_choice(how.persons, how.population, context)
+    return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
+
+
+def _matched(how: Partitioning) -> Sequence[Step]:
+    if how.population is None:
+        return ()
+    from anonymizer.algorithms.population import first_within
+
+    return (first_within(how.population, how.first_class),)
+
+
+def _narrowed(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
+    if how.population is None:
+        return ()
+    from anonymizer.algorithms.population import narrow_steps
+
+    return narrow_steps(how.population, context)
+
+
+def _node(attribute: Attribute) -> bool:
+    return shape(attribute) == "node"
+
+
+def _context(
+    attributes: Sequence[Attribute], levels: Sequence[Level], how: Partitioning, rows: int
+) -> Mapping[str, Any]:
+    k = lit(how.k)
+    by_loss = how.split == "loss"
+    compare = how.compare if by_loss and not how.judged else 1
+    words = fold([a for a in attributes if compare > 1 and shape(a) == "set"])
+    # the extents of both halves are known where they are weighed: what has one value is left out
+    # of the histograms below
+    narrowed = compare > 1 and max(a.index for a in attributes) < BITS
+    several_bits = {a.index: lit(1 << a.index) for a in attributes} if narrowed else {}
+    singles = [a.index for a in attributes if how.strict and by_loss and shape(a) != "range"]
+    if how.strict:
+        admissible = f"n_left >= {k} and n_all - n_left >= {k}"
+        if how.split == "median":
+            admissible += " and 2 * n_left >= n_all and 2 * (n_left - n) < n_all"
+        before_last = " and code < last_code"
+    else:
+        # the lower half, rounded up, goes left; rows equal to the median go to either side
+        admissible = f"floor(n_all / 2) >= {k} and 2 * n_left >= n_all and 2 * (n_left - n) < n_all"
+        before_last = ""
+    large = any(a.distinct > MANY_VALUES for a in attributes)
+    counting = all(p.distinct for p in how.protections)
+    return {
+        "attributes": tuple(attributes),
+        "levels": tuple(levels),
+        "level_of": level_column,
+        "domains": [a.domain for a in attributes],
+        "positions": POSITIONS,
+        "units": UNITS,
+        "open": OPEN,
+        "at_once": AT_ONCE,
+        "chosen": CHOSEN,
+        "members": MEMBERS,
+        "cells": [p.cells for p in how.protections],
+        "references": [p.reference for p in how.protections],
+        "protections": how.protections,
+        "first_class": how.first_class,
+        "k": how.k,
+        "split": how.split,
+        "relaxed": not how.strict,
+        # cuts by loss compare attributes, and rules judge halves: neither stops at the widest
+        "in_the_middle": not by_loss and how.strict and not how.protections and not how.judged,
+        "admissible": Sql(admissible + before_last),
+        "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
+        # a cut that is refused leaves large halves as well, so nothing is said for thin slices
+        "merit": GAIN if how.plain or how.judged else merit_sql(attributes),
+        "singles": singles,
+        "thinned": bool(how.protections) and by_loss and how.strict and large,
+        "many_values": MANY_VALUES,
+        "stretches": STRETCHES if counting else FEWER_STRETCHES,
+        "single_gain": single_gain_sql(attributes, levels),
+        "cell_loss": cell_loss_sql(attributes, levels),
+        "shape": shape,
+        "words": words.columns,
+        "sizes": words.sizes,
+        "folded": words.folded,
+        "compare": compare,
+        "several_bits": several_bits,
+        "loss_levels": levels_of_loss(rows, how.k),
+        "state": Sql("partition"),
+        "state_cuts": Sql("cuts"),
+    }
+
+
+def level_column(attribute: Attribute, level: Level, which: Literal["a", "z"]) -> Sql:
+    """Ancestor or share at a level; above its root an attribute stays at the root."""
+    if not _node(attribute):
+        return Sql("0")
+    own = Level(min(level.number, attribute.height))
+    return own.a if which == "a" else own.z

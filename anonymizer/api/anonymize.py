@@ -1,0 +1,158 @@
+"""Anonymize a frame in one call: roles as lists of columns, everything else as in a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anonymizer.api.calls import run
+from anonymizer.api.frames import alone, kind_of, rows_of, standing
+from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.policy.suggest import closest
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
+    from anonymizer.process.seed import Seed
+    from anonymizer.release.published import Release
+
+TABLE = "frame"
+
+Columns = Sequence[str] | Mapping[str, Mapping[str, Any]]
+"""Names of columns, or names with further options as in a policy's `columns`."""
+
+
+_COLUMNS = 'names, as in ["age", "zip"], or names with options, as in {"zip": {"kind": ...}}'
+
+
+class Anonymized(NamedTuple):
+    """What `anonymize` returns."""
+
+    frame: Any
+    """The published rows, a frame of the kind that was given."""
+    release: Release
+    """What was verified and measured; `release.manifest` says how to read the cells."""
+
+
+def anonymize(
+    frame: Any,
+    quasi: Columns,
+    sensitive: Columns = (),
+    *,
+    identifiers: Sequence[str] = (),
+    keep: Columns = (),
+    person: str | None = None,
+    k: int | None = 5,
+    algorithm: str | Mapping[str, Any] = "mondrian",
+    cells: str = "text",
+    suppression_limit: float = 0.0,
+    seed: Seed | str | int | None = None,
+    limits: Limits | None = None,
+    **policy: Any,
+) -> Anonymized:
+    """Anonymize a frame of pandas, polars or Arrow, verify the result, and return it.
+
+    `quasi`: columns that others may know, published in classes of at least `k` equal rows (of
+    persons, where `person` names their number). `sensitive`: columns to be protected; a mapping
+    gives each its rule, as in `{"diagnosis": {"l_diversity": 3}}`. `keep`: published as they are.
+    Columns that are not named are not published. `identifiers`: the same, and said to tell who it
+    is. `algorithm`, `cells`, `suppression_limit` and every further argument are keys of a policy.
+
+    Rows of the result are in no order that the source had. Raises PolicyError and SourceError for
+    what cannot work, GuaranteeError where a guarantee cannot be reached: nothing is returned then.
+
+    >>> anonymized, release = anonymize(visits, ["age", "zip"], {"ill": {"l_diversity": 3}}, k=5)
+    """
+    kind = kind_of(frame)
+    if kind is None:
+        said = f"is of type {type(frame).__name__}, and not a frame"
+        raise SourceError(Problem("frame", said, allowed="pandas, polars or Arrow"))
+    _refuse_taken(policy)
+    roles = {
+        "quasi": _options("quasi", quasi),
+        "sensitive": {
+            name: {"protect": rule} if rule else {}
+            for name, rule in _options("sensitive", sensitive).items()
+        },
+        "identifier": _options("identifiers", identifiers),
+        "keep": _options("keep", keep),
+    }
+    if person is not None and not any(person in named for named in roles.values()):
+        roles["identifier"][person] = {}
+    with standing(frame, TABLE) as connection:
+        names = [row[0] for row in connection.execute(f"describe {TABLE}").fetchall()]
+        _refuse_unknown_and_repeated(roles, names)
+        columns: dict[str, Any] = {name: {"role": "drop"} for name in names}
+        for role, named in roles.items():
+            columns |= {name: {"role": role, **given} for name, given in named.items()}
+        given = {
+            "version": 1,
+            "source": {"table": TABLE},
+            "columns": columns,
+            "algorithm": {"name": algorithm} if isinstance(algorithm, str) else algorithm,
+            "suppression_limit": suppression_limit,
+            **policy,
+        }
+        if k is not None:
+            given["privacy"] = _joined({"k_anonymity": k}, policy.get("privacy"))
+        if person is not None:
+            given["person"] = person
+        given["publish"] = _joined({"name": "anonymized", "cells": cells}, policy.get("publish"))
+        release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
+    return Anonymized(rows_of(release, kind), alone(release))
+
+
+def _joined(given: dict[str, Any], further: object) -> object:
+    """Both; what is no mapping is left to the policy to refuse."""
+    if further is None:
+        return given
+    return given | dict(further) if isinstance(further, Mapping) else further
+
+
+def _refuse_taken(policy: Mapping[str, Any]) -> None:
+    """The frame and the lists of columns are the source and columns of the policy."""
+    hints = {
+        "source": "the frame is the source: prepare it before",
+        "columns": 'quasi, sensitive, identifiers and keep name them, as in {"zip": {"kind": ...}}',
+    }
+    problems = [
+        Problem(name, "is no key of a policy for a frame", hint=hint)
+        for name, hint in hints.items()
+        if name in policy
+    ]
+    if problems:
+        raise PolicyError(problems)
+
+
+def _options(parameter: str, columns: object) -> dict[str, dict[str, Any]]:
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, Iterable):
+        raise PolicyError(Problem(parameter, "is no list of columns", allowed=_COLUMNS))
+    named = columns if isinstance(columns, Mapping) else dict.fromkeys(columns)
+    problems = [
+        Problem(f"{parameter}.{name}", "is no mapping of options", allowed=_COLUMNS)
+        for name, given in named.items()
+        if given is not None and not isinstance(given, Mapping)
+    ]
+    if problems:
+        raise PolicyError(problems)
+    return {str(name): dict(given or {}) for name, given in named.items()}
+
+
+def _refuse_unknown_and_repeated(
+    roles: Mapping[str, Mapping[str, Any]], names: Sequence[str]
+) -> None:
+    problems = []
+    seen: dict[str, str] = {}
+    for role, named in roles.items():
+        for name in named:
+            if name not in names:
+                said = f"{name} is no column of the frame"
+                allowed, hint = ", ".join(names), closest(name, names)
+                problems.append(Problem(role, said, allowed=allowed, hint=hint))
+            elif name in seen:
+                problems.append(Problem(role, f"{name} is named as {seen[name]} as well"))
+            seen[name] = role
+    if problems:
+        raise PolicyError(problems)

@@ -1,0 +1,200 @@
+"""The functions of the Python API: arguments are checked, and errors name parameters.
+
+The commands call the same underlying functions, with errors that name options.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anonymizer.api.frames import alone, connected, kind_of, standing
+from anonymizer.engines.choice import told_by
+from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.run import verbs
+
+if TYPE_CHECKING:
+    from anonymizer.review.assess import Assessment
+    from anonymizer.review.attack import Attack
+    from anonymizer.review.draft.draft import Draft
+    from anonymizer.review.sweep import Point
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PARAMETERS = {
+    "--database": "database",
+    "--engine": "engine",
+    "--memory-limit": "limits.memory",
+    "--threads": "limits.threads",
+    "--temp-size": "limits.temp_size",
+    "--seed-file": "seed",
+    "--test-seed": "seed",
+    "--sign": "sign",
+    "--public-key": "public_key",
+    "--population": "population",
+    "--combined": "combined",
+    "--earlier": "earlier",
+    "--fraction": "fraction",
+    "--person": "person",
+    "--quasi": "quasi",
+    "--require": "require",
+    "--sensitive": "sensitive",
+    "--share": "share",
+    "--vary": "vary",
+    "TABLE": "table",
+}
+_OPTION = re.compile("|".join(rf"(?<![\w-]){name}(?![\w-])" for name in PARAMETERS))
+ALLOWED = (
+    "the path of a database, an open DuckDB or psycopg connection, a frame, postgresql://...,"
+    " a session"
+)
+
+
+def _in_parameters(function: F) -> F:
+    """The function, called from Python: problems name its parameters."""
+
+    @wraps(function)
+    def called(*given: Any, **options: Any) -> Any:
+        try:
+            return function(*given, **options)
+        except AnonymizerError as error:
+            error.problems = tuple(map(_renamed, error.problems))
+            error.args = ("\n".join(map(str, error.problems)),)
+            raise
+
+    return called  # type: ignore[return-value]
+
+
+def _of_policy(function: F) -> F:
+    """A function of a policy and a database; a frame stands as the policy's source."""
+
+    @wraps(function)
+    def called(policy: Any, database: Any = None, **options: Any) -> Any:
+        if policy is not None or function is not verbs.verify:
+            _refuse_other_than_policy(policy)
+        if kind_of(database) is not None:
+            with standing(database, _table_of(policy)) as connection:
+                found = function(policy, connection, **options)
+            return alone(found) if function is verbs.run else found
+        _refuse_unusable(database)
+        return function(policy, database, **options)
+
+    return _in_parameters(called)  # type: ignore[return-value]
+
+
+def _table_of(policy: Policy | None) -> str:
+    if policy is None or policy.source.table is None:
+        hint = "source: {table: visits} in the policy, and the frame stands for visits"
+        raise SourceError(
+            Problem("database", "is a frame, and the policy names no table", hint=hint)
+        )
+    return policy.source.table
+
+
+def assess(table: Any, database: Any = None, **options: Any) -> Assessment:
+    """How anonymous a table is as it is: see `anonymizer.review.assess.assess`.
+
+    `table`: a frame, a data file, or a table of `database`.
+    """
+    from anonymizer.review.assess import assess
+
+    if kind_of(table) is not None:
+        return _in_parameters(assess)("frame", connected(table, "frame"), **options)
+    if kind_of(database) is not None:
+        database = connected(database, table)
+    _refuse_unusable(database)
+    return _in_parameters(assess)(table, database, **options)
+
+
+def init(table: Any, database: Any = None, **options: Any) -> Draft:
+    """Draft a policy: see `anonymizer.review.draft.draft`. `text` of the result is the YAML.
+
+    `table`: a frame, a data file, or a table of `database`.
+    """
+    from anonymizer.review.draft.draft import draft
+
+    if kind_of(table) is not None:
+        return _in_parameters(draft)("frame", connected(table, "frame"), **options)
+    if kind_of(database) is not None:
+        database = connected(database, table)
+    _refuse_unusable(database)
+    return _in_parameters(draft)(table, database, **options)
+
+
+def attack(policy: Policy, *given: Any, **options: Any) -> Attack:
+    """What attackers make of a release: see `anonymizer.review.attack.attack`."""
+    from anonymizer.review.attack import attack
+
+    _refuse_other_than_policy(policy)
+    return _in_parameters(attack)(policy, *given, **options)
+
+
+def sweep(policy: Policy, database: Any = None, **options: Any) -> list[Point]:
+    """What each guarantee costs: see `anonymizer.review.sweep.sweep`."""
+    from anonymizer.review.sweep import sweep
+
+    return _of_policy(sweep)(policy, database, **options)
+
+
+def report(policy: Policy, target: str | Path, **options: Any) -> None:
+    """Write the report of a release: see `anonymizer.review.report.write_report`."""
+    from anonymizer.review.report import write_report
+
+    _refuse_other_than_policy(policy)
+    _in_parameters(write_report)(policy, target, **options)
+
+
+def _renamed(problem: Problem) -> Problem:
+    texts = {name: getattr(problem, name) for name in ("path", "message", "allowed", "hint")}
+    named = {
+        name: _OPTION.sub(lambda found: PARAMETERS[found[0]], text)
+        for name, text in texts.items()
+        if text is not None
+    }
+    return replace(problem, **named)
+
+
+def _refuse_other_than_policy(policy: object) -> None:
+    if isinstance(policy, Policy):
+        return
+    hint = "Policy.load(path) reads a file, Policy.model_validate(...) takes a dict"
+    if isinstance(policy, str | Path):
+        hint = "anonymizer.Policy.load(path) reads a policy file"
+    elif isinstance(policy, dict):
+        hint = "anonymizer.Policy.model_validate(...) makes a policy of a dict"
+    said = f"is of type {type(policy).__name__}, and not a Policy"
+    raise PolicyError(Problem("policy", said, allowed="anonymizer.Policy", hint=hint))
+
+
+def _refuse_unusable(database: object) -> None:
+    """Raises SourceError for what is no database, EngineError for a connection that is closed."""
+    if database is None or isinstance(database, str | Path):
+        return
+    if told_by(database) in ("postgres", "spark"):
+        return
+    import duckdb
+
+    if not isinstance(database, duckdb.DuckDBPyConnection):
+        said = f"is of type {type(database).__name__}, and not a database"
+        raise SourceError(Problem("database", said, allowed=ALLOWED))
+    try:
+        database.execute("select 1").fetchall()
+    except duckdb.ConnectionException:
+        closed = True
+    except duckdb.Error:
+        closed = False  # an aborted transaction, which is reported later
+    else:
+        closed = False
+    if closed:
+        hint = "open it again with duckdb.connect"
+        raise EngineError(Problem("database", "is a connection that was closed", hint=hint))
+
+
+plan = _of_policy(verbs.plan)
+run = _of_policy(verbs.run)
+verify = _of_policy(verbs.verify)

@@ -1,0 +1,79 @@
+"""`anonymizer verify --independent`: the second verifier, which shares no code with the first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonymizer.commands.failures import Unfulfilled
+from anonymizer.commands.options import shown
+from anonymizer.commands.output import Output
+from anonymizer.errors import NothingToCheckError, Problem
+
+if TYPE_CHECKING:
+    from anonymizer.policy import Policy
+
+
+def judge_independently(
+    output: Output, policy: Policy | None, database: str | None, population: str | None
+) -> None:
+    """Judge a file by what its manifest promises. Raises Unfulfilled (1) where it does not hold."""
+    from anonymizer.independent import UnreadableError, judge
+    from anonymizer.independent.__main__ import lines
+
+    place = _place(policy, database)
+    view = None
+    if policy is not None:
+        from anonymizer.release.names import Names
+
+        view = Names.of(policy, "").release
+    try:
+        found = judge(
+            place,
+            view,
+            population_file=population,
+            population_person=policy.person if policy is not None else None,
+        )
+    except UnreadableError as error:
+        path, _, said = str(error).partition(": ")
+        raise NothingToCheckError(Problem(path, said)) from error
+    except (MemoryError, RecursionError) as error:
+        raise NothingToCheckError(Problem("release", "is too large to be read here")) from error
+    result = {
+        "database": shown(database),
+        "view": found.view,
+        "rows": found.rows,
+        "passed": found.passed,
+        "origin": "unknown" if policy is None else "policy",
+        "checks": [
+            {
+                "name": check.name,
+                "column": check.column,
+                "passed": check.passed,
+                "failing": check.failing,
+            }
+            for check in found.checks
+        ],
+        "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],
+    }
+    if not found.passed:
+        if not output.json:
+            output.result(result, lines(found))
+        problems = [
+            Problem("release", f"{check.name} does not hold, says the second reader")
+            for check in found.checks
+            if not check.passed
+        ]
+        raise Unfulfilled(problems, 1, result)
+    output.result(result, lines(found))
+
+
+def _place(policy: Policy | None, database: str | None) -> Path:
+    """A file or folder: the second reader opens no server."""
+    if database is not None and "://" not in database:
+        return Path(database)
+    named = policy.publish.database if policy is not None and database is None else None
+    if policy is None or named is None:
+        said = "names no file, and the second reader reads files only"
+        raise NothingToCheckError(Problem("--database", said, hint="anonymizer export writes one"))
+    return policy.resolve(named)

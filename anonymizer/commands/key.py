@@ -1,0 +1,28 @@
+"""`anonymizer key`: keys by which releases are signed."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import output_options
+from anonymizer.commands.output import Output
+
+
+@click.group(no_args_is_help=False)
+def command() -> None:
+    """Keys for `run --sign` and `verify --public-key` (Ed25519, PEM)."""
+
+
+@command.command()
+@click.argument("file", metavar="FILE")
+@output_options
+def new(output: Output, file: str) -> None:
+    """Write a new private key to FILE, for its owner alone, and the public one to FILE.pub."""
+    from pathlib import Path
+
+    from anonymizer.release.signing import new_key
+
+    public = new_key(Path(file))
+    result = {"private": file, "public": str(public)}
+    hint = "give the .pub file to who receives releases; lose the other to nobody"
+    output.result(result, [f"wrote {file} and {public.name}", hint])

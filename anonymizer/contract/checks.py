@@ -1,0 +1,111 @@
+"""The result of a verification: one `Check` per condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from anonymizer.process.shown import Fact, as_html, as_text
+from anonymizer.process.text import figure
+
+Rows = list[tuple[Any, ...]]
+RunSql = Callable[[str], Rows]
+"""Executes one SQL text on a connection that sees the release, and fetches its rows."""
+
+Origin = Literal["unknown", "policy", "signature"]
+"""What shows that a release is the one that somebody published: nothing, the policy that it was
+made with, or a signature."""
+
+Figure = float | int | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition on a release, and the achieved figure."""
+
+    name: str
+    """The guarantee (`k_anonymity`, …) or the condition of form (`class_cells`, …)."""
+    column: str | None
+    """The source column it is about; None for the table."""
+    required: Figure
+    """The parameter, or a mapping of several; 0 for conditions of form."""
+    achieved: Figure
+    """The worst class or bucket; for conditions of form, how many break it."""
+    passed: bool
+    sql: str = field(repr=False)
+    """Returns the classes or buckets (ids and sizes) that break the condition: no rows, it holds.
+    Names no catalog, so that it runs under any alias."""
+    failing: int = 0
+    """How many rows `sql` returns."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class NotChecked:
+    """A requirement that could not be judged, so that nothing is claimed of it."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification:
+    """All checks of one release."""
+
+    passed: bool
+    """Whether every check that was made holds; it says nothing of `not_checked`."""
+    checks: tuple[Check, ...]
+    not_checked: tuple[NotChecked, ...] = ()
+    origin: Origin | None = None
+    """Of a release that was judged again: what tells by whom it was made. None while it is made."""
+
+    def as_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"passed": self.passed}
+        found |= {"origin": self.origin} if self.origin is not None else {}
+        found["checks"] = [check.as_dict() for check in self.checks]
+        left = [asdict(item) for item in self.not_checked]
+        return {**found, "not_checked": left} if left else found
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that do not hold."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    def _facts(self) -> list[Fact]:
+        shown = [check for check in self.checks if check.required != 0 or not check.passed]
+        shown.sort(key=lambda check: check.passed)
+        facts = [
+            Fact(
+                f"{check.name} {check.column}" if check.column else check.name,
+                f"{figure(check.achieved)} (required {figure(check.required)})"
+                + ("" if check.passed else " DOES NOT HOLD"),
+            )
+            for check in shown
+        ]
+        rest = len(self.checks) - len(shown)
+        facts += [Fact("form and source", f"{rest} checks hold")] if rest else []
+        return facts + [Fact(item.name, f"not checked: {item.reason}") for item in self.not_checked]
+
+    def _title(self) -> str:
+        return "Verification: " + ("every check holds" if self.passed else "NOT EVERY CHECK HOLDS")
+
+    def __repr__(self) -> str:
+        return as_text(self._title(), self._facts())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title(), self._facts())
+
+    def __add__(self, other: Verification) -> Verification:
+        left = (*self.not_checked, *other.not_checked)
+        return verification((*self.checks, *other.checks), left)
+
+
+def verification(
+    checks: tuple[Check, ...], not_checked: tuple[NotChecked, ...] = ()
+) -> Verification:
+    """Passed if there are checks and every one of them holds."""
+    passed = bool(checks) and all(check.passed for check in checks)
+    return Verification(passed, checks, not_checked)

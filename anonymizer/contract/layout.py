@@ -1,0 +1,90 @@
+"""The layout of a release: its columns, and the requirements on them.
+
+Plain data that can be converted to JSON and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Role = Literal["quasi", "semi", "sensitive", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedColumn:
+    """How one source column appears in the release. Names are those of the release."""
+
+    column: str
+    """Name in the source."""
+    role: Role
+    """`semi`: a quasi-identifier some of whose cells are sensitive and in buckets."""
+    kind: Literal["numeric", "categorical", "date"]
+    sql_type: str
+    """Type of the source column as published (an ENUM is VARCHAR)."""
+    name: str | None = None
+    """The column that holds the cell as text, the list of values, the node, or the value itself."""
+    lo: str | None = None
+    hi: str | None = None
+    """Bounds (`cells: typed`, ordered kinds)."""
+    nullable: str | None = None
+    """`cells: typed`: whether the cell may be NULL."""
+    value: str | None = None
+    """`cells: typed`, semi-sensitive: the bucketized value."""
+    bucket: str | None = None
+    """Bucket number; NULL where the cell is generalized."""
+    hierarchy: bool = False
+    """Whether categories are published as nodes of a hierarchy instead of sets."""
+    bottom: int | float | str | None = None
+    top: int | float | str | None = None
+    """Codes of a column that is bottom- or top-coded: beyond them its intervals are open and end
+    with the type."""
+    list_cells: bool = False
+    """`cells: typed`, categories without hierarchy: `name` holds a list of values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One guarantee that a release has to keep."""
+
+    name: str
+    """k_anonymity, distinct_l, entropy_l, recursive_cl, t_closeness, alpha, ..."""
+    column: str | None
+    """The source column that it protects; None for the table."""
+    parameters: Mapping[str, Any]
+    scope: Literal["class", "bucket", "group"] = "class"
+    """Judged per class_id, per bucket of the column, or per group of an msb release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The whole release: one view of rows, or (msb) a view and a table per sensitive column."""
+
+    algorithm: str
+    cells: Literal["text", "typed"]
+    columns: tuple[PublishedColumn, ...]
+    class_id: str | None = "class_id"
+    person_id: str | None = None
+    group_id: str | None = None
+    """msb: the group number that joins the view with the sensitive tables."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """msb: sensitive source column -> name of its table."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Layout:
+        columns = tuple(PublishedColumn(**column) for column in data["columns"])
+        return cls(**{**data, "columns": columns})
+
+
+def requirement_dict(requirement: Requirement) -> dict[str, Any]:
+    """A requirement as the manifest holds it."""
+    return asdict(requirement)
+
+
+def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
+    """A requirement read from a manifest."""
+    return Requirement(**data)

@@ -1,0 +1,36 @@
+"""The source, in the form that verification reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from anonymizer.compile import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The source as it was read: one row per source row, suppressed ones included."""
+
+    table: Table
+    values: Mapping[str, str]
+    """Source column to the physical column that holds its values."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Semi-sensitive source column to the boolean column that is true (or NULL) where it is so."""
+    nodes: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value, label): every value with itself and with each ancestor."""
+    person: str | None = None
+    """Physical column that identifies the person of a row."""
+    sets: frozenset[str] = frozenset()
+    """Source columns whose nodes are sets that list their members."""
+    leaves: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value, label) of all leaves that its hierarchy's file or table
+    declares, each with every ancestor: what losses are shares of."""
+    admitted: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (lo, hi, first, last) of bounds that no published row need have:
+    they follow from the policy, or from the ends of the data `first` and `last`, if published.
+    """
+    distinct: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value) of its different values, where they were counted before."""
+    row_ref: str = "row_ref"
+    """Column of this table and of the staged rows that joins them."""

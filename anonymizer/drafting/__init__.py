@@ -1,1 +1,0 @@
-"""A first policy for a table: guesses at roles, with their reasons."""

@@ -1,0 +1,82 @@
+"""Reading views and queries of a source in a sandbox that can access only the source.
+
+A view executes SQL of the author of the database. The connection of a run can open releases, the
+ledger and files of the policy, so it never reads a view: a separate connection copies the view's
+rows into a private file, which the run then reads. (Access cannot be enabled again once it is
+disabled, so one connection cannot do both.) Base tables execute nothing and are read in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anonymizer.compile import Table, ident, lit, work
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+
+COPY = "anon_copy"
+"""Catalog of the file into which a view or query is read."""
+COPIED = Table("copied", "main", COPY)
+
+
+@dataclass(slots=True)
+class Apart:
+    """Reads views and queries of `database` for `engine`, on a connection for each."""
+
+    engine: DuckDBEngine
+    database: Path
+    private: Path
+    limits: Limits
+    definitions: list[str] = field(default_factory=list)
+    """What the scratch views stand for, as statements that somebody with the source could run."""
+    _views: dict[Table, Table] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        self._spill.mkdir(mode=0o700, exist_ok=True)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the copies, the only one that `engine` has to open."""
+        return self.private / "copies"
+
+    @property
+    def _spill(self) -> Path:
+        """Where a reading spills to: its engine can read there, so that nothing else is in it."""
+        return self.private / "reading"
+
+    def view(self, view: Table, where: str) -> Table:
+        """The rows of a view of the source, as a table of scratch."""
+        if view not in self._views:
+            name = work(f"source_view_{len(self._views) + 1}")
+            self._read(name, f"from {ident(view)}", where, bare_names=False)
+            self.definitions.append(f"create view {ident(name)} as from {ident(view)}")
+            self._views[view] = name
+        return self._views[view]
+
+    def query(self, query: str, name: Table, where: str) -> Table:
+        """The rows of a query over the source as the table `name` of scratch."""
+        self._read(name, query, where, bare_names=True)
+        return name
+
+    def _read(self, name: Table, query: str, where: str, *, bare_names: bool) -> None:
+        from anonymizer.engines.duckdb.sandbox import own_connection
+
+        number = sum(1 for _ in self.folder.iterdir()) + 1
+        file = self.folder / f"{number}.duckdb"
+        make = f"create table {ident(COPIED)} as {query}"
+        with own_connection(
+            self.database, spill=self._spill, copy=file, limits=self.limits
+        ) as reader:
+            with reader.in_any_order():
+                if bare_names:
+                    with reader.names_of(SOURCE):
+                        reader.raw(make, where)
+                else:
+                    reader.raw(make, where)
+            reader.raw(f"detach {COPY}", where)
+        catalog = f"anon_read_{number}"
+        self.engine.raw(f"attach {lit(str(file))} as {catalog} (read_only)", where)
+        copied = Table(COPIED.name, COPIED.schema, catalog)
+        self.engine.raw(f"create view {ident(name)} as from {ident(copied)}", where)

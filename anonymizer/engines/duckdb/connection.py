@@ -1,0 +1,267 @@
+"""DuckDB: the engine on one connection, with a scratch catalog."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.engines.base import Engine, EngineName, Limits, Rows
+from anonymizer.engines.duckdb.failures import translate
+from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.process import interrupts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from anonymizer.engines.duckdb.apart import Apart
+
+SOURCE = "anon_source"
+"""Catalog under which a source database is attached."""
+MOST_LISTED = 20_000
+"""Rows that are loaded as lists, which saves the time that it takes to import pandas."""
+FEW_ROWS = 50_000
+"""Rows up to which one thread is used: two wake each other for steps that take less than that.
+
+A scan of less than a row group (122,880 rows) is the work of one thread anyway.
+"""
+
+__all__ = ["SOURCE", "DuckDBEngine", "Limits", "Rows", "borrowed_connection"]
+
+
+@dataclass(slots=True)
+class DuckDBEngine(Engine):
+    """Executes statements on one connection; every error becomes one of ours.
+
+    `owned` says whether the connection is ours (then it is sandboxed and closed at the end).
+    A user's connection is used itself and left as it was found.
+    """
+
+    name: ClassVar[EngineName] = "duckdb"
+    embedded: ClassVar[bool] = True
+
+    connection: DuckDBPyConnection
+    owned: bool
+    binds: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str | None = SOURCE
+    """Catalog of the source; None where there is no source database."""
+    schema: str | None = None
+    """Default schema of a user's connection."""
+    free_threads: bool = False
+    """Whether the number of threads is left to us."""
+    apart: Apart | None = None
+    """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
+
+    def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
+        """Run one statement and fetch all of its (few) rows."""
+        values = {name: self.binds[name] for name in binds}
+        return self.raw(statement.text, where, values)
+
+    def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        import duckdb
+
+        with interrupts.statement(self.interrupt):
+            try:
+                cursor = self.connection.execute(text, dict(values) if values else None)
+                return cursor.fetchall()
+            except duckdb.Error as error:
+                raise translate(error, where) from error
+
+    def expect(self, rows: int) -> None:
+        if self.free_threads and rows <= FEW_ROWS:
+            self.connection.execute("set threads = 1")
+
+    @contextmanager
+    def in_any_order(self) -> Iterator[None]:
+        """Rows written meanwhile may lie in any order, so that no block waits for another.
+
+        A user's connection is left alone: other cursors of its database have the setting as well.
+        """
+        if not self.owned:
+            yield
+            return
+        try:
+            self.raw("set preserve_insertion_order = false", "--database")
+            yield
+        finally:
+            with afterwards("--database"):
+                self.raw("set preserve_insertion_order = true", "--database")
+
+    def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        """Name and type of every column of a relation given as SQL."""
+        rows = self.raw(f"describe select * from {relation}", where)
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+    @property
+    def column_names(self) -> list[str]:
+        return [str(column[0]) for column in self.connection.description or []]
+
+    def tables(self, where: str) -> list[Table]:
+        rows = self.raw(
+            "select database_name, schema_name, table_name from duckdb_tables() union all"
+            " select database_name, schema_name, view_name from duckdb_views() where not internal",
+            where,
+        )
+        return [Table(str(name), str(schema), str(catalog)) for catalog, schema, name in rows]
+
+    def load(
+        self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
+    ) -> None:
+        if len(rows) <= MOST_LISTED:
+            names = [f"c{number}" for number, _ in enumerate(columns)]
+            listed = ", ".join(f"unnest(${name})" for name in names)
+            values = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+            self.raw(f"insert into {target} select {listed}", where, values)
+            return
+        import pandas as pd
+
+        self.connection.register("anon_frame", pd.DataFrame(rows, columns=list(columns)))
+        try:
+            self.raw(f"insert into {target} select * from anon_frame", where)
+        finally:
+            self.connection.unregister("anon_frame")
+
+    def is_view(self, table: Table, where: str) -> bool:
+        """Whether a relation is a view, which runs SQL of its own when it is read."""
+        rows = self.raw(
+            "select count(*) from duckdb_views()"
+            f" where view_name = {lit(table.name)} and schema_name = {lit(table.schema)}"
+            f" and database_name = {lit(table.catalog)}",
+            where,
+        )
+        return bool(rows[0][0])
+
+    def plain(self, table: Table, where: str) -> Table:
+        if self.apart is None or not self.is_view(table, where):
+            return table
+        return self.apart.view(table, where)
+
+    def defined(self) -> tuple[str, ...]:
+        return tuple(self.apart.definitions) if self.apart is not None else ()
+
+    @contextmanager
+    def names_of(self, catalog: str, schema: str | None = None) -> Iterator[None]:
+        """Find the tables of another catalog by bare names, for a statement of the user's."""
+        self.raw(f"set search_path = {lit(self.search_path(catalog, schema))}", "source")
+        try:
+            yield
+        finally:
+            with afterwards("source"):
+                self.raw(f"use {SCRATCH}.main", "source")
+
+    def search_path(self, catalog: str, schema: str | None = None) -> str:
+        """The schemas of a catalog, for the setting of this name.
+
+        Built-in functions come first: a macro there that is called like one is not called.
+        """
+        rows = self.raw(
+            f"select schema_name from duckdb_schemas() where database_name = {lit(catalog)}"
+            " and schema_name not in ('information_schema', 'pg_catalog')"
+            f" order by schema_name <> {lit(schema or 'main')},"
+            " schema_name <> 'main', schema_name",
+            "source",
+        )
+        # a schema is found by its bare name only if the search path contains it
+        path = ["system.main", *(f"{quote(catalog)}.{quote(str(name))}" for (name,) in rows)]
+        return ",".join(path)
+
+    def interrupt(self) -> None:
+        self.connection.interrupt()
+
+    @property
+    def version(self) -> str:
+        return str(self.raw("select version()", "engine")[0][0])
+
+
+@contextmanager
+def afterwards(where: str) -> Iterator[None]:
+    """Clean-up at the end of a block. After a failure the clean-up may fail as well, for example
+    on a damaged database; the first failure is the one to report.
+    """
+    import duckdb
+
+    failed = sys.exc_info()[1] is not None
+    try:
+        yield
+    except AnonymizerError:
+        if not failed:
+            raise
+    except duckdb.Error as error:
+        if not failed:
+            raise translate(error, where) from error
+
+
+@contextmanager
+def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
+    """Attach the in-memory scratch catalog, make it the default, and undo both at the end.
+
+    Built-in functions are looked up beside the default catalog, so a macro of the source that
+    shadows one is not found.
+    """
+    import duckdb
+
+    before = connection.execute("select current_catalog(), current_schema()").fetchone()
+    try:
+        connection.execute(f"attach ':memory:' as {SCRATCH}")
+    except duckdb.BinderException as error:
+        raise EngineError(
+            Problem(
+                "connection",
+                f"a catalog named {SCRATCH} is attached already",
+                hint="another run uses this connection, or detach it",
+            )
+        ) from error
+    except duckdb.Error as error:
+        raise EngineError(
+            Problem(
+                "connection",
+                "cannot hold a scratch database, as one that was opened read-only",
+                hint="give the path of the database instead: it is opened read-only as well",
+            )
+        ) from error
+    try:
+        connection.execute(f"use {SCRATCH}.main")
+        yield
+    finally:
+        assert before is not None
+        # after a failure inside our transaction the connection has to be usable again
+        with suppress(duckdb.Error):
+            connection.execute("rollback")
+        with afterwards("connection"):
+            connection.execute(f"use {quote(before[0])}.{quote(before[1])}")
+            connection.execute(f"detach {SCRATCH}")
+
+
+@contextmanager
+def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
+    """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
+    refuse_transaction(connection)
+    row = connection.execute("select current_catalog(), current_schema()").fetchone()
+    assert row is not None
+    with scratch(connection):
+        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
+
+
+def refuse_transaction(connection: DuckDBPyConnection) -> None:
+    """A connection inside a transaction is refused: a rollback would take the release along.
+
+    Two statements share a transaction's number only inside one. (Beginning another one would also
+    show it, but the failure would abort the user's.)
+    """
+    import duckdb
+
+    try:
+        first, second = (connection.execute("select txid_current()").fetchone() for _ in range(2))
+    except duckdb.TransactionException:
+        first = second = None  # an aborted transaction fails every query
+    if first == second:
+        raise EngineError(
+            Problem(
+                "connection",
+                "is inside a transaction",
+                hint="commit or roll back before the run",
+            )
+        )

@@ -1,0 +1,75 @@
+"""Maps DuckDB's errors, by class, to ours. Their messages are dropped: they may quote values."""
+
+from __future__ import annotations
+
+import re
+
+from anonymizer.errors import AnonymizerError, EngineError, Problem
+
+_UNTOLD = re.compile(r"Invalid Input Error: Error when sniffing file ")
+_LINE = re.compile(r"(?:Invalid Input|Conversion) Error: CSV Error on Line: (\d+)\n")
+
+_KNOWN: tuple[tuple[str, str, str], ...] = (
+    (
+        "OutOfMemoryException",
+        "the memory limit was reached",
+        "raise --memory-limit, or free space in the folder for spilled data",
+    ),
+    ("InterruptException", "the statement was interrupted", "run again"),
+    (
+        "IOException",
+        "reading or writing failed",
+        "look at free disk space, permissions, and whether another process holds the file",
+    ),
+    (
+        "ConversionException",
+        "a value of the source does not have the type that was asked for",
+        "check the types of the source's columns and the conditions of the policy",
+    ),
+    (
+        "OutOfRangeException",
+        "a number is out of range",
+        "check the conditions of the policy and very large numbers in the source",
+    ),
+    (
+        "InvalidInputException",
+        "a value of the source was refused by the engine",
+        "check the conditions of the policy",
+    ),
+    (
+        "BinderException",
+        "an expression does not fit the columns it names",
+        "check the types that the conditions of the policy compare",
+    ),
+    ("CatalogException", "a table or function does not exist", "check the names in the policy"),
+    ("TransactionException", "a transaction failed", "run again"),
+    ("PermissionException", "the engine refused access", "files outside the policy are closed"),
+)
+
+
+def translate(error: Exception, where: str) -> AnonymizerError:
+    """The engine's `error` during `where`, as one of ours and without its message."""
+    of_file = _csv(str(error))
+    if of_file is not None:
+        return EngineError(Problem(where, of_file[0], hint=of_file[1]))
+    names = [kind.__name__ for kind in type(error).__mro__]
+    for name, message, hint in _KNOWN:
+        if name in names:
+            return EngineError(Problem(where, message, hint=hint))
+    return EngineError(
+        Problem(where, f"the engine reported {names[0]}", hint="--debug shows the engine's words")
+    )
+
+
+def _csv(words: str) -> tuple[str, str] | None:
+    """What is wrong with a CSV file, by the line; nothing that stands in it."""
+    if _UNTOLD.match(words):
+        said = "a CSV file cannot be read: its delimiter, quotes or columns differ between lines"
+        return said, "mend the file, or write it as Parquet first"
+    found = _LINE.match(words)
+    if found is None:
+        return None
+    if "\nInvalid unicode" in words:
+        return f"line {found[1]} of a CSV file is not UTF-8", "save the file as UTF-8"
+    said = f"line {found[1]} of a CSV file does not fit the lines before it"
+    return said, "mend the line, or write the file as Parquet first, with the types it should have"

@@ -1,0 +1,194 @@
+"""Messages of checks in a script: the Python function that explains a check, as a SQL expression.
+
+An explanation function turns a row of figures into a message. It is executed symbolically, with
+placeholders that record how they are used: a comparison returns true and, in another call, false; a
+figure that indexes a list takes every index once; a figure that is printed leaves a mark in the
+text. The records give the conditions and branches of a CASE expression.
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from anonymizer.compile import lit
+from anonymizer.errors import AnonymizerError, Problem
+
+Explain = Callable[[Any], Problem | None]
+
+PLACES = 256
+"""Longest list from which a figure may choose."""
+LONGEST = 90
+"""Characters of a message in one literal."""
+PRINTED = re.compile("\x00(\\d+)\x00")
+
+
+def columns(count: int) -> list[str]:
+    """Names of the figures of a check's row."""
+    return [f"f{number}" for number in range(1, count + 1)]
+
+
+def message(explain: Explain, count: int) -> str:
+    """An expression over `columns(count)`: what is wrong, or NULL where nothing is."""
+    cases = list(_cases(explain, count))
+    if len(cases) == 1 and not cases[0][0]:
+        return cases[0][1]
+    whens = [
+        f"\n    when {' and '.join(conditions) or 'true'}\n      then {said}"
+        for conditions, said in cases
+    ]
+    return f"case{''.join(whens)}\n  end"
+
+
+@dataclass(slots=True)
+class _Trace:
+    """One call: the answers that it is given, and those that are open to other calls."""
+
+    given: Sequence[object]
+    taken: list[object] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    known: dict[str, object] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    """Figures that chose from a list, with the place."""
+    others: list[list[object]] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+
+    def choose(self, name: str, options: Sequence[object]) -> object:
+        if name in self.known:
+            return self.known[name]
+        place = len(self.taken)
+        if place < len(self.given):
+            chosen = self.given[place]
+        else:
+            chosen = options[0]
+            self.others += [[*self.taken, option] for option in options[1:]]
+        self.taken.append(chosen)
+        self.known[name] = chosen
+        return chosen
+
+    def holds(self, condition: str) -> bool:
+        new = condition not in self.known
+        found = bool(self.choose(condition, (True, False)))
+        if new:
+            self.conditions.append(condition if found else f"not ({condition})")
+        return found
+
+    def place(self, figure: str) -> int:
+        if figure not in self.places:
+            found = self.choose(figure, range(PLACES))
+            assert isinstance(found, int)
+            self.places[figure] = found
+            self.conditions.append(f"{figure} = {found}")
+        return self.places[figure]
+
+
+class Figure:
+    """Stands for a figure of a row whose value is only known to the script."""
+
+    __slots__ = ("sql", "trace")
+
+    def __init__(self, sql: str, trace: _Trace) -> None:
+        self.sql = sql
+        self.trace = trace
+
+    def _compare(self, operator: str, other: object) -> bool:
+        return self.trace.holds(f"{self.sql} {operator} {_sql(other)}")
+
+    def __eq__(self, other: object) -> bool:
+        place = self.trace.places.get(self.sql)
+        if place is not None:
+            return place == other
+        return self._compare("=", other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self._compare("=", other)
+
+    def __lt__(self, other: object) -> bool:
+        return self._compare("<", other)
+
+    def __le__(self, other: object) -> bool:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: object) -> bool:
+        return self._compare(">", other)
+
+    def __ge__(self, other: object) -> bool:
+        return self._compare(">=", other)
+
+    def __bool__(self) -> bool:
+        return self.trace.holds(f"coalesce({self.sql}, 0) <> 0")
+
+    def __hash__(self) -> int:
+        return hash(self.trace.place(self.sql))
+
+    def __index__(self) -> int:
+        return self.trace.place(self.sql)
+
+    __int__ = __index__
+
+    def __neg__(self) -> Figure:
+        return Figure(f"(-{self.sql})", self.trace)
+
+    def __add__(self, other: object) -> Figure:
+        return Figure(f"({self.sql} + {_sql(other)})", self.trace)
+
+    def __sub__(self, other: object) -> Figure:
+        return Figure(f"({self.sql} - {_sql(other)})", self.trace)
+
+    def __mul__(self, other: object) -> Figure:
+        return Figure(f"({self.sql} * {_sql(other)})", self.trace)
+
+    __rmul__ = __mul__
+
+    def __format__(self, spec: str) -> str:
+        text = f"cast({self.sql} as varchar)"
+        if spec:
+            kind = "hugeint" if spec[-1] in ",d" else "double"
+            text = f"format({lit(f'{{:{spec}}}').text}, cast({self.sql} as {kind}))"
+        self.trace.printed.append(f"coalesce({text}, 'None')")
+        return f"\x00{len(self.trace.printed) - 1}\x00"
+
+    def __str__(self) -> str:
+        return format(self, "")
+
+    __repr__ = __str__
+
+
+numbers.Integral.register(Figure)
+
+
+def _sql(value: object) -> str:
+    return value.sql if isinstance(value, Figure) else lit(value).text
+
+
+def _cases(explain: Explain, count: int) -> Iterator[tuple[list[str], str]]:
+    todo: list[list[object]] = [[]]
+    while todo:
+        trace = _Trace(todo.pop(0))
+        row = tuple(Figure(name, trace) for name in columns(count))
+        try:
+            found = explain(row)
+            said = str(found) if found is not None else None
+        except AnonymizerError as error:
+            said = str(error)
+        except LookupError:
+            if not trace.places:
+                raise
+            continue  # an index outside of the list
+        finally:
+            todo[:0] = trace.others
+        yield trace.conditions, "null" if said is None else _text(said, trace)
+
+
+def _text(said: str, trace: _Trace) -> str:
+    """A text with figures in it as an expression, in literals that fit a line."""
+    parts: list[str] = []
+    for number, part in enumerate(PRINTED.split(said)):
+        if number % 2:
+            parts.append(trace.printed[int(part)])
+        else:
+            parts += [lit(part[at : at + LONGEST]).text for at in range(0, len(part), LONGEST)]
+    return " || ".join(parts)

@@ -1,0 +1,194 @@
+"""The sandbox for untrusted databases and files: a connection that can access nothing else.
+
+Every command opens sources and releases here. Their views and macros may be malicious; in the
+sandbox they have no access to files, the network or settings.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.compile import lit
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.apart import COPY, Apart
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, scratch
+from anonymizer.errors import EngineError, Problem, SourceError, no_file
+from anonymizer.process import run_folder
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SETTINGS = {
+    "threads": "--threads",
+    "memory_limit": "--memory-limit",
+    "max_temp_directory_size": "--temp-size",
+}
+"""Option of the command that gives a setting."""
+LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
+"""What the engine appends to the path of a database for the files that belong to it."""
+
+
+@contextmanager
+def own_connection(
+    database: Path | None,
+    *,
+    spill: Path | None = None,
+    files: Sequence[Path] = (),
+    writable: Sequence[Path] = (),
+    databases: Sequence[Path] = (),
+    copy: Path | None = None,
+    read_only: bool = True,
+    limits: Limits = Limits(),
+    where: str = "--database",
+) -> Iterator[DuckDBEngine]:
+    """A connection of ours: limits, `database` attached, then everything else closed.
+
+    Statements may read and write the files in `files`, the folders in `writable` and the
+    database files in `databases`, and nothing else: external access is off and the configuration
+    locked. `spill` is a private folder (default: one of the connection's own). `copy` is a database
+    file that is made and attached before. Views of `database` are read apart, where none of these
+    is in reach.
+    """
+    import duckdb
+
+    with ExitStack() as stack:
+        if spill is None:
+            folder = run_folder.create(secrets.token_hex(8))
+            stack.callback(folder.remove)
+            spill = folder.path
+        connection = stack.enter_context(duckdb.connect(":memory:"))
+        _configure(connection, spill / "spilled", limits)
+        if database is not None:
+            _attach(connection, database, where, read_only)
+        if copy is not None:
+            # columns are written uncompressed: the file is read once, immediately
+            connection.execute("set force_compression = 'uncompressed'")
+            connection.execute(f"attach {lit(str(copy)).text} as {COPY} (storage_version 'latest')")
+        engine = DuckDBEngine(
+            connection,
+            True,
+            catalog=SOURCE if database else None,
+            free_threads=limits.threads is None,
+        )
+        folders = list(writable)
+        if database is not None and copy is None:
+            engine.apart = Apart(engine, database, spill, limits)
+            folders.append(engine.apart.folder)
+        stack.enter_context(scratch(connection))
+        logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
+        close_walls(connection, [*files, *logs], folders)
+        yield engine
+
+
+def open_for_good(database: Path, where: str = "--database") -> DuckDBPyConnection:
+    """A connection that outlives the call, with the same walls and no folder to spill into."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    _configure(connection, None, Limits())
+    _attach(connection, database, where, read_only=True)
+    close_walls(connection)
+    return connection
+
+
+def close_walls(
+    connection: DuckDBPyConnection, files: Sequence[Path] = (), folders: Sequence[Path] = ()
+) -> None:
+    """Close everything but these for the rest of the connection's life."""
+    for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
+        listed = ", ".join(lit(str(path)).text for path in paths)
+        connection.execute(f"set {name} = [{listed}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set allowed_configs = ['threads', 'preserve_insertion_order']")
+    connection.execute("set lock_configuration = true")
+
+
+def _configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limits) -> None:
+    settings: dict[str, Any] = {
+        "temp_directory": str(spill) if spill else "",
+        "threads": limits.threads,
+        "memory_limit": limits.memory,
+        "max_temp_directory_size": limits.temp_size,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_persistent_secrets": False,
+        "python_scan_all_frames": False,
+        "python_enable_replacements": False,
+    }
+    for name, value in settings.items():
+        if value is not None:
+            _set(connection, name, value)
+    _count_progress(connection)
+
+
+def _count_progress(connection: DuckDBPyConnection) -> None:
+    """Let the engine track the progress of a statement without printing it.
+
+    In a notebook without ipywidgets the driver refuses this: then no progress is shown.
+    """
+    import duckdb
+
+    with suppress(duckdb.Error, ImportError):
+        connection.execute("set enable_progress_bar_print = false")
+        connection.execute("set enable_progress_bar = true")
+
+
+def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
+    import duckdb
+
+    try:
+        connection.execute(f"set {name} = {lit(value).text}")
+    except duckdb.Error as error:
+        raise EngineError(
+            Problem(
+                SETTINGS.get(name, name),
+                "is not a setting the engine accepts",
+                allowed="a whole number" if name == "threads" else "a size, as in 4GB",
+            )
+        ) from error
+
+
+def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_only: bool) -> None:
+    import duckdb
+
+    refuse_missing(database, where)
+    mode = " (read_only)" if read_only else ""
+    try:
+        connection.execute(f"attach {lit(str(database)).text} as {SOURCE}{mode}")
+    except duckdb.Error as error:
+        raise SourceError(unopened(database, where, error)) from error
+
+
+def refuse_missing(database: str | Path, where: str = "--database") -> None:
+    """Raises SourceError, with the path as it is given, where a database is not a file."""
+    if not Path(database).is_file():
+        raise SourceError(Problem(where, no_file(database)))
+
+
+def unopened(path: Path, where: str, error: BaseException) -> Problem:
+    """Why the engine could not open a database file. Its message is inspected, not passed on."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    readable = os.access(path, os.R_OK)
+    try:
+        with path.open("rb") as handle:
+            is_database = handle.read(12)[8:12] == b"DUCK"
+    except OSError:
+        readable = False
+    if not readable:
+        said = f"{path.name} may not be read by this user"
+        return Problem(where, said, hint="chmod u+r, or run as a user who may read it")
+    if kinds & {"ResourceInUseException", "ConnectionException"}:
+        said = f"{path.name} is open in this process already"
+        return Problem(where, said, hint="close that connection, or give it instead of the path")
+    if is_database and "IOException" in kinds and "Could not read enough" not in str(error):
+        return Problem(
+            where,
+            "the database is locked by another process",
+            hint="close the process that has it open for writing, or copy the file",
+        )
+    return Problem(where, f"{path.name} is not a DuckDB database that can be read")

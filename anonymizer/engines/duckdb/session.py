@@ -1,0 +1,184 @@
+"""A session on the source: the connection, the relation that is read, and its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonymizer import hierarchy
+from anonymizer.compile import Sql, ident, lit
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import (
+    DuckDBEngine,
+    afterwards,
+    borrowed_connection,
+    refuse_transaction,
+)
+from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
+from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
+from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.policy import Msb, Policy
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.relation import QUERIED, READERS, Relation
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@contextmanager
+def open_session(
+    policy: Policy,
+    database: Database,
+    *,
+    spill: Path | None = None,
+    databases: Sequence[Path] = (),
+    limits: Limits | None = None,
+) -> Iterator[Session]:
+    """Open the source of `policy`; raises SourceError where it cannot be found or read.
+
+    `databases`: the files that statements of the session may attach.
+    """
+    path = Path(database).resolve() if isinstance(database, str | Path) else None
+    if isinstance(database, str | Path):
+        refuse_missing(database)
+    if policy.ledger is not None:
+        databases = (*databases, policy.resolve(policy.ledger).resolve())
+    missing = list(_missing_files(policy))
+    if missing:
+        raise SourceError(missing)
+    with ExitStack() as stack:
+        if database is None or path is not None:
+            if path is None and policy.source.kind != "file":
+                raise SourceError(
+                    Problem("--database", "is needed for a source that is a table or a query")
+                )
+            engine = stack.enter_context(
+                own_connection(
+                    path,
+                    spill=spill,
+                    files=input_files(policy),
+                    databases=databases,
+                    limits=_enough(policy, limits or Limits()),
+                )
+            )
+        else:
+            assert not isinstance(database, str | Path)
+            refuse_transaction(database)
+            stack.enter_context(usual_settings(database))
+            engine = stack.enter_context(borrowed_connection(database))
+        source = _relation(policy, engine)
+        columns = engine.describe(source.sql.text, "source")
+        refuse_repeated(columns)
+        yield Session(engine, source, TableProfile(tuple(columns)), path)
+
+
+def _enough(policy: Policy, limits: Limits) -> Limits:
+    """The exact mode of msb takes thousands of tiny steps in one statement.
+
+    To wake a second thread for each of them takes longer than the step: one thread is four times
+    as fast.
+    """
+    algorithm = policy.algorithm
+    if isinstance(algorithm, Msb) and algorithm.mode == "exact" and limits.threads is None:
+        return replace(limits, threads=1)
+    return limits
+
+
+USUAL = {
+    "default_order": "asc",
+    "default_null_order": "nulls_last",
+    "default_collation": "",
+    "integer_division": "false",
+    "preserve_insertion_order": "true",
+}
+"""Settings on which the meaning of SQL hangs, with what the statements of a run rely on."""
+
+
+@contextmanager
+def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
+    """Use default settings while a run uses the connection, and restore the user's afterwards.
+
+    A user may have made ORDER BY descend, or `/` divide whole numbers.
+    """
+    names = (*USUAL, "search_path")
+    listed = ", ".join(f"current_setting({lit(name)})" for name in names)
+    row = connection.execute(f"select {listed}").fetchone()
+    assert row is not None
+    before = dict(zip(names, map(str, row), strict=True))
+    # (ascending is written asc or ascending)
+    changed = [n for n, usual in USUAL.items() if before[n].lower()[: len(usual) or None] != usual]
+    for name in changed:
+        connection.execute(f"set {name} = {lit(USUAL[name])}")
+    try:
+        yield
+    finally:
+        with afterwards("connection"):
+            for name in changed:
+                connection.execute(f"set {name} = {lit(before[name])}")
+            connection.execute(f"set search_path = {lit(before['search_path'])}")
+
+
+def input_files(policy: Policy) -> tuple[Path, ...]:
+    """Every file that the policy names as an input, resolved."""
+    files: list[Path] = []
+    if policy.source.file is not None:
+        files.append(policy.resolve(policy.source.file).resolve())
+    for column in policy.columns.values():
+        if column.hierarchy is not None:
+            files += [file.resolve() for file in hierarchy.inputs(column.hierarchy, policy.base)]
+    files += [policy.resolve(file).resolve() for _, file in _population_files(policy)]
+    return tuple(dict.fromkeys(files))
+
+
+def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
+    for name, population in policy.privacy.populations.items():
+        if population.file is not None:
+            yield f"privacy.{name}.population.file", population.file
+
+
+def _missing_files(policy: Policy) -> Iterator[Problem]:
+    named = [("source.file", policy.source.file), *_population_files(policy)]
+    named += [
+        (f"columns.{name}.hierarchy.file", str(file.resolve()))
+        for name, column in policy.columns.items()
+        if column.hierarchy is not None
+        for file in hierarchy.inputs(column.hierarchy, policy.base)
+    ]
+    for path, file in named:
+        if file is not None and not policy.resolve(file).is_file():
+            yield Problem(path, f"there is no file {Path(file).name}")
+
+
+def _relation(policy: Policy, engine: DuckDBEngine) -> Relation:
+    source = policy.source
+    if source.kind == "file":
+        path = policy.resolve(source.file or "").resolve()
+        reader = READERS[source.format or ""]
+        return Relation(Sql(f"{reader}({lit(str(path))})"))
+    if source.kind == "table":
+        table = find_table(engine, source.parts, "source.table")
+        return Relation(ident(table), table)
+    return _queried(source.query or "", engine)
+
+
+def _queried(query: str, engine: DuckDBEngine) -> Relation:
+    """A user's query over the source, run once: apart, where the database was opened by us."""
+    import duckdb
+
+    try:
+        statements = duckdb.extract_statements(query)
+    except duckdb.Error:
+        statements = []
+    if len(statements) != 1 or statements[0].type.name != "SELECT":
+        raise PolicyError(Problem("source.query", "is not one SELECT statement"))
+    text = statements[0].query.strip().rstrip(";")
+    if engine.apart is not None:
+        engine.apart.query(text, QUERIED, "source.query")
+    else:
+        assert engine.catalog is not None
+        with engine.names_of(engine.catalog, engine.schema):
+            engine.raw(f"create table {ident(QUERIED)} as {text}", "source.query")
+    return Relation(ident(QUERIED), QUERIED)

@@ -1,0 +1,139 @@
+"""Runs the stages of a plan on an engine, in order; no algorithm and no SQL of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from anonymizer.compile import Statement, ident
+from anonymizer.engines.base import Engine
+from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.steps import Compute, Guard, Loop, Note, Row, Stage, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One statement that ran: for progress, `--explain`, and the timing in the measures."""
+
+    stage: str
+    step: Step
+    number: int
+    of: int
+    round: int | None
+    seconds: float
+    count: int | None
+    """Rows that it wrote or, for an exit query, what it counted."""
+    phase: str = ""
+    """What the numbered stages are part of."""
+
+
+Listener: TypeAlias = Callable[[Event], None]
+Recorder: TypeAlias = Callable[[Compute, list[Row], list[Row]], None]
+"""Is given what a computation was asked and what it made."""
+
+
+@dataclass(slots=True)
+class Executor:
+    """State of one execution: statements rendered once, events handed to the listener."""
+
+    engine: Engine
+    listener: Listener | None = None
+    recorder: Recorder | None = None
+    notes: dict[str, object] = field(default_factory=dict)
+    rounds: dict[str, int] = field(default_factory=dict)
+    phase: str = ""
+    """What the stages that run now are part of, for the listener."""
+    _rendered: dict[int, Statement] = field(default_factory=dict)
+    _kept: list[Step] = field(default_factory=list)
+
+    def run(self, stages: Iterable[Stage], phase: str = "") -> None:
+        """Run all stages. Adjacent guards report their problems together.
+
+        Stages are numbered anew in every `phase`, whose name is in their events.
+        """
+        self.phase = phase
+        todo = list(stages)
+        waiting: list[Problem] = []
+        error: type[Exception] = AnonymizerError
+        for number, stage in enumerate(todo, start=1):
+            if waiting and not isinstance(stage, Guard):
+                raise error(waiting)
+            match stage:
+                case Guard():
+                    rows = self._step(stage.query, stage.name, number, len(todo))
+                    if rows:
+                        waiting += [stage.explain(row) for row in rows]
+                        error = stage.error
+                case Step():
+                    self._step(stage, stage.name, number, len(todo))
+                case Note():
+                    self._note(stage, number, len(todo))
+                case Compute():
+                    self._compute(stage, stage.name, number, len(todo))
+                case Loop():
+                    self._loop(stage, number, len(todo))
+        if waiting:
+            raise error(waiting)
+
+    def _step(
+        self, step: Step, stage: str, number: int, of: int, round_: int | None = None
+    ) -> list[tuple[object, ...]]:
+        statement = self._statement(step)
+        began = time.perf_counter()
+        rows = self.engine.execute(statement, step.name, step.binds)
+        seconds = time.perf_counter() - began
+        if self.listener is not None:
+            single = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
+            count = single if isinstance(single, int) else None
+            event = Event(stage, step, number, of, round_, seconds, count, self.phase)
+            self.listener(event)
+        return rows
+
+    def _statement(self, step: Step) -> Statement:
+        """Rendered and checked once, however often a loop runs it."""
+        known = self._rendered.get(id(step))
+        if known is None:
+            known = self._rendered[id(step)] = step.statement(self.engine.name)
+            self._kept.append(step)  # keeps the step alive, so that its id is not reused
+        return known
+
+    def _note(self, note: Note, number: int, of: int) -> None:
+        rows = self._step(note.query, note.name, number, of)
+        names = self.engine.column_names
+        for row in rows:
+            self.notes.update(zip(names, row, strict=True))
+
+    def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
+        rows = self._step(compute.query, stage, number, of)
+        made = compute.function(rows)
+        if self.recorder is not None:
+            self.recorder(compute, rows, made)
+        target = ident(compute.target).text
+        columns = ", ".join(f"{ident(name)} {kind}" for name, kind in compute.columns)
+        self.engine.raw(f"create or replace table {target} ({columns})", stage)
+        if made:
+            self.engine.load(target, [name for name, _ in compute.columns], made, stage)
+
+    def _loop(self, loop: Loop, number: int, of: int) -> None:
+        if loop.asked_first and self._left(loop, number, of, 0) == 0:
+            self.rounds[loop.name] = 0
+            return
+        for round_ in range(1, loop.at_most + 1):
+            for part in loop.body:
+                match part:
+                    case Compute():
+                        self._compute(part, loop.name, number, of)
+                    case Loop():
+                        self._loop(part, number, of)
+                    case Step():
+                        self._step(part, loop.name, number, of, round_)
+            if self._left(loop, number, of, round_) == 0:
+                self.rounds[loop.name] = round_
+                return
+        raise RuntimeError(f"the loop {loop.name} did not end within {loop.at_most} rounds")
+
+    def _left(self, loop: Loop, number: int, of: int, round_: int) -> object:
+        """What the exit query of a loop counts."""
+        return self._step(loop.until, loop.name, number, of, round_)[0][0]

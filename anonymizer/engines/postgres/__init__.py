@@ -1,0 +1,10 @@
+"""PostgreSQL: the work is done in the user's database."""
+
+from anonymizer.engines.registry import EngineDescription
+
+ENGINE = EngineDescription(
+    "postgres",
+    libraries=("psycopg",),
+    addresses=("postgresql://", "postgres://"),
+    recursive=False,
+)

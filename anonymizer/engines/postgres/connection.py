@@ -1,0 +1,283 @@
+"""Postgres: a session whose work tables are unlogged, in a separate schema of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonymizer.compile import Statement, Table, quote
+from anonymizer.compile.dialects.base import MARK
+from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.postgres.failures import translate
+from anonymizer.engines.postgres.types import type_name
+from anonymizer.errors import EngineError, Problem, SourceError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from psycopg import Connection
+
+OLDEST = 140000
+"""The lowest version (as server_version_num) that has the functions that are used."""
+
+SETTINGS = {
+    # no user object may shadow a function of the engine
+    "search_path": "",
+    "datestyle": "ISO, YMD",
+    "intervalstyle": "postgres",
+    "timezone": "UTC",
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "extra_float_digits": "1",
+    # a run has few, large statements: JIT compilation costs more than it saves
+    "jit": "off",
+    "work_mem": "128MB",
+    # joins read relations that the same statement computes, so the planner cannot know their
+    # size and estimates one row for thousands; there are no indexes for a nested loop either
+    "enable_nestloop": "off",
+    # the planner estimates the distinct tuples of codes from their first column, expects full hash
+    # buckets, and would sort both sides instead
+    "enable_mergejoin": "off",
+    # expressions are long, and workers start in a millisecond or two for statements of seconds
+    "cpu_operator_cost": "0.01",
+    "parallel_setup_cost": "200",
+    "parallel_tuple_cost": "0.01",
+    # a tenth of the usual sample is enough for tables that exist for seconds
+    "default_statistics_target": "10",
+    # a release is read in the order in which it was written
+    "synchronize_seqscans": "off",
+    # a statement ends when its client has disconnected
+    "client_connection_check_interval": "2s",
+}
+"""Settings of the session on which the meaning or the speed of a run's statements hangs."""
+
+
+@dataclass(slots=True)
+class PostgresEngine(Engine):
+    """Executes statements on one connection; every error becomes one of ours.
+
+    `place` is the schema of the run's work tables; without one there are none.
+    """
+
+    name: ClassVar[EngineName] = "postgres"
+
+    connection: Connection[Any]
+    owned: bool
+    binds: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str | None = None
+    schema: str | None = None
+    place: str | None = None
+    names: str = ""
+    """The search path of the role, before it was emptied for the run."""
+    address: str | None = None
+    """Where a connection of ours leads; None for a user's."""
+    _columns: list[str] = field(default_factory=list)
+
+    def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
+        values = {name: self.binds[name] for name in binds}
+        rows = self.raw(statement.text, where, values)
+        if statement.kind != "query":
+            for (target,) in statement.writes:
+                self._measure(target, where)
+        return rows
+
+    def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        from anonymizer.engines.postgres.dialect import DIALECT, setting_of
+
+        texts = DIALECT.translate(text)
+        rows: Rows = []
+        given = dict(values or {})
+        for name, value in given.items():
+            # CREATE TABLE AS takes no parameters, so they are passed as session settings
+            self.native("select set_config(%s, %s, false)", where, (setting_of(name), value))
+        try:
+            for one in texts:
+                rows = self.native(self.placed(one), where) or rows
+        finally:
+            for name in given:
+                with suppress(EngineError):
+                    self.native("select set_config(%s, '', false)", where, (setting_of(name),))
+        return rows
+
+    def native(self, text: str, where: str, values: Sequence[Any] | None = None) -> Rows:
+        """Run a text in Postgres' own SQL and fetch all of its (few) rows."""
+        import psycopg
+
+        try:
+            # the extended protocol, which takes a single statement
+            cursor = self.connection.execute(text, values, binary=True)
+            if cursor.description is None:
+                return []
+            self._columns = [column.name for column in cursor.description]
+            return [tuple(map(_plain, row)) for row in cursor.fetchall()]
+        except psycopg.Error as error:
+            raise translate(error, where) from error
+
+    def _measure(self, target: str, where: str) -> None:
+        """Let the planner know what a work table holds: without it, it guesses."""
+        from anonymizer.engines.postgres.dialect import table_text
+
+        self.native(f"analyze {self.placed(table_text(target))}", where)
+
+    def placed(self, text: str) -> str:
+        """A translated text with the run's own schema in it."""
+        return text.replace(MARK, self.place or MARK)
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self._columns)
+
+    def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        import psycopg
+
+        from anonymizer.engines.postgres.dialect import DIALECT
+
+        (text,) = DIALECT.translate(f"select * from {relation} limit 0")
+        try:
+            cursor = self.connection.execute(self.placed(text))
+        except psycopg.Error as error:
+            raise translate(error, where) from error
+        columns = list(cursor.description or [])
+        if not columns:
+            return []
+        told = ", ".join(
+            f"format_type({column.type_code}, {column._fmod}),"
+            f" (select typtype = 'e' from pg_type where oid = {column.type_code})"
+            for column in columns
+        )
+        types = self.native(f"select {told}", where)[0]
+        return [
+            (column.name, type_name(str(kind), is_enum=bool(is_enum)))
+            for column, kind, is_enum in zip(columns, types[::2], types[1::2], strict=True)
+        ]
+
+    def bare(self, name: str, where: str) -> Table | None:
+        """What the role's search path finds, as the server does: names are folded to lower case
+        unless there is one in just these letters.
+        """
+        for written in (quote(name), quote(name.lower())):
+            with self.own_names():
+                rows = self.native(
+                    "select c.relname, n.nspname, current_database() from pg_class c"
+                    " join pg_namespace n on n.oid = c.relnamespace"
+                    " where c.oid = to_regclass(%s) and c.relkind in ('r', 'p', 'v', 'm', 'f')",
+                    where,
+                    (written,),
+                )
+            if rows:
+                return Table(*map(str, rows[0]))
+        near = [table for table in self.tables(where) if table.name.lower() == name.lower()]
+        if not near:
+            return None
+        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in near))
+        raise SourceError(
+            Problem(
+                where,
+                "is in no schema of this role's search_path",
+                hint=f"write the schema: {listed}",
+            )
+        )
+
+    def tables(self, where: str) -> list[Table]:
+        rows = self.native(
+            "select c.relname, n.nspname, current_database() from pg_class c"
+            " join pg_namespace n on n.oid = c.relnamespace"
+            " where c.relkind in ('r', 'p', 'v', 'm', 'f')"
+            " and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')",
+            where,
+        )
+        return [Table(str(name), str(schema), str(catalog)) for name, schema, catalog in rows]
+
+    def load(
+        self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
+    ) -> None:
+        import psycopg
+
+        from anonymizer.engines.postgres.dialect import table_text
+
+        name = self.placed(table_text(target))
+        listed = ", ".join(f'"{column}"' for column in columns)
+        try:
+            with (
+                self.connection.cursor() as cursor,
+                cursor.copy(f"copy {name} ({listed}) from stdin") as copy,
+            ):
+                for row in rows:
+                    copy.write_row(row)
+        except psycopg.Error as error:
+            raise translate(error, where) from error
+
+    def copy_out(self, query: str, file: Path, where: str) -> None:
+        """Write the rows of a query of Postgres' own into a CSV file."""
+        import psycopg
+
+        try:
+            with (
+                file.open("wb") as handle,
+                self.connection.cursor() as cursor,
+                cursor.copy(f"copy ({query}) to stdout (format csv)") as copy,
+            ):
+                for piece in copy:
+                    handle.write(piece)
+        except psycopg.Error as error:
+            raise translate(error, where) from error
+
+    @contextmanager
+    def own_names(self) -> Iterator[None]:
+        """For a text of the user's: names mean what they mean to the role."""
+        self.native("select set_config('search_path', %s, false)", "source", (self.names,))
+        try:
+            yield
+        except BaseException:
+            with suppress(EngineError):
+                self.native("select set_config('search_path', '', false)", "source")
+            raise
+        self.native("select set_config('search_path', '', false)", "source")
+
+    @contextmanager
+    def transaction(self, where: str) -> Iterator[None]:
+        """Everything inside is done, or nothing of it."""
+        self.native("begin", where)
+        try:
+            yield
+            self.native("commit", where)
+        except BaseException:
+            with suppress(EngineError):
+                self.native("rollback", where)
+            raise
+
+    def reader(self) -> Callable[[str], pd.DataFrame]:
+        """Runs a query on this database later: on a user's connection, or one of its own."""
+        connection, address = self.connection, self.address
+
+        def read(text: str) -> pd.DataFrame:
+            import pandas as pd
+            import psycopg
+
+            if address is None:
+                cursor = connection.execute(text, binary=True)
+                rows, columns = cursor.fetchall(), cursor.description
+            else:
+                with psycopg.connect(address) as own:
+                    cursor = own.execute(text, binary=True)
+                    rows, columns = cursor.fetchall(), cursor.description
+            return pd.DataFrame(rows, columns=[column.name for column in columns or []])
+
+        return read
+
+    def interrupt(self) -> None:
+        self.connection.cancel()
+
+    @property
+    def version(self) -> str:
+        return str(self.native("show server_version", "engine")[0][0]).split()[0]
+
+
+def _plain(value: Any) -> Any:
+    """Postgres counts, sums and rounds in numerics; elsewhere these are integers and doubles."""
+    if not isinstance(value, Decimal):
+        return value
+    return int(value) if value.is_finite() and value.as_tuple().exponent == 0 else float(value)

@@ -1,0 +1,243 @@
+"""Translates the SQL of the templates to Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from anonymizer.compile.dialects.base import MARK, Dialect, is_work_table
+from anonymizer.compile.dialects.common import (
+    group_by_all,
+    named_subqueries,
+    plain_qualify,
+    read_once,
+    tuple_membership,
+)
+from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
+from anonymizer.engines.postgres.dialect_lists import list_lengths, lists
+from anonymizer.engines.postgres.dialect_names import FUNCTIONS, NODES
+from anonymizer.engines.postgres.dialect_types import (
+    by_code_point,
+    decimals,
+    texts,
+    try_cast,
+    types,
+)
+
+ASIDE = "anon_next"
+"""A work table is written under this name before it takes the place of the old one."""
+DIGITS = 32
+
+
+def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
+    return filled(text, "postgres", **parts)
+
+
+def setting_of(bind: str) -> str:
+    """The setting of the session in which a bound value lies while one statement reads it."""
+    return f"anonymizer.{bind}"
+
+
+def table_text(table: str) -> str:
+    """A table, written as in the templates, as Postgres names it."""
+    tree = exp.to_table(table, dialect="duckdb")
+    return places(tree).sql(dialect="postgres")
+
+
+def places(node: exp.Expr) -> exp.Expr:
+    """Put work tables into the schema of the run."""
+    if isinstance(node, exp.Table) and is_work_table(node):
+        node.set("catalog", None)
+        node.set("db", exp.to_identifier(MARK, quoted=True))
+    return node
+
+
+def draws(node: exp.Expr) -> exp.Expr:
+    """Draws are texts of 32 digits whose order is that of DuckDB's numbers.
+
+    DuckDB reads a digest as a number from its last byte. Its `hex`, which is asked of draws only,
+    writes capitals and no leading zeros.
+    """
+    if isinstance(node, exp.Placeholder):
+        # not as a subquery, which would prevent parallel workers
+        return _filled("current_setting(x)", x=exp.Literal.string(setting_of(node.name)))
+    if isinstance(node, exp.Hex):
+        return _filled("upper(ltrim(x, '0'))", x=node.this)
+    if isinstance(node, exp.Unhex):
+        return _filled("decode(x, 'hex')", x=node.this)
+    if not isinstance(node, exp.Anonymous):
+        return node
+    match node.name.lower():
+        case "draw_of":
+            return by_code_point(_backwards(node.expressions[0]))
+        case "md5_number":
+            return by_code_point(_reversed(node.expressions[0]))
+        case "md5_number_lower":
+            return _filled(
+                "(cast(('x' || substr(r, 17, 16)) as bit(64))::bigint::numeric"
+                " + case when substr(r, 17, 1) >= '8' then 18446744073709551616 else 0 end)",
+                r=_reversed(node.expressions[0]),
+            )
+    return node
+
+
+def _backwards(digest: exp.Expr) -> exp.Expr:
+    """The bytes of a digest, last one first, as digits.
+
+    Put together as two integers, which costs a fifth of doing it with pieces of text or bytes.
+    """
+    halves = [
+        " | ".join(
+            f"(cast(get_byte(b, {first + place}) as bigint) << {8 * place})" for place in range(8)
+        )
+        for first in (8, 0)
+    ]
+    both = " || ".join(f"int8send({half})" for half in halves)
+    return _filled(f"encode({both}, 'hex')", b=digest)
+
+
+def _reversed(text: exp.Expr) -> exp.Expr:
+    """The same of a text; `offset 0` keeps the planner from computing its digest for each byte."""
+    return _filled(
+        "(select made from (select decode(md5(t), 'hex') as b offset 0) as x)",
+        t=text,
+        made=_backwards(exp.column("b", table="x")),
+    )
+
+
+def rows_of_tables(node: exp.Expr) -> exp.Expr:
+    """Identify a row of a work table that is never updated by its physical position."""
+    if isinstance(node, exp.Column) and node.name == "rowid" and not node.this.quoted:
+        node.set("this", exp.to_identifier("ctid"))
+    return node
+
+
+def null_safe_joins(node: exp.Expr) -> exp.Expr:
+    """`is not distinct from` in a join: Postgres hashes no such condition, but it does hash arrays,
+    whose NULLs are equal.
+    """
+    if not isinstance(node, exp.NullSafeEQ):
+        return node
+    join = node.find_ancestor(exp.Join, exp.Select)
+    if not isinstance(join, exp.Join):
+        return node
+    return exp.EQ(
+        this=exp.Array(expressions=[node.this]), expression=exp.Array(expressions=[node.expression])
+    )
+
+
+def closest_rows(node: exp.Expr) -> exp.Expr:
+    """`asof left join t on x >= t.y`: the row of t with the largest y that is not above x."""
+    if not isinstance(node, exp.Join) or node.args.get("method") != "ASOF":
+        return node
+    on, table = node.args["on"], node.this
+    name = table.alias_or_name
+    inner = table.copy()
+    found = (
+        exp.select("*")
+        .from_(inner)
+        .where(on)
+        .order_by(exp.Ordered(this=on.expression.copy(), desc=True, nulls_first=False))
+        .limit(1)
+    )
+    lateral = exp.Lateral(
+        this=exp.Subquery(this=found), alias=exp.TableAlias(this=exp.to_identifier(name))
+    )
+    return exp.Join(this=lateral, side=node.side, on=exp.true())
+
+
+def functions(node: exp.Expr) -> exp.Expr:
+    """Functions that have another name, or other words, on Postgres."""
+    match node:
+        case exp.Anonymous() if node.name.lower() == "strlen":
+            return exp.Anonymous(this="octet_length", expressions=node.expressions)
+        case exp.Anonymous() if node.name.lower() == "hash" and len(node.expressions) == 1:
+            # used to compare values within a run, never for its number
+            return _filled("hashtextextended(cast(x as text), 0)", x=node.expressions[0])
+        case exp.Anonymous() if node.name.lower() == "isfinite":
+            return _filled(
+                "(cast(x as text) not in"
+                " ('NaN', 'Infinity', '-Infinity', 'infinity', '-infinity'))",
+                x=node.expressions[0],
+            )
+        case exp.Anonymous() if node.name.lower() == "bit_count":
+            return _filled("bit_count(cast(cast(x as bigint) as bit(64)))", x=node.expressions[0])
+        case exp.Anonymous() if node.name.lower() == "epoch_us":
+            return _filled("cast(extract(epoch from x) * 1000000 as bigint)", x=node.expressions[0])
+        case exp.Log() if node.expression is not None:
+            # defined for numerics only; the cast keeps the significant digits of a double
+            return _filled(
+                "cast(log(b, cast(x as numeric)) as double precision)",
+                b=node.this,
+                x=node.expression,
+            )
+        case exp.IsNan():
+            return _filled("(x = 'NaN')", x=node.this)
+        case exp.IsInf():
+            return _filled(
+                "(cast(x as text) in ('infinity', '-infinity', 'Infinity', '-Infinity'))",
+                x=node.this,
+            )
+        case exp.Round() if node.args.get("decimals") is None:
+            # Postgres rounds a double halfway between two integers to the even one
+            return _filled(
+                "(case when x >= 0 then floor(x + 0.5) else ceil(x - 0.5) end)", x=node.this
+            )
+        case exp.StartsWith():
+            return exp.Anonymous(this="starts_with", expressions=[node.this, node.expression])
+        case exp.EndsWith():
+            return _filled("(right(x, length(y)) = y)", x=node.this, y=node.expression)
+        case exp.Anonymous() if node.name.lower() == "timezone":
+            return node
+    return node
+
+
+REWRITES: tuple[Rewrite, ...] = (
+    places,
+    rows_of_tables,
+    plain_qualify,
+    group_by_all,
+    read_once,
+    tuple_membership,
+    null_safe_joins,
+    closest_rows,
+    try_cast,
+    decimals,
+    draws,
+    types,
+    texts,
+    lists,
+    functions,
+    named_subqueries,
+)
+
+
+def rewritten(tree: exp.Expr) -> exp.Expr:
+    """All rewrites, from the leaves up."""
+    return from_leaves(tree, REWRITES)
+
+
+def statements(tree: exp.Expr) -> Iterator[exp.Expr | str]:
+    """Recreate a work table under another name first, since the statement may read the old one."""
+    if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
+        yield tree
+        return
+    table = tree.this if isinstance(tree.this, exp.Table) else tree.this.this
+    if table.db != MARK:
+        yield tree
+        return
+    replaced = tree.args.get("replace")
+    tree.set("replace", False)
+    tree.set("properties", exp.Properties(expressions=[exp.UnloggedProperty()]))
+    if not replaced:
+        yield tree
+        return
+    name = table.this.sql(dialect="postgres")
+    table.set("this", exp.to_identifier(ASIDE, quoted=True))
+    yield tree
+    yield f'DROP TABLE IF EXISTS "{MARK}".{name}'
+    yield f'ALTER TABLE "{MARK}"."{ASIDE}" RENAME TO {name}'
+
+
+DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, list_lengths)

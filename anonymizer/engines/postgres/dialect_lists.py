@@ -1,0 +1,104 @@
+"""Lists of DuckDB as arrays of Postgres."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sqlglot import exp
+
+from anonymizer.compile.dialects.rewriting import filled
+
+LENGTH = "list_length"
+
+
+def list_lengths(text: str) -> str:
+    """`len`, which our texts use for lists only, by another name than `length`.
+
+    The tree has one node for both.
+    """
+    if "len(" not in text:
+        return text
+    from sqlglot import tokenize
+
+    pieces, done = [], 0
+    tokens = tokenize(text, read="duckdb")
+    for token, following in pairwise(tokens):
+        if token.text.lower() == "len" and following.text == "(":
+            pieces += [text[done : token.start], LENGTH]
+            done = token.end + 1
+    return "".join([*pieces, text[done:]])
+
+
+def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
+    return filled(text, "postgres", **parts)
+
+
+def lists(node: exp.Expr) -> exp.Expr:
+    """One list function or list as its counterpart on arrays."""
+    match node:
+        case exp.Array() if not node.expressions:
+            return exp.Literal.string("{}")
+        case exp.Transform():
+            return _transformed(node)
+        case exp.RegexpExtractAll():
+            return _filled(
+                "array(select g.found[1] from regexp_matches(t, p, 'g') as g(found))",
+                t=node.this,
+                p=node.expression,
+            )
+        case exp.RegexpExtract():
+            group = node.args.get("group") or exp.Literal.number(0)
+            found = int(group.name)
+            if found:
+                return _filled(
+                    f"coalesce((regexp_match(t, p))[{found}], '')", t=node.this, p=node.expression
+                )
+            return _filled("coalesce(substring(t from p), '')", t=node.this, p=node.expression)
+        case exp.ArrayDistinct():
+            return _filled(
+                "array(select distinct u.m from unnest(l) as u(m) where u.m is not null)",
+                l=node.this,
+            )
+        case exp.ArraySort():
+            return _filled("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
+        case exp.ArrayContains():
+            return _filled("v = any(l)", l=node.this, v=node.expression)
+        case exp.ArrayAppend():
+            return exp.Anonymous(this="array_append", expressions=[node.this, node.expression])
+        case exp.Anonymous() if node.name.lower() == LENGTH:
+            return exp.Anonymous(this="cardinality", expressions=node.expressions)
+        case exp.Anonymous() if node.name.lower() == "list_count":
+            return _filled("(select count(u.m) from unnest(l) as u(m))", l=node.expressions[0])
+        case exp.Explode() if isinstance(node.this, exp.GenerateSeries):
+            return node.this  # it returns rows, not a list of them
+        case _:
+            return node
+
+
+def _transformed(node: exp.Transform) -> exp.Expr:
+    function = node.expression
+    assert isinstance(function, exp.Lambda)
+    (name,) = (parameter.name for parameter in function.expressions)
+    body = function.this
+    for identifier in list(body.find_all(exp.Identifier)):
+        if identifier.name == name and not isinstance(identifier.parent, exp.Column):
+            column = exp.column(name, table="u")
+            if identifier is body:
+                body = column
+            else:
+                identifier.replace(column)
+        elif identifier.name == name and isinstance(identifier.parent, exp.Column):
+            identifier.parent.set("table", exp.to_identifier("u"))
+    listed = node.this
+    # a series returns rows; a list has to be unnested
+    source = "l" if isinstance(listed, exp.GenerateSeries) else "unnest(l)"
+    made = _filled(
+        f"array(select e from {'series()' if source == 'l' else source} with ordinality"
+        f" as u({name}, place) order by u.place)",
+        l=listed,
+        e=body,
+    )
+    for call in list(made.find_all(exp.Anonymous)):
+        if call.name == "series":
+            call.replace(listed.copy())
+    return made

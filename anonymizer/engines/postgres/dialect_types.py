@@ -1,0 +1,210 @@
+"""Types of DuckDB on Postgres: wide integers, draws, decimals, text, and casts that may fail."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anonymizer.compile.dialects.rewriting import Rewrite, filled
+from anonymizer.errors import TemplateError
+
+Type = exp.DataType.Type
+WIDE = {Type.INT128: "numeric", Type.UBIGINT: "numeric", Type.UINT: "bigint"}
+SMALL = {Type.TINYINT: "smallint", Type.UTINYINT: "smallint", Type.USMALLINT: "integer"}
+TEXTS = {Type.TEXT, Type.VARCHAR}
+TIMES = {
+    Type.TIMESTAMP,
+    Type.TIMESTAMPNTZ,
+    Type.TIMESTAMPTZ,
+    Type.TIMESTAMP_S,
+    Type.TIMESTAMP_MS,
+}
+WHOLE = {
+    Type.TINYINT: (-(2**7), 2**7 - 1),
+    Type.SMALLINT: (-(2**15), 2**15 - 1),
+    Type.INT: (-(2**31), 2**31 - 1),
+    Type.BIGINT: (-(2**63), 2**63 - 1),
+    Type.UTINYINT: (0, 2**8 - 1),
+    Type.USMALLINT: (0, 2**16 - 1),
+    Type.UINT: (0, 2**32 - 1),
+    Type.UBIGINT: (0, 2**64 - 1),
+    Type.INT128: (-(2**127), 2**127 - 1),
+}
+
+
+def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
+    return filled(text, "postgres", **parts)
+
+
+def types(node: exp.Expr) -> exp.Expr:
+    """Integers of 128 bits are numerics; a draw, of 128 bits without sign, is a text."""
+    if not isinstance(node, exp.DataType):
+        return node
+    if node.this == Type.UINT128:
+        return exp.DataType.build("text")
+    name = {**WIDE, **SMALL}.get(node.this)
+    return exp.DataType.build(name, dialect="postgres") if name else node
+
+
+def texts(node: exp.Expr) -> exp.Expr:
+    """Text compares by code point, whatever the collation of the database."""
+    if isinstance(node, exp.Collate):
+        return node.this if isinstance(node.this, exp.Collate) else by_code_point(node.this)
+    if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
+        kind = node.to.this
+        if kind in TEXTS and not isinstance(node.parent, exp.Collate):
+            inner = node.this
+            if isinstance(inner, exp.Cast) and inner.to.this in (Type.DOUBLE, Type.FLOAT):
+                return by_code_point(_double_text(inner))
+            return by_code_point(node)
+    return node
+
+
+def by_code_point(text: exp.Expr) -> exp.Expr:
+    """`text` under the collation that compares code points."""
+    return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+
+
+def _double_text(number: exp.Cast) -> exp.Expr:
+    """A double as DuckDB writes it: `1.0` for 1, and all digits below 1e16, not 1e15.
+
+    Both write the shortest digits that identify the double.
+    """
+    return _filled(
+        """case
+            when x = trunc(x) and abs(x) < 1e16 then cast(cast(x as bigint) as text) || '.0'
+            when abs(x) >= 1e15 and abs(x) < 1e16 then
+                regexp_replace(
+                    cast(x as text), '^(-?[0-9])[.]([0-9]{15})([0-9]*)e.15$', '\\1\\2.\\3')
+            when x = 'Infinity' then 'inf'
+            when x = '-Infinity' then '-inf'
+            when x = 'NaN' then 'nan'
+            else cast(x as text) end""",
+        x=number,
+    )
+
+
+def decimals(node: exp.Expr) -> exp.Expr:
+    """A double becomes a decimal as DuckDB makes it: scaled as a double, rounded away from zero.
+
+    (Postgres would take its first 15 digits.) A decimal or integer comes out as it is.
+    """
+    if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
+        return node
+    kind = node.to
+    if kind.this != Type.DECIMAL or len(kind.expressions) != 2:
+        return node
+    precision, scale = (int(part.name) for part in kind.expressions)
+    if precision not in (18, 38) or scale == 0 or isinstance(node.this, exp.Literal):
+        return node
+    # where no bigint holds it, a double is a multiple of 1024
+    scaled = _filled(
+        """(case when x >= 0 then floor(x * one + 0.5) else ceil(x * one - 0.5) end)""",
+        x=node.this,
+        one=exp.Literal.number(10**scale),
+    )
+    return _filled(
+        """(case when abs(y) < 9000000000000000000 then cast(cast(y as bigint) as numeric)
+            else cast(cast(y / 1024 as bigint) as numeric) * 1024 end * unit)""",
+        y=scaled,
+        unit=exp.Literal.number(f"0.{'0' * (scale - 1)}1"),
+    )
+
+
+def try_cast(node: exp.Expr) -> exp.Expr:
+    """A cast that gives NULL where the text is no value of the type: Postgres stops at such a text.
+
+    The text is compared with the form in which a cell shows the type's values.
+    """
+    if not isinstance(node, exp.TryCast):
+        return node
+    kind, text = node.to.this, exp.cast(node.this, "text")
+    if kind in TEXTS:
+        return by_code_point(text)
+    target = types(node.to)
+    if kind in WHOLE:
+        low, high = WHOLE[kind]
+        return _filled(
+            """case when t ~ '^-?[0-9]{1,39}$' then
+                case when cast(t as numeric) between low and high then cast(t as made) end end""",
+            t=text,
+            low=exp.Literal.number(low),
+            high=exp.Literal.number(high),
+        ).transform(_typed(target))
+    if kind == Type.DECIMAL:
+        return _decimal(text, target)
+    if kind in (Type.DOUBLE, Type.FLOAT):
+        limit = "1.7976931348623157e308" if kind == Type.DOUBLE else "3.4028235e38"
+        least = "4.9406564584124654e-324" if kind == Type.DOUBLE else "1.4e-45"
+        return _filled(
+            """case when t in ('inf', '-inf', 'nan') then cast(t as made)
+                when t ~ '^-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]{1,3})?$' then
+                case when abs(cast(t as numeric)) between least and most or cast(t as numeric) = 0
+                then cast(t as made) end end""",
+            t=text,
+            least=exp.Literal.number(least),
+            most=exp.Literal.number(limit),
+        ).transform(_typed(target))
+    if kind == Type.DATE:
+        return _date(text, "t")
+    if kind in TIMES:
+        clock = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?"
+        zone = "[+]00" if kind == Type.TIMESTAMPTZ else ""
+        return _filled(
+            "case when t ~ form and (day) is not null then cast(t as made) end",
+            t=text,
+            form=exp.Literal.string(f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} {clock}{zone}$"),
+            day=_date(exp.func("left", text.copy(), exp.Literal.number(10)), "t"),
+        ).transform(_typed(target))
+    forms = {
+        Type.BOOLEAN: "^(true|false)$",
+        Type.UUID: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        Type.TIME: "^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?$",
+    }
+    if kind not in forms:
+        raise TemplateError(f"try_cast to {node.to.sql()} has no form on Postgres")
+    return _filled(
+        "case when t ~ form then cast(t as made) end",
+        t=text,
+        form=exp.Literal.string(forms[kind]),
+    ).transform(_typed(target))
+
+
+def _typed(target: exp.Expr) -> Rewrite:
+    """A transform that puts `target` where a text says `made`."""
+
+    def put(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.DataType) and node.sql().lower() == "made":
+            return target.copy()
+        return node
+
+    return put
+
+
+def _decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
+    sizes = [int(part.name) for part in target.args.get("expressions") or []]
+    if not sizes:
+        form, whole = "^-?[0-9]+([.][0-9]+)?$", None
+    else:
+        whole = sizes[0] - (sizes[1] if len(sizes) > 1 else 0)
+        form = "^-?[0-9]+([.][0-9]+)?$"
+    if whole is None:
+        condition = "t ~ form"
+    else:
+        condition = f"t ~ form and length(split_part(ltrim(t, '-0'), '.', 1)) <= {whole}"
+    return _filled(
+        f"case when {condition} then cast(t as made) end",
+        t=text,
+        form=exp.Literal.string(form),
+    ).transform(_typed(target))
+
+
+def _date(text: exp.Expr, name: str) -> exp.Expr:
+    """A date in ISO form, its day no later than the last one of its month."""
+    return _filled(
+        """case when t ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
+                and substr(t, 1, 4) <> '0000' then
+            case when cast(substr(t, 9, 2) as integer) <= extract(day from
+                cast(substr(t, 1, 7) || '-01' as date) + interval '1 month' - interval '1 day')
+            then cast(t as date) end end""",
+        **{name: text},
+    )

@@ -1,0 +1,43 @@
+"""Maps Postgres' errors, by class, to ours. Their messages are dropped: they may quote values."""
+
+from __future__ import annotations
+
+from anonymizer.errors import AnonymizerError, EngineError, Problem
+
+_KNOWN: tuple[tuple[str, str, str], ...] = (
+    ("57014", "the statement was cancelled", "a statement timeout, or interrupted: run again"),
+    ("57P", "the server ended the connection", "the server was stopped: run again"),
+    ("53100", "the server's disk is full", "free space in its data and temporary folders"),
+    ("53200", "the server is out of memory", "lower --memory-limit, which each sort may use"),
+    ("53300", "the server has too many connections", "close some, or raise max_connections"),
+    ("53400", "a limit of the server was exceeded", "raise temp_file_limit, or free space"),
+    ("42501", "the role may not do this", "grant it SELECT on the source and CREATE on database"),
+    ("42P01", "a table does not exist", "check the names in the policy"),
+    ("42703", "a column does not exist", "check the names in the policy"),
+    ("42883", "a function or operator does not fit its operands", "check the policy's conditions"),
+    ("42804", "types do not fit together", "check the types that the policy's conditions compare"),
+    ("42846", "a type cannot be cast", "check the types that the policy's conditions compare"),
+    ("42601", "is not SQL of Postgres", "check the policy's conditions and source.query"),
+    ("22", "a value of the source does not fit its use", "check the conditions of the policy"),
+    ("40", "another transaction was in the way", "run again"),
+    ("55P03", "a table is locked", "wait for the other transaction, or raise lock_timeout"),
+    ("25006", "the connection is read-only", "work tables and the release have to be written"),
+    ("08", "the connection was lost", "check server and network, and run again"),
+    ("3D000", "there is no such database", "check the name at the end of --database"),
+    ("28", "the server refused the role or its password", "use ~/.pgpass or PGPASSWORD"),
+)
+"""The beginning of an SQLSTATE, what it means, and how to go on."""
+
+
+def translate(error: Exception, where: str) -> AnonymizerError:
+    """The server's `error` during `where`, as one of ours and without its message."""
+    state = getattr(error, "sqlstate", None) or ""
+    for prefix, message, hint in _KNOWN:
+        if state.startswith(prefix):
+            return EngineError(Problem(where, message, hint=hint))
+    if not state:
+        hint = "check host, port and that the server runs"
+        return EngineError(Problem(where, "the server cannot be reached", hint=hint))
+    return EngineError(
+        Problem(where, f"the server reported SQLSTATE {state}", hint="--debug shows its words")
+    )

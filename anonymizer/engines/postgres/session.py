@@ -1,0 +1,247 @@
+"""Opening Postgres for a run: the connection, its settings, and the schema of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.compile import quote
+from anonymizer.engines.base import Limits
+from anonymizer.engines.postgres.connection import OLDEST, SETTINGS, PostgresEngine
+from anonymizer.engines.postgres.failures import translate
+from anonymizer.errors import AnonymizerError, EngineError, Problem
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCHEMA = "_anonymizer"
+"""Schema of the record of what the tool made in a database."""
+RUNS = "anonymizer_run_"
+"""Schemas of runs bear this and the run's id."""
+
+
+@contextmanager
+def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator[PostgresEngine]:
+    """An engine on a database, given by its address or an open connection that is left as it was.
+
+    Raises EngineError where psycopg is missing, the server refuses, or the database cannot hold
+    every text.
+    """
+    with ExitStack() as stack:
+        if isinstance(database, str):
+            connection, owned = stack.enter_context(_connected(database)), True
+        else:
+            connection, owned = database, False
+            stack.enter_context(_borrowed(connection))
+        engine = PostgresEngine(connection, owned)
+        engine.address = database if isinstance(database, str) else None
+        _check(engine)
+        stack.enter_context(_settings(engine, limits))
+        yield engine
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Connection[Any]]:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise EngineError(
+            Problem(
+                "engine", "postgres needs psycopg", hint='pip install "sql-anonymizer[postgres]"'
+            )
+        ) from error
+    try:
+        connection = psycopg.connect(
+            address, autocommit=True, application_name="anonymizer", prepare_threshold=None
+        )
+    except psycopg.Error as error:
+        raise _refused(error) from error
+    with connection:
+        yield connection
+
+
+def _refused(error: Exception) -> AnonymizerError:
+    """Maps a server's refusal, whose message contains no value, to our message."""
+    said = str(error).lower()
+    for words, message, hint in (
+        ("invalid connection option", "is not the address of a Postgres database", None),
+        ('missing "="', "is not the address of a Postgres database", None),
+        ("password", "the server refused the role or its password", "~/.pgpass or PGPASSWORD"),
+        ("no pg_hba", "the server does not accept this role from here", "see its pg_hba.conf"),
+        ("does not exist", "there is no such database or role", "check the address"),
+        ("too many", "the server has too many connections", "close some of them"),
+    ):
+        if words in said:
+            fallback = "postgresql://role@host:5432/database"
+            return EngineError(Problem("--database", message, hint=hint or fallback))
+    return translate(error, "--database")
+
+
+@contextmanager
+def _borrowed(connection: Connection[Any]) -> Iterator[None]:
+    """A user's connection commits each statement by itself while a run uses it."""
+    from psycopg.pq import TransactionStatus
+
+    if connection.info.transaction_status != TransactionStatus.IDLE:
+        raise EngineError(
+            Problem(
+                "connection", "is inside a transaction", hint="commit or roll back before the run"
+            )
+        )
+    before = connection.autocommit
+    connection.autocommit = True
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            with suppress(Exception):
+                connection.rollback()
+            connection.autocommit = before
+
+
+def _check(engine: PostgresEngine) -> None:
+    row = engine.native(
+        "select current_setting('server_version_num')::int, current_setting('server_encoding'),"
+        " current_database(), coalesce(current_schema(), 'public'), current_setting('search_path')",
+        "--database",
+    )[0]
+    if row[0] < OLDEST:
+        raise EngineError(Problem("engine", "this Postgres is too old", allowed="14 and later"))
+    if row[1] != "UTF8":
+        raise EngineError(
+            Problem(
+                "--database",
+                "does not store text as UTF-8, by whose code points values are ordered",
+                hint="a database made with encoding UTF8",
+            )
+        )
+    engine.catalog, engine.schema, engine.names = str(row[2]), str(row[3]), str(row[4])
+
+
+@contextmanager
+def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
+    wanted = dict(SETTINGS)
+    if limits.memory is not None:
+        wanted["work_mem"] = _kilobytes(limits.memory)
+    if limits.threads is not None:
+        wanted["max_parallel_workers_per_gather"] = str(limits.threads - 1)
+    if limits.temp_size is not None:
+        wanted["temp_file_limit"] = _kilobytes(limits.temp_size)
+    before = {
+        name: engine.native("select current_setting(%s)", "engine", (name,))[0][0]
+        for name in (wanted if not engine.owned else ())
+    }
+    try:
+        for name, value in wanted.items():
+            try:
+                engine.native("select set_config(%s, %s, false)", name, (name, value))
+            except EngineError as error:
+                option = {"work_mem": "--memory-limit", "temp_file_limit": "--temp-size"}
+                raise EngineError(
+                    Problem(option.get(name, name), "is not a setting that the server accepts")
+                ) from error
+        yield
+    finally:
+        if not engine.connection.closed:
+            for name, value in before.items():
+                with suppress(EngineError):
+                    engine.native("select set_config(%s, %s, false)", "engine", (name, value))
+
+
+def _kilobytes(size: str) -> str:
+    """A size as in 4GB in the words of Postgres, which knows kB, MB, GB and TB."""
+    return size.strip().replace("KB", "kB").replace("KiB", "kB").replace("iB", "B")
+
+
+@contextmanager
+def run_schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
+    """A schema for the run's work tables: recorded when it is made, dropped at the end.
+
+    A lock of the session says that the run is alive; it ends with the session, however that ends.
+    """
+    name = f"{RUNS}{run_id}"
+    engine.native("select pg_advisory_lock(hashtextextended(%s, 0))", "engine", (name,))
+    with engine.transaction("work tables"):
+        create_record(engine)
+        engine.native(f"create schema {quote(name)}", "work tables")
+        engine.native(
+            f"insert into {quote(SCHEMA)}.objects values ('', %s, %s, 'scratch', %s)",
+            "work tables",
+            (name, name, run_id),
+        )
+    engine.place = name
+    try:
+        yield
+    finally:
+        engine.place = None
+        if not engine.connection.closed:
+            with suppress(EngineError):
+                engine.native("rollback", "work tables")
+            with suppress(EngineError):
+                drop_run(engine, name)
+            with suppress(EngineError):
+                unlock = "select pg_advisory_unlock(hashtextextended(%s, 0))"
+                engine.native(unlock, "engine", (name,))
+
+
+def create_record(engine: PostgresEngine) -> None:
+    """Make the record of what the tool made, where it is missing."""
+    known = engine.native("select to_regclass(%s)", "record", (f"{SCHEMA}.objects",))[0][0]
+    if known is None:
+        engine.native(f"create schema if not exists {quote(SCHEMA)}", "record")
+        engine.native(
+            f"create table if not exists {quote(SCHEMA)}.objects (release text, schema_name text,"
+            " object_name text, kind text, run_id text, entry bigint generated always as identity)",
+            "record",
+        )
+
+
+def drop_run(engine: PostgresEngine, name: str) -> None:
+    """Drop the schema of a run and its entry in the record."""
+    with engine.transaction("work tables"):
+        engine.native(f"drop schema if exists {quote(name)} cascade", "work tables")
+        engine.native(
+            f"delete from {quote(SCHEMA)}.objects where kind = 'scratch' and schema_name = %s",
+            "work tables",
+            (name,),
+        )
+
+
+def clean_database(address: str) -> tuple[str, ...]:
+    """Drop the schemas of dead runs in a database; returns their names."""
+    with postgres_engine(address, Limits()) as engine:
+        return remove_dead_runs(engine)
+
+
+def remove_dead_runs(engine: PostgresEngine) -> tuple[str, ...]:
+    """Drop the schemas of dead runs: recorded ones whose lock is not held."""
+    known = engine.native("select to_regclass(%s)", "record", (f"{SCHEMA}.objects",))[0][0]
+    if known is None:
+        return ()
+    rows = engine.native(
+        f"select schema_name from {quote(SCHEMA)}.objects where kind = 'scratch'", "clean"
+    )
+    removed = []
+    for (name,) in rows:
+        taken = engine.native(
+            "select pg_try_advisory_lock(hashtextextended(%s, 0))", "clean", (name,)
+        )
+        if not taken[0][0]:
+            continue
+        try:
+            drop_run(engine, str(name))
+            removed.append(str(name))
+        finally:
+            engine.native("select pg_advisory_unlock(hashtextextended(%s, 0))", "clean", (name,))
+    return tuple(removed)
+
+
+def address(database: Any) -> str | Connection[Any]:
+    """The address or connection of a database; raises EngineError without one."""
+    if database is None:
+        raise EngineError(
+            Problem("--database", "is needed", hint="postgresql://role@host:5432/database")
+        )
+    address: str | Connection[Any] = database
+    return address

@@ -1,0 +1,77 @@
+"""The source of a run in a Postgres database: a table, or a query that is run once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from anonymizer.compile import ident
+from anonymizer.engines.base import Limits
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.session import (
+    address,
+    postgres_engine,
+    remove_dead_runs,
+    run_schema,
+)
+from anonymizer.engines.session import Session, Workplace, find_table, refuse_repeated
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy import Policy
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.relation import QUERIED, Relation
+
+
+@contextmanager
+def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
+    """Open the source of `policy`, with a schema for work tables that is gone afterwards."""
+    with postgres_engine(address(database), limits) as engine:
+        remove_dead_runs(engine)
+        with run_schema(engine, run.run_id):
+            source = _relation(policy, engine)
+            columns = engine.describe(source.sql.text, "source")
+            refuse_repeated(columns)
+            profile = TableProfile(tuple(columns), recursive=False)
+            yield Session(engine, source, profile, None)
+
+
+def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
+    source = policy.source
+    if source.kind == "query":
+        return _queried(source.query or "", engine)
+    parts = source.parts
+    if len(parts) == 3 and parts[0].lower() != (engine.catalog or "").lower():
+        raise PolicyError(
+            Problem(
+                "source.table",
+                "names another database, and a statement of Postgres reads one only",
+                hint="name that database in --database, or make the table a foreign table here",
+            )
+        )
+    table = find_table(engine, parts, "source.table")
+    return Relation(ident(table), table)
+
+
+def _queried(query: str, engine: PostgresEngine) -> Relation:
+    """A user's query, run once into the run's schema, with the names that the role resolves."""
+    import sqlglot
+    from sqlglot import exp
+
+    from anonymizer.engines.postgres.dialect import table_text
+
+    refusal = PolicyError(Problem("source.query", "is not one SELECT statement"))
+    try:
+        trees = sqlglot.parse(query, read="postgres")
+    except sqlglot.errors.SqlglotError:
+        raise refusal from None
+    writing = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Into)
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query) or trees[0].find(*writing):
+        raise refusal
+    target = engine.placed(table_text(ident(QUERIED).text))
+    text = query.strip().rstrip(";")
+    with engine.own_names():
+        engine.native(
+            f"create unlogged table {target} as select * from (\n{text}\n) as q", "source.query"
+        )
+    engine.native(f"analyze {target}", "source.query")
+    return Relation(ident(QUERIED), QUERIED)

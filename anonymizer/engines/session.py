@@ -1,0 +1,91 @@
+"""A session on a source: the engine, the relation that is read, and its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from anonymizer.compile import Table
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import Problem, SourceError
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.relation import Relation
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Database: TypeAlias = "str | Path | DuckDBPyConnection | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An engine with scratch attached, and the source as a relation."""
+
+    engine: Engine
+    source: Relation
+    profile: TableProfile
+    database: Path | None
+    """File of the source database, where there is one that the tool opened."""
+
+    @property
+    def embedded(self) -> DuckDBEngine:
+        """The engine, for what only the embedded one does."""
+        assert isinstance(self.engine, DuckDBEngine)
+        return self.engine
+
+
+def refuse_repeated(columns: Sequence[tuple[str, str]]) -> None:
+    """Raises SourceError where a query gives several columns one name."""
+    names = [name for name, _ in columns]
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise SourceError(
+            [Problem("source", f"has several columns named {name}") for name in repeated]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """The identity of a run, and the file that it builds."""
+
+    run_id: str
+    file: Path | None = None
+    """The file that the release will be in, where it is one; it is built beside it."""
+    writes: bool = False
+    """Whether anything will be published."""
+
+
+def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:
+    """A table or view by one to three parts, in the source's catalog unless it names another.
+
+    A view of a database that the tool opened is a copy of its rows.
+    """
+    if len(parts) == 1:
+        meant = engine.bare(parts[0], path)
+        if meant is not None:
+            return meant
+    tables = engine.tables(path)
+    wanted = [part.lower() for part in parts]
+    found = [
+        table for table in tables if [p.lower() for p in table.parts][-len(wanted) :] == wanted
+    ]
+    found = [t for t in found if len(parts) == 3 or t.catalog in (engine.catalog, "temp")] or (
+        found if not engine.owned else []
+    )
+    for schema in (engine.schema, "main", None):
+        chosen = [t for t in found if schema is None or t.schema == schema]
+        if chosen:
+            return engine.plain(chosen[0], path)
+    names = sorted({t.name for t in tables if t.catalog == engine.catalog})
+    near = get_close_matches(parts[-1], names, n=1)
+    raise SourceError(
+        Problem(
+            path,
+            "is not a table of the source",
+            hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
+        )
+    )

@@ -1,0 +1,5 @@
+"""Spark: the rows stay in a Spark session."""
+
+from anonymizer.engines.registry import EngineDescription
+
+ENGINE = EngineDescription("spark", libraries=("pyspark",))

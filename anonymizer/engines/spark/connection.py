@@ -1,0 +1,252 @@
+"""Spark with an embedded DuckDB: Spark processes rows, DuckDB compact state.
+
+A statement that reads rows is translated and runs on Spark. All others read compact state (values
+of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process. There
+a level of a partitioning takes a hundredth of the time that Spark needs to plan it, data beyond the
+memory limit is spilled to disk, and the statement is the same as on the embedded engine.
+For small tables Spark only reads the source, and writes and verifies the release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from anonymizer.compile import SCRATCH, Statement, Table
+from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.spark import failures
+from anonymizer.engines.spark.asking import ROW_REF, Asking
+from anonymizer.engines.spark.dialect import DIALECT, PREFIX
+from anonymizer.engines.spark.numbers import Numbering, by_draw, numbering
+from anonymizer.engines.spark.tables import SparkTables, rows_of
+from anonymizer.engines.spark.types import duckdb_type
+from anonymizer.errors import TemplateError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
+"""Work tables that have a row per row (or person) of the source: they leave Spark
+only where they are few."""
+
+COLLECTED = frozenset({"snapshot", "coded", "persons"})
+"""Those of them on which DuckDB works in a run over few rows: Spark reads the source and writes the
+snapshot, and it writes and judges the release."""
+ROWS_UP_TO = 2_000_000
+"""Rows that are few: encoding, compacting and joining a million of them takes DuckDB seconds, and a
+JVM that has just started half a minute."""
+COUNTED = frozenset({"staged", "link"})
+"""Those whose equal rows are many: Spark counts them once, and questions that ask for nothing else
+are answered from the counts."""
+PAIRS = "compared"
+"""Cells beside original values, with counts: compact in most tables, as long as rows in some."""
+PAIRS_UP_TO = 5_000_000
+"""Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
+
+_USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
+_WRITES = re.compile(
+    rf"\A\s*(?P<how>create or replace table|create or replace view|create table|insert into)\s+"
+    rf"{SCRATCH}\.main\.(?P<name>[a-z_0-9]+)\s*(?P<rest>.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_AS = re.compile(r"\Aas\s", re.IGNORECASE)
+_ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
+_DESCRIBE = "describe "
+
+
+@dataclass(slots=True)
+class SparkEngine(Engine):
+    """Executes every statement where its tables are."""
+
+    name: ClassVar[EngineName] = "spark"
+    reads_once: ClassVar[bool] = True
+
+    spark: SparkSession
+    duckdb: DuckDBEngine
+    work_tables: SparkTables
+    owned: bool
+    all_on_spark: bool = False
+    """Verify a release in Spark's catalog: nothing is compact state."""
+    few_rows: bool = False
+    """The source has few rows: DuckDB runs what the plan does with them."""
+    binds: Mapping[str, Any] = field(default_factory=dict)
+    catalog: str | None = None
+    schema: str | None = None
+    on_spark: int = 0
+    """Statements that ran on Spark so far."""
+    undo: list[Callable[[], None]] = field(default_factory=list)
+    """What removes what was built and not published; runs when the session ends."""
+    _columns: list[str] = field(default_factory=list)
+
+    def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
+        """Run one statement, and fetch its (few) rows where it is a query."""
+        values = {name: self.binds[name] for name in binds}
+        return self._run(statement.text, where, values, COLLECTED if self.few_rows else frozenset())
+
+    def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        return self._run(text, where, dict(values or {}))
+
+    def _run(
+        self,
+        text: str,
+        where: str,
+        values: Mapping[str, Any],
+        collected: frozenset[str] = frozenset(),
+    ) -> Rows:
+        """`collected`: tables of rows that do not call for Spark."""
+        found = _WRITES.match(text)
+        how = found["how"].lower() if found else ""
+        target = found["name"] if found else None
+        query = found["rest"] if found else text
+        used = set(_USED.findall(query))
+        # a table that is appended to stays where it is
+        touched = used | {target} if target is not None and how == "insert into" else used
+        if self._needs_spark(touched, text, target, collected):
+            for name in touched:
+                self.work_tables.to_spark(name)
+            try:
+                return self._on_spark(how, target, query, values)
+            except TemplateError:
+                raise
+            except Exception as error:
+                raise failures.translate(error, where) from error
+        for name in touched - (ROWS - collected):
+            self.work_tables.to_duckdb(name)
+        rows = self.duckdb.raw(text, where, values)
+        self._columns = self.duckdb.column_names
+        if target is not None:
+            self.work_tables.made_in_duckdb(target)
+        if target in ROWS - COLLECTED:
+            try:
+                self.work_tables.hand_over(target)
+            except Exception as error:
+                raise failures.translate(error, where) from error
+        return rows
+
+    def _needs_spark(
+        self,
+        used: set[str],
+        text: str,
+        target: str | None,
+        collected: frozenset[str] = frozenset(),
+    ) -> bool:
+        """Whether a text reads rows, other than published ones whose counts will do."""
+        rows = used & (ROWS - collected)
+        if PAIRS in used and self.work_tables.more_than(PAIRS, PAIRS_UP_TO):
+            return True
+        if self.all_on_spark or not rows:
+            return self.all_on_spark
+        if target is not None or not rows <= COUNTED or ROW_REF in text:
+            return True
+        return not all(self.work_tables.counted(name, ROW_REF) for name in sorted(rows))
+
+    def _on_spark(
+        self, how: str, target: str | None, query: str, values: Mapping[str, Any]
+    ) -> Rows:
+        if how.startswith("create"):
+            query = _AS.sub("", query)
+            if target != "staged":  # only published rows need an order, and a sort is a shuffle
+                query = _ORDER.sub("", query)
+        numbers = numbering(query) if target is not None else None
+        if numbers is not None:
+            query = numbers.query
+        describes = query.lower().startswith(_DESCRIBE)
+        (translated,) = DIALECT.translate(query[len(_DESCRIBE) :] if describes else query)
+        self.on_spark += 1
+        frame = self._frame(translated, values)
+        if describes:
+            return [(c.name, duckdb_type(c.dataType.simpleString())) for c in frame.schema]
+        self._columns = list(frame.columns)
+        if target is None:
+            return rows_of(frame)
+        self._keep(how, target, frame)
+        if numbers is not None:
+            self._number(target, numbers)
+        return []
+
+    def _number(self, target: str, numbers: Numbering) -> None:
+        if target in ROWS:
+            frame = self.spark.sql(by_draw(self.work_tables.view(target), numbers.name))
+            self.work_tables.keep(target, frame)
+        else:
+            number = f"row_number() over (order by {numbers.order}) as {numbers.name}, "
+            self.work_tables.to_duckdb(target, number)
+            self.work_tables.made_in_duckdb(target)
+
+    def _frame(self, translated: str, values: Mapping[str, Any]) -> DataFrame:
+        text = translated.replace(PREFIX, self.work_tables.prefix)
+        return self.spark.sql(text, args=dict(values)) if values else self.spark.sql(text)
+
+    def _keep(self, how: str, target: str, frame: DataFrame) -> None:
+        if how == "create or replace view":
+            self.work_tables.source(target, frame)
+            return
+        if target == "snapshot":
+            from pyspark.sql.functions import monotonically_increasing_id
+
+            # written immediately, so that a row keeps its number
+            frame = frame.withColumn("rowid", monotonically_increasing_id())
+        self.work_tables.keep(target, frame, append=how == "insert into")
+        if target == "snapshot":
+            self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
+
+    def side_by_side(self) -> None:
+        """Divide and hold published rows and originals, which many statements will join."""
+        for name in ("link", "originals"):
+            self.work_tables.side_by_side(name, ROW_REF)
+
+    def asking(self, where: str) -> Asking:
+        """Spark plans one statement while it executes another, so several are submitted at once."""
+        return Asking(self, where)
+
+    def bring(self, text: str) -> bool:
+        """Whether a text runs on Spark; the tables that it reads are brought there."""
+        used = set(_USED.findall(text))
+        if not self._needs_spark(used, text, None):
+            return False
+        for name in used:
+            self.work_tables.to_spark(name)
+        return True
+
+    @property
+    def column_names(self) -> list[str]:
+        return self._columns
+
+    def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        rows = self.raw(f"{_DESCRIBE}select * from {relation}", where)
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+    def tables(self, where: str) -> list[Table]:
+        """Every table and view of the session's current database."""
+        try:
+            found = self.spark.sql("show tables").collect()
+        except Exception as error:
+            raise failures.translate(error, where) from error
+        return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
+
+    def load(
+        self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
+    ) -> None:
+        names = _USED.findall(target)
+        for name in names:
+            self.work_tables.to_duckdb(name)
+        self.duckdb.load(target, columns, rows, where)
+        for name in names:
+            self.work_tables.made_in_duckdb(name)
+
+    def interrupt(self) -> None:
+        self.duckdb.interrupt()
+        self.spark.sparkContext.cancelAllJobs()
+
+    @property
+    def version(self) -> str:
+        return str(self.spark.version)
+
+    def place_at(self, name: str, place: Path | str, undo: Callable[[], None]) -> None:
+        """The folder, or table of the catalog, in which a work table is made: the release's own."""
+        self.work_tables.destinations[name] = place
+        self.undo.append(undo)

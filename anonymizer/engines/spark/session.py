@@ -1,0 +1,165 @@
+"""Opening a Spark session, or using one that is open, and the settings that statements rely on."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonymizer.engines.base import Limits
+from anonymizer.errors import EngineError, Problem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17
+
+MEANING = {
+    "spark.sql.ansi.enabled": "true",
+    # a product that needs more than 38 digits fails; it is not rounded
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.storeAssignmentPolicy": "ANSI",
+    # files of codes are a tenth of the size of their rows: by file size, a million rows would
+    # be broadcast. Small tables are known, and are broadcast by hints.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": "10MB",
+    # files of codes are small, but reading one is divided among the cores
+    "spark.sql.files.openCostInBytes": "65536",
+    # the secret of a run is 64 hexadecimal digits: plans and event logs do not show it
+    "spark.sql.redaction.string.regex": "[0-9a-f]{64}",
+}
+"""Settings on which the meaning of statements and their cost hang, with what a run relies on."""
+
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.driver.memory": "2g",
+    "spark.log.level": "OFF",
+}
+"""Settings of a session of ours where nothing else was configured."""
+
+
+def is_session(database: object) -> bool:
+    """Whether `database` is an open Spark session; imports nothing."""
+    return type(database).__module__.startswith("pyspark.sql.") and hasattr(database, "sql")
+
+
+@contextmanager
+def own_session(limits: Limits) -> Iterator[SparkSession]:
+    """A session of ours: of the cluster that the environment names, else of this machine.
+
+    A memory limit is in MiB, and the heap's.
+
+    Raises EngineError where Spark or Java is missing, or the session does not start.
+    """
+    builder = _builder()
+    before = builder.getActiveSession() if hasattr(builder, "getActiveSession") else None
+    session = _started(limits)
+    try:
+        yield session
+    finally:
+        if before is None:
+            with suppress(Exception):
+                session.stop()
+
+
+def _builder() -> type[SparkSession]:
+    try:
+        # it warns of pandas 3, which is not used here
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise EngineError(
+            Problem(
+                "engine",
+                "Spark is not installed",
+                hint="pip install 'sql-anonymizer[spark]', with Java 17 or newer beside it",
+            )
+        ) from error
+    return SparkSession  # type: ignore[no-any-return]
+
+
+def _started(limits: Limits) -> SparkSession:
+    _need_java()
+    silent = Path(__file__).with_name("spark_log4j2.properties").as_uri()
+    settings = {**LOCAL, "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={silent}"}
+    if limits.memory is not None:
+        settings["spark.driver.memory"] = limits.memory.removesuffix("iB").lower()
+    builder = _builder().builder.appName("anonymizer")
+    if not _configured_elsewhere():
+        builder = builder.master(f"local[{limits.threads or '*'}]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+    quiet()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return builder.getOrCreate()
+    except Exception as error:
+        raise EngineError(
+            Problem(
+                "engine",
+                "a Spark session does not start",
+                hint="look at JAVA_HOME, SPARK_HOME and spark-defaults.conf; --debug shows Spark's"
+                " own words",
+            )
+        ) from error
+
+
+def _configured_elsewhere() -> bool:
+    """Whether spark-submit, or a configuration of the user's, says where to run."""
+    if os.environ.get("MASTER") or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return True
+    folder = os.environ.get("SPARK_CONF_DIR") or (
+        str(Path(os.environ["SPARK_HOME"]) / "conf") if os.environ.get("SPARK_HOME") else None
+    )
+    return folder is not None and (Path(folder) / "spark-defaults.conf").is_file()
+
+
+def _need_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    found = Path(home) / "bin" / "java" if home else shutil.which("java")
+    if found is None or not Path(found).exists():
+        raise EngineError(
+            Problem(
+                "engine",
+                "Spark needs Java, and none is found",
+                allowed=f"Java {OLDEST_JAVA} or newer",
+                hint="install it, and let JAVA_HOME or PATH lead to it",
+            )
+        )
+
+
+def quiet() -> None:
+    """Keep Spark's own reports of failures, which quote values, away from the terminal."""
+    for name in ("SQLQueryContextLogger", "py4j"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.CRITICAL + 1)
+
+
+@contextmanager
+def usual_settings(spark: SparkSession) -> Iterator[None]:
+    """SQL means what statements rely on while a run uses the session; after it all is as before."""
+    before = {name: spark.conf.get(name, None) for name in MEANING}
+    quiet()
+    for name, value in MEANING.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # a stopped session has no settings to restore
+            for name, old in before.items():
+                spark.conf.unset(name) if old is None else spark.conf.set(name, old)

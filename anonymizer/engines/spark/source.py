@@ -1,0 +1,211 @@
+"""The source of a run on Spark, and the embedded DuckDB of the session."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer import hierarchy
+from anonymizer.compile import ident, lit, work
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.session import input_files
+from anonymizer.engines.session import Session, Workplace, refuse_repeated
+from anonymizer.engines.spark import failures
+from anonymizer.engines.spark.connection import SparkEngine
+from anonymizer.engines.spark.dialect import DIALECT
+from anonymizer.engines.spark.names import names_in
+from anonymizer.engines.spark.session import is_session, own_session, usual_settings
+from anonymizer.engines.spark.tables import SparkTables
+from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
+from anonymizer.policy import Policy
+from anonymizer.process import run_folder
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.relation import READERS, Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SOURCE = work("source")
+SHARE = 0.4
+"""Of the memory of a run: DuckDB's, and as much the heap of a JVM of ours; both need more."""
+
+
+@contextmanager
+def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
+    """Spark with the source as a work table, and a DuckDB for compact state beside it.
+
+    `database` is an open Spark session, which is used itself, or None for one of ours.
+    """
+    _refuse_missing(policy)
+    _refuse_conditions(policy)
+    with spark_engine(policy, database, run.run_id, limits) as engine:
+        engine.work_tables.source(SOURCE.name, _source(policy, engine))
+        columns = engine.describe(ident(SOURCE).text, "source")
+        refuse_repeated(columns)
+        profile = TableProfile(tuple(columns))
+        yield Session(engine, Relation(ident(SOURCE), SOURCE), profile, None)
+
+
+@contextmanager
+def spark_engine(
+    policy: Policy | None, database: Any, run_id: str, limits: Limits
+) -> Iterator[SparkEngine]:
+    """Spark with its embedded DuckDB, and a private folder through which tables move."""
+    if database is not None and not is_session(database):
+        raise EngineError(
+            Problem(
+                "--database",
+                "is not used with Spark: a source is a file, or a table of Spark's catalog",
+                allowed="an open Spark session in Python",
+            )
+        )
+    readable = input_files(policy) if policy is not None else ()
+    with ExitStack() as stack:
+        share = _share(limits)
+        of_jvm = share if limits.memory is not None else limits
+        spark = database if database is not None else stack.enter_context(own_session(of_jvm))
+        folder = run_folder.create(run_id)
+        stack.callback(folder.remove)
+        stack.enter_context(usual_settings(spark))
+        duckdb = stack.enter_context(
+            own_connection(
+                None,
+                spill=folder.path,
+                files=readable,
+                writable=(folder.path,),
+                limits=share,
+            )
+        )
+        tables = SparkTables(spark, duckdb, folder.path, f"anonymizer_{run_id}_")
+        stack.callback(tables.drop)
+        engine = SparkEngine(spark, duckdb, tables, owned=database is None)
+        try:
+            yield engine
+        finally:
+            for undo in engine.undo:
+                undo()
+
+
+def _share(limits: Limits) -> Limits:
+    """Limits of one of the two: DuckDB, or the JVM."""
+    if limits.memory is not None:
+        amount = re.match(r"\s*([\d.]+)\s*([kmgt])(i?)b\s*\Z", limits.memory, re.IGNORECASE)
+        if amount is None:
+            raise EngineError(
+                Problem("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
+            )
+        unit = (1024 if amount[3] else 1000) ** ("kmgt".index(amount[2].lower()) + 1)
+        whole = float(amount[1]) * unit
+    else:
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Limits(limits.threads, f"{int(whole * SHARE / 2**20)}MiB", limits.temp_size)
+
+
+def _refuse_missing(policy: Policy) -> None:
+    """Raises SourceError for a file that is not there."""
+    source = policy.source
+    if source.file is not None and not policy.resolve(source.file).exists():
+        problem = Problem("source.file", f"there is no file or folder {Path(source.file).name}")
+        raise SourceError(problem)
+    hierarchies = [
+        Problem(f"columns.{name}.hierarchy.file", f"there is no file {file.name}")
+        for name, column in policy.columns.items()
+        if column.hierarchy is not None
+        for file in hierarchy.inputs(column.hierarchy, policy.base)
+        if not file.is_file()
+    ]
+    if hierarchies:
+        raise SourceError(hierarchies)
+
+
+def _refuse_conditions(policy: Policy) -> None:
+    """Raises PolicyError for conditions that would mean something else on Spark."""
+    import sqlglot
+    from sqlglot import exp
+
+    problems: list[Problem] = []
+    for name in policy.semi_sensitive:
+        path, text = f"columns.{name}.sensitive_when", policy.columns[name].sensitive_when or ""
+        if text in policy.columns:
+            continue
+        try:
+            DIALECT.translate(f"select ({text}) as flag from source")
+            whole = sqlglot.parse_one(text, read="duckdb").find_all(exp.Cast)
+        except (TemplateError, sqlglot.errors.SqlglotError):
+            problems.append(Problem(path, "uses what is not known to mean the same on Spark"))
+            continue
+        if any(cast.to.this in exp.DataType.INTEGER_TYPES for cast in whole):
+            problems.append(
+                Problem(
+                    path,
+                    "casts to a whole number, which DuckDB rounds and Spark cuts off",
+                    hint="use round() or floor()",
+                )
+            )
+    if problems:
+        raise PolicyError(problems)
+
+
+def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
+    source, spark = policy.source, engine.spark
+    try:
+        match source.kind:
+            case "file":
+                path = policy.resolve(source.file or "").resolve()
+                if source.format != "parquet":
+                    path = _as_parquet(path, source.format or "", engine)
+                return spark.read.parquet(str(path))
+            case "table":
+                return _table(source.parts, spark)
+            case _:
+                return spark.sql(_one_query(source.query or ""))
+    except (SourceError, PolicyError, EngineError):
+        raise
+    except Exception as error:
+        path_of = {"file": "source.file", "table": "source.table"}.get(source.kind, "source.query")
+        raise SourceError(failures.translate(error, path_of).problems) from error
+
+
+def _as_parquet(path: Path, kind: str, engine: SparkEngine) -> Path:
+    """Text files are read by DuckDB, so that their columns have the same types on every engine."""
+    made = engine.work_tables.folder / "source.parquet"
+    reader = f"{READERS[kind]}({lit(str(path))})"
+    engine.duckdb.raw(f"copy (from {reader}) to {lit(str(made))} (format parquet)", "source.file")
+    return made
+
+
+def _table(parts: tuple[str, ...] | list[str], spark: SparkSession) -> DataFrame:
+    name = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    if spark.catalog.tableExists(name):
+        return spark.table(name)
+    known = names_in(spark, spark.catalog.currentDatabase())
+    near = get_close_matches(parts[-1], known, n=1)
+    raise SourceError(
+        Problem(
+            "source.table",
+            "is not a table of Spark's catalog",
+            hint=f"did you mean {near[0]}?"
+            if near
+            else "name it as catalog.database.table, or give Parquet files as source.file",
+        )
+    )
+
+
+def _one_query(text: str) -> str:
+    """A user's query in Spark's SQL: one statement that reads."""
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        trees = sqlglot.parse(text, read="spark")
+    except sqlglot.errors.SqlglotError:
+        trees = []
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise PolicyError(Problem("source.query", "is not one SELECT statement of Spark's SQL"))
+    return text.strip().rstrip(";")

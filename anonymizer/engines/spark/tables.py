@@ -1,0 +1,234 @@
+"""Location of a run's work tables: on Spark, in the embedded DuckDB, or in both.
+
+Tables move as Parquet files in the run's private folder, which driver and executors share. Only
+compact state moves: the distinct values of columns with their counts, tuples of small codes
+with counts and draws, classes and their cells. Tables with a row per source row stay on Spark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.compile import Sql, ident, lit, work
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+BROADCAST_UP_TO = 200_000
+"""Rows up to which a table of compact state is sent to every executor whole."""
+
+COUNTED_UP_TO = 50_000_000
+"""Rows up to which the questions to a table are answered from counts of its equal rows: DuckDB goes
+through as many rows as there are."""
+COPIES = "anonymizer:copies"
+
+DRAW = "draw"
+"""A column of 128-bit integers: on Spark a text of 32 hexadecimal digits."""
+
+
+@dataclass(slots=True)
+class Place:
+    """The location of one work table."""
+
+    files: list[Path] = field(default_factory=list)
+    """Its Parquet files or folders, as far as Spark has it."""
+    on_spark: bool = False
+    in_duckdb: bool = False
+
+
+@dataclass(slots=True)
+class SparkTables:
+    """The work tables of one run by name, and the files through which they move."""
+
+    spark: SparkSession
+    duckdb: DuckDBEngine
+    folder: Path
+    prefix: str
+    """Of the temporary views, so that a user's own views are not in the way."""
+    places: dict[str, Place] = field(default_factory=dict)
+    destinations: dict[str, Path | str] = field(default_factory=dict)
+    """Work tables that are written somewhere else, a folder or a table of the catalog: what will be
+    published."""
+    counts: dict[str, bool] = field(default_factory=dict)
+    """Whether a table of rows stands in DuckDB as counts of equal rows."""
+    kept: list[DataFrame] = field(default_factory=list)
+    """Frames held in memory, or on the executors' disks."""
+    _written: int = 0
+
+    def view(self, name: str) -> str:
+        """Name of the temporary view of a work table."""
+        return self.prefix + name
+
+    def source(self, name: str, frame: DataFrame) -> None:
+        """Make a frame known as a work table; it is read where it is."""
+        frame.createOrReplaceTempView(self.view(name))
+        self.places[name] = Place(on_spark=True)
+
+    def keep(self, name: str, frame: DataFrame, *, append: bool = False) -> None:
+        """Compute a frame and keep it as a work table, with its lineage cut."""
+        self.counts.pop(name, None)
+        path = self.destinations.pop(name, None) or self._file(name)
+        if isinstance(path, str):
+            frame.write.format("parquet").saveAsTable(path)
+            self.source(name, self.spark.table(path))
+            return
+        frame.write.parquet(str(path))
+        place = self.places.get(name) if append else None
+        if place is None:
+            place = Place()
+        place.files.append(path)
+        self._show(name, place, schema=frame.schema)
+        self.places[name] = Place(place.files, on_spark=True)
+
+    def _show(
+        self, name: str, place: Place, *, small: bool = False, schema: StructType | None = None
+    ) -> None:
+        # with a given schema no job has to read it from the files
+        reader = self.spark.read if schema is None else self.spark.read.schema(schema)
+        frame = reader.parquet(*map(str, place.files))
+        if small:
+            frame = frame.hint("broadcast")
+        frame.createOrReplaceTempView(self.view(name))
+
+    def side_by_side(self, name: str, key: str) -> None:
+        """Hold a table divided and sorted by a column: joins by it move no rows any more."""
+        parts = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
+        frame = self.spark.table(self.view(name)).repartition(parts, key)
+        frame = frame.sortWithinPartitions(key).persist()
+        frame.createOrReplaceTempView(self.view(name))
+        self.kept.append(frame)
+
+    def more_than(self, name: str, rows: int) -> bool:
+        """Whether a table that Spark made has more rows; its files say how many."""
+        place = self.places.get(name)
+        if place is None or not place.on_spark or place.in_duckdb:
+            return False
+        return bool(self.spark.table(self.view(name)).count() > rows)
+
+    def counted(self, name: str, without: str) -> bool:
+        """Whether DuckDB has the rows of a table, all columns but one: as Spark counted equal ones.
+
+        Spark reads every row, and what DuckDB sees is the same multiset.
+        """
+        if name not in self.counts:
+            frame = self.spark.table(self.view(name)).drop(without)
+            small = frame.count() <= COUNTED_UP_TO
+            if small:
+                self._count(name, frame)
+            self.counts[name] = small
+        return self.counts[name]
+
+    def _count(self, name: str, frame: DataFrame) -> None:
+        from pyspark.sql.functions import count, lit
+
+        path = self._file(f"{name}-counts")
+        frame.groupBy(*frame.columns).agg(count(lit(1)).alias(COPIES)).write.parquet(str(path))
+        listed = ", ".join(ident(column).text for column in frame.columns)
+        of_each = f"unnest(range({ident(COPIES)}))"
+        self.duckdb.raw(
+            f"create or replace view {ident(work(name))} as select {listed}"
+            f" from (select {listed}, {of_each} from {_parquet([path])})",
+            name,
+        )
+
+    def _file(self, name: str) -> Path:
+        self._written += 1
+        return self.folder / f"{self._written:05d}-{name}"
+
+    def made_in_duckdb(self, name: str) -> None:
+        """A statement has written a work table in DuckDB."""
+        self.places[name] = Place(in_duckdb=True)
+
+    def to_duckdb(self, name: str, more: str = "") -> None:
+        """Make a work table of Spark one of DuckDB as well, with `more` columns before its own."""
+        place = self.places.get(name)
+        if place is None or place.in_duckdb:
+            return
+        target = ident(work(name))
+        columns = self.spark.table(self.view(name)).schema
+        if not place.files:
+            # a frame that was never written: a small table of the user's
+            self.keep(name, self.spark.table(self.view(name)))
+            place = self.places[name]
+        drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
+        replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
+        # tables with a row per source row are not moved
+        kind = "view" if name == "snapshot" else "table"
+        self.duckdb.raw(
+            f"create or replace {kind} {target} as"
+            f" select {more}*{replaced} from {_parquet(place.files)}",
+            name,
+        )
+        place.in_duckdb = True
+
+    def to_spark(self, name: str) -> None:
+        """Make a work table of DuckDB one of Spark as well."""
+        place = self.places.get(name)
+        if place is None or place.on_spark:
+            return
+        path = self._file(name).with_suffix(".parquet")
+        target = ident(work(name))
+        columns = self.duckdb.describe(target.text, name)
+        listed = ", ".join(_portable(column, kind) for column, kind in columns)
+        self.duckdb.raw(
+            f"copy (select {listed} from {target}) to {lit(str(path))} (format parquet)",
+            name,
+        )
+        place.files = [path]
+        place.on_spark = True
+        rows = int(self.duckdb.raw(f"select count(*) from {target}", name)[0][0])
+        self._show(name, place, small=rows <= BROADCAST_UP_TO)
+
+    def written(self, name: str) -> int:
+        """The number of rows of a table that Spark wrote, from its files."""
+        files = _parquet(self.places[name].files)
+        return int(self.duckdb.raw(f"select count(*) from {files}", name)[0][0])
+
+    def hand_over(self, name: str) -> None:
+        """Make rows that DuckDB wrote Spark's alone, at their destination if they have one."""
+        self.to_spark(name)
+        if name in self.destinations:
+            self.keep(name, self.spark.table(self.view(name)))
+        self.places[name].in_duckdb = False
+        self.duckdb.raw(f"drop table {ident(work(name))}", name)
+
+    def drop(self) -> None:
+        """Remove every temporary view; the files go with the folder of the run."""
+        for name, place in self.places.items():
+            if place.on_spark:
+                self.spark.catalog.dropTempView(self.view(name))
+        self.places.clear()
+        for frame in self.kept:
+            frame.unpersist()
+        self.kept.clear()
+
+
+def _portable(column: str, kind: str) -> str:
+    """A column as Parquet holds it for both: 128-bit integers are digits or decimals."""
+    name = ident(column)
+    if kind == "UHUGEINT":
+        return f"lpad(hex({name}), 32, '0') as {name}"
+    if kind == "HUGEINT":
+        return f"cast({name} as decimal(38, 0)) as {name}"
+    if kind in ("UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT"):
+        wide = "decimal(20, 0)" if kind == "UBIGINT" else "bigint"
+        return f"cast({name} as {wide}) as {name}"
+    return name.text
+
+
+def _patterns(files: list[Path]) -> Sql:
+    listed = [f if f.suffix == ".parquet" else f / "*.parquet" for f in files]
+    return Sql("[" + ", ".join(lit(str(path)).text for path in listed) + "]")
+
+
+def _parquet(files: list[Path]) -> Sql:
+    return Sql(f"read_parquet({_patterns(files)})")
+
+
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """The few rows of a frame, as tuples."""
+    return [tuple(row) for row in frame.collect()]

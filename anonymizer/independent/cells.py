@@ -1,0 +1,229 @@
+"""A strict parser of published cells: text that no correct writer produces is an error.
+
+    cell     := NULL | body | body " or NULL"
+    body     := value | "[" value ", " value "]"          numbers, dates, timestamps
+              | member | "{" member ", " member ... "}"   categories
+              | "*"                                       the whole domain
+    member   := text | '"' text with each inner " doubled '"'
+
+Intervals are closed and their bounds differ. A set has two members or more, in the order of their
+code points, each once. A member is in double quotes exactly if it contains one of `,{}[]"`,
+begins or ends with a space, is empty, equals `*` or `NULL`, or ends in ` or NULL`.
+(Design of the release, "Published columns".)
+
+Typed cells: two bounds and whether the cell may be NULL; a list of values in their order; or the
+node of a hierarchy and whether the cell may be NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from anonymizer.independent.values import Value, ValueFormError, family, read_value
+
+NULLABLE = " or NULL"
+SPECIAL = frozenset(',{}[]"')
+Text: TypeAlias = str | None
+Raw: TypeAlias = str | tuple[Text, ...] | None
+"""A published value as text; a list as a tuple of texts."""
+
+
+class CellError(ValueError):
+    """The cell is not of the published grammar; the message holds no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a published cell says.
+
+    `exact` and `node` have one value, `interval` its two bounds, `set` its members.
+    """
+
+    form: Literal["null", "exact", "node", "interval", "set", "any", "bucketed", "malformed"]
+    values: tuple[Value, ...] = ()
+    nullable: bool = False
+    raw: tuple[Raw, ...] = ()
+    """The texts of a malformed cell."""
+
+    def admits(self, value: Value | None) -> bool:
+        """Whether a row with this value may have been given this cell (nodes: not known)."""
+        if value is None:
+            return self.nullable
+        if self.form == "any":
+            return True
+        if self.form == "interval":
+            low, high = self.values
+            return low <= value <= high  # type: ignore[operator]
+        return value in self.values
+
+
+NULL = Cell("null", nullable=True)
+BUCKETED = Cell("bucketed")
+
+
+def needs_quotes(text: str) -> bool:
+    """Whether a member could be mistaken for another cell or for a part of one."""
+    return (
+        text in ("", "*", "NULL")
+        or text.startswith(" ")
+        or text.endswith((" ", NULLABLE))
+        or not SPECIAL.isdisjoint(text)
+    )
+
+
+def read_text_cell(text: Text, kind: str, sql_type: str, hierarchy: bool) -> Cell:
+    """A cell of `cells: text`. Raises CellError."""
+    if text is None:
+        return NULL
+    nullable = text.endswith(NULLABLE)
+    body = text[: -len(NULLABLE)] if nullable else text
+    if body == "*":
+        return Cell("any", nullable=nullable)
+    if kind != "categorical":
+        return _ordered_body(body, sql_type, nullable)
+    if body.startswith("{"):
+        return Cell("set", _set(body, sql_type, hierarchy), nullable)
+    member, rest = _member(body, 0)
+    if rest != len(body):
+        raise CellError("goes on after its value")
+    value = _category(member, sql_type, hierarchy)
+    return Cell("node" if hierarchy else "exact", (value,), nullable)
+
+
+def read_member(text: Text, kind: str, sql_type: str) -> Value | None:
+    """A single value in `cells: text`, as a bucketized cell has it. Raises CellError."""
+    if text is None:
+        return None
+    if kind != "categorical":
+        return _value(text, sql_type)
+    member, rest = _member(text, 0)
+    if rest != len(text):
+        raise CellError("goes on after its value")
+    return _category(member, sql_type, hierarchy=False)
+
+
+def read_bounds(lo: Raw, hi: Raw, nullable: Raw, sql_type: str) -> Cell:
+    """A typed cell of numbers, dates or timestamps. Raises CellError."""
+    may_be_null = _boolean(nullable)
+    if lo is None and hi is None:
+        if not may_be_null:
+            raise CellError("has no bounds and is not NULL")
+        return NULL
+    low, high = _value(lo, sql_type), _value(hi, sql_type)
+    if low > high:  # type: ignore[operator]
+        raise CellError("has its bounds the wrong way round")
+    if low == high:
+        return Cell("exact", (low,), may_be_null)
+    return Cell("interval", (low, high), may_be_null)
+
+
+def read_list(listed: Raw, sql_type: str) -> Cell:
+    """A typed cell of categories without a hierarchy. Raises CellError."""
+    if not isinstance(listed, tuple) or not listed:
+        raise CellError("is not a list of values")
+    nullable = listed[-1] is None
+    members = [_value(one, sql_type) for one in listed[: len(listed) - nullable]]
+    _check_order(members)
+    if not members:
+        return NULL
+    return Cell("exact" if len(members) == 1 else "set", tuple(members), nullable)
+
+
+def read_node(label: Raw, nullable: Raw) -> Cell:
+    """A typed cell of categories with a hierarchy. Raises CellError."""
+    may_be_null = _boolean(nullable)
+    if label is None:
+        if not may_be_null:
+            raise CellError("has no node and is not NULL")
+        return NULL
+    if not isinstance(label, str):
+        raise CellError("is not the label of a node")
+    if label == "*":
+        return Cell("any", nullable=may_be_null)
+    return Cell("node", (label,), may_be_null)
+
+
+def _ordered_body(body: str, sql_type: str, nullable: bool) -> Cell:
+    if not body.startswith("["):
+        return Cell("exact", (_value(body, sql_type),), nullable)
+    bounds = body[1:-1].split(", ")
+    if not body.endswith("]") or len(bounds) != 2:
+        raise CellError("is not an interval")
+    low, high = (_value(one, sql_type) for one in bounds)
+    if not low < high:  # type: ignore[operator]
+        raise CellError("has bounds that are equal or the wrong way round")
+    return Cell("interval", (low, high), nullable)
+
+
+def _set(body: str, sql_type: str, hierarchy: bool) -> tuple[Value, ...]:
+    members: list[str] = []
+    at = 1
+    while True:
+        member, at = _member(body, at)
+        members.append(member)
+        if body[at:] == "}":
+            break
+        if not body.startswith(", ", at):
+            raise CellError("is not a set")
+        at += 2
+    if len(members) < 2:
+        raise CellError("is a set of one")
+    _check_order(members)
+    return tuple(_category(one, sql_type, hierarchy) for one in members)
+
+
+def _member(text: str, at: int) -> tuple[str, int]:
+    """The member that begins at a place, and where it ends."""
+    if text.startswith('"', at):
+        inner, place = "", at + 1
+        while place < len(text):
+            if text.startswith('""', place):
+                inner, place = inner + '"', place + 2
+            elif text[place] == '"':
+                if not needs_quotes(inner):
+                    raise CellError("has quotes that are not needed")
+                return inner, place + 1
+            else:
+                inner, place = inner + text[place], place + 1
+        raise CellError("has quotes that do not close")
+    place = at
+    while place < len(text) and text[place] not in SPECIAL:
+        place += 1
+    member = text[at:place]
+    if needs_quotes(member):
+        raise CellError("lacks quotes")
+    return member, place
+
+
+def _category(text: str, sql_type: str, hierarchy: bool) -> Value:
+    return text if hierarchy else _value(text, sql_type)
+
+
+def _value(text: Raw, sql_type: str) -> Value:
+    if not isinstance(text, str):
+        raise CellError("lacks a value")
+    try:
+        return read_value(text, sql_type)
+    except ValueFormError as error:
+        raise CellError(str(error)) from None
+
+
+def _boolean(text: Raw) -> bool:
+    if text not in ("true", "false"):
+        raise CellError("does not say whether it may be NULL")
+    return text == "true"
+
+
+def _check_order(members: Sequence[Value]) -> None:
+    """Text in the order of code points, which Python compares by; numbers by value."""
+    for one, after in pairwise(members):
+        if not one < after:  # type: ignore[operator]
+            raise CellError("has members out of order or twice")
+
+
+def is_ordered(sql_type: str) -> bool:
+    """Whether values of the type have an order that distances can count along."""
+    return family(sql_type) in ("whole", "decimal", "float", "time")

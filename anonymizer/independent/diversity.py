@@ -1,0 +1,265 @@
+"""k-anonymity and rules on the frequencies of sensitive values, each by its definition.
+
+NULL. A sensitive NULL is not a value: it does not count towards l, and shares are taken among the
+non-NULL values, because an observer may know that a person has a value (docs/models.md); with
+`null_as_value` it is a value like any other.
+
+A group without any value. By the published rule (design, section 5, number 15) such a group
+does not hold vacuously. For each definition this means:
+
+* distinct, entropy and recursive l-diversity fail: 0 values are fewer than any l from 1, and no
+  r_l exists.
+* alpha, (alpha,k) and the share bounds of L_sl fail. They bound the share of a value among the
+  non-NULL values of the group, and 0/0 is undefined, so nothing is proved. Also, if others in the
+  table have a value, a group whose values are *all* missing discloses with certainty that the
+  value of each of its members is missing.
+* beta-likeness fails. It compares the distribution p of the group with q; the group has no p.
+* delta-disclosure fails. It asks for |ln(p/q)| < delta for every value of the table; p(v) = 0 for
+  each of them, and |ln 0| is infinite.
+
+A column without any value in the whole release fails all of these rules too, because no group has
+a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.groups import Group, shares, total
+from anonymizer.independent.rules import Figure, Finding, Rule, Terms
+from anonymizer.independent.values import Value, ValueFormError, read_value
+
+INFINITE = float("inf")
+PRECISE = Context(prec=60)
+
+
+def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """At least k units (Samarati and Sweeney 1998); ir_k: persons (Tong et al. 2010)."""
+    terms.only("k")
+    k = terms.whole("k")
+
+    def judge(group: Group) -> Finding:
+        return Finding({"k": len(group.units)}, len(group.units) >= k)
+
+    return Rule({"k": k}, {"k": min}, judge)
+
+
+def distinct_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """At least l different values (Machanavajjhala et al. 2006)."""
+    terms.only("l")
+    l, nulls = terms.whole("l"), terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        found = len(group.counts(nulls=nulls))
+        return Finding({"l": found}, found >= l, not found)
+
+    return Rule({"l": l}, {"l": min}, judge)
+
+
+def frequency_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """No value in more than 1/l of the rows that have one: the l-diversity of msb's groups
+    (Yang, Wang and Wang 2008; Definitions 7 and 8 of Xiao and Li 2020).
+    """
+    terms.only("l")
+    l, nulls = terms.whole("l"), terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        counts = group.counts(nulls=nulls)
+        if not counts:
+            return Finding({"share": INFINITE}, holds=False, empty=True)
+        worst = max(counts.values()) * Fraction(l, sum(counts.values()))
+        return Finding({"share": worst}, worst <= 1)
+
+    return Rule({"share": 1, "l": l}, {"share": max}, judge)
+
+
+def unique(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """No value twice (Li and He 2023, Corollary 2; m-uniqueness of Xiao and Tao 2007)."""
+
+    def judge(group: Group) -> Finding:
+        # rows count here, not pairs: a person's value twice in a bucket is two cells of it
+        listed = [value for _, value in group.records if value is not None]
+        most = max((listed.count(value) for value in set(listed)), default=0)
+        return Finding({"times": most}, most <= 1)
+
+    return Rule({"times": 1}, {"times": max}, judge)
+
+
+def entropy_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """exp(−Σ p ln p) ≥ l (Machanavajjhala et al. 2006), decided without a logarithm.
+
+    With counts n of a sum N, exp(H) = N / Π n^(n/N), so that exp(H) ≥ l is N^N ≥ l^N · Π n^n:
+    whole numbers for a rational l.
+    """
+    terms.only("l")
+    l, nulls = terms.number("l"), terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        counts = list(group.counts(nulls=nulls).values())
+        n = sum(counts)
+        if not n:
+            return Finding({"l": 0}, holds=False, empty=True)
+        product = 1
+        for count in counts:
+            product *= count**count
+        holds = n**n * l.denominator**n >= l.numerator**n * product
+        entropy = sum(
+            (Decimal(c) / n * (Decimal(n).ln(PRECISE) - Decimal(c).ln(PRECISE)) for c in counts),
+            Decimal(0),
+        )
+        return Finding({"l": float(entropy.exp(PRECISE))}, holds)
+
+    return Rule({"l": l}, {"l": min}, judge)
+
+
+def recursive_cl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """r₁ < c·(r_l + … + r_m), counts r descending (Machanavajjhala et al. 2006).
+
+    The figure is r₁ / (r_l + … + r_m), which has to be below c; infinite with fewer than l values.
+    """
+    terms.only("c", "l")
+    c, l, nulls = terms.number("c"), terms.whole("l"), terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        r = sorted(group.counts(nulls=nulls).values(), reverse=True)
+        if len(r) < l:
+            return Finding({"c": INFINITE}, holds=False, empty=not r)
+        tail = sum(r[l - 1 :])
+        return Finding({"c": Fraction(r[0], tail)}, r[0] < c * tail)
+
+    return Rule({"c": c, "l": l}, {"c": max}, judge)
+
+
+def alpha(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """No value in a larger share than alpha, or only the declared one; with k, (alpha,k)-anonymity
+    (Wong et al. 2006).
+    """
+    terms.only("alpha", "k", "value")
+    bound, nulls = terms.number("alpha"), terms.null_as_value
+    k = terms.whole("k") if terms.has("k") else None
+    declared = (
+        _declared(terms.requirement.parameters["value"], sql_type) if terms.has("value") else None
+    )
+
+    def judge(group: Group) -> Finding:
+        parts = shares(group.counts(nulls=nulls))
+        units = len(group.units)
+        size: dict[str, Figure] = {} if k is None else {"k": units}
+        large_enough = k is None or units >= k
+        if not parts:
+            return Finding({"alpha": INFINITE, **size}, holds=False, empty=True)
+        looked_at = parts.values() if declared is None else [parts.get(declared, Fraction(0))]
+        most = max(looked_at)
+        return Finding({"alpha": most, **size}, most <= bound and large_enough)
+
+    required: dict[str, Figure] = {"alpha": bound} if k is None else {"alpha": bound, "k": k}
+    return Rule(required, {"alpha": max} if k is None else {"alpha": max, "k": min}, judge)
+
+
+def level_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """L_sl-diversity: a value of level s in at most 1/l_s of the rows that have a value
+    (Definitions 10 and 11 of Xiao and Li 2020). A value of no level has no bound, and fails.
+    """
+    terms.only("levels", "level_l", "default_level")
+    nulls = terms.null_as_value
+    needed = {level: _l(terms, given) for level, given in terms.mapping("level_l").items()}
+    bounds: dict[Value | None, int] = {}
+    for level, listed in terms.mapping("levels").items():
+        if level not in needed or not isinstance(listed, list):
+            raise UnreadableError("manifest.requirements: level_l.levels: is wrong")
+        for one in listed:
+            value = _declared(one, sql_type)
+            bounds[value] = max(bounds.get(value, 0), needed[level])
+    other: int | None = None
+    if terms.has("default_level"):
+        other = needed.get(str(terms.requirement.parameters["default_level"]))
+        if other is None:
+            raise UnreadableError("manifest.requirements: level_l.default_level: is wrong")
+
+    def judge(group: Group) -> Finding:
+        counts = group.counts(nulls=nulls)
+        if not counts:
+            return Finding({"ratio": INFINITE}, holds=False, empty=True)
+        n = sum(counts.values())
+        worst: Figure = 0
+        for value, count in counts.items():
+            l = bounds.get(value, other)
+            worst = max(worst, INFINITE if l is None else Fraction(count * l, n))
+        return Finding({"ratio": worst}, worst <= 1)
+
+    return Rule({"ratio": 1}, {"ratio": max}, judge)
+
+
+def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """(p−q)/q ≤ beta for every value of the group: basic beta-likeness (Cao and Karras 2012)."""
+    terms.only("beta")
+    beta, nulls = terms.number("beta"), terms.null_as_value
+    q = shares(total(groups, nulls=nulls))
+
+    def judge(group: Group) -> Finding:
+        p = shares(group.counts(nulls=nulls))
+        if not p:
+            return Finding({"beta": INFINITE}, holds=False, empty=True)
+        gain = max((share - q[value]) / q[value] for value, share in p.items())
+        return Finding({"beta": max(gain, Fraction(0))}, gain <= beta)
+
+    return Rule({"beta": beta}, {"beta": max}, judge)
+
+
+def delta_disclosure(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """|ln(p/q)| < delta for every value of the table (Brickell and Shmatikov 2008).
+
+    ln of a rational number other than 1 is irrational, so that 60 digits decide every comparison
+    with a delta of fewer digits but where p = q, which is 0 < delta.
+    """
+    terms.only("delta")
+    delta, nulls = terms.number("delta"), terms.null_as_value
+    q = shares(total(groups, nulls=nulls))
+    bound = PRECISE.divide(Decimal(delta.numerator), Decimal(delta.denominator))
+
+    def judge(group: Group) -> Finding:
+        p = shares(group.counts(nulls=nulls))
+        if not p or set(p) != set(q):
+            return Finding({"delta": INFINITE}, holds=False, empty=not p)
+        most = max(abs(_ln(p[value] / q[value])) for value in q)
+        return Finding({"delta": float(most)}, most < bound)
+
+    return Rule({"delta": delta}, {"delta": max}, judge)
+
+
+def _ln(ratio: Fraction) -> Decimal:
+    if ratio == 1:
+        return Decimal(0)
+    return PRECISE.subtract(
+        Decimal(ratio.numerator).ln(PRECISE), Decimal(ratio.denominator).ln(PRECISE)
+    )
+
+
+def _l(terms: Terms, given: object) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise UnreadableError("manifest.requirements: level_l.level_l: is wrong")
+    return given
+
+
+def _declared(given: object, sql_type: str) -> Value:
+    """A value of the policy as a value of the column; one of another form occurs nowhere."""
+    text = str(given).lower() if isinstance(given, bool) else str(given)
+    try:
+        return read_value(text, sql_type)
+    except ValueFormError:
+        return _loosely(text, sql_type)
+
+
+def _loosely(text: str, sql_type: str) -> Value:
+    """`5` for a decimal of scale 1, `2020-01-01` for a timestamp: equal, written otherwise."""
+    try:
+        return read_value(text, "DOUBLE" if sql_type.startswith("DECIMAL") else sql_type)
+    except ValueFormError:
+        pass
+    try:
+        return read_value(text, "DATE") if sql_type.startswith("TIMESTAMP") else text
+    except ValueFormError:
+        return text

@@ -1,0 +1,136 @@
+"""Identity-reserved models, for releases in which a person has several rows.
+
+IR: Tong, Tao, Tang and Yang 2010. Enhanced (EIR): Wang, Du, Luo and Li 2018. A person without any
+value counts towards k, but is excluded from everything else.
+
+Shares of records (alpha of both families, and beta of IR) have to hold over the rows as they are
+published and over different (person, value) pairs; the figure is the larger of the two.
+
+In a class in which nobody has a value, l is 0 and fails. Its beta is 0/0 and fails too, as in
+`diversity`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from anonymizer.independent.groups import Group
+from anonymizer.independent.rules import Figure, Finding, Rule, Terms
+from anonymizer.independent.values import Value
+
+INFINITE = float("inf")
+Family: TypeAlias = Collection[frozenset[Value | None]]
+
+
+def ir_kl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """At least k persons and l different values."""
+    terms.only("k", "l")
+    k, l, nulls = terms.whole("k"), terms.whole("l"), terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        persons, values = len(group.units), len(group.counts(nulls=nulls))
+        return Finding({"k": persons, "l": values}, persons >= k and values >= l, not values)
+
+    return Rule({"k": k, "l": l}, {"k": min, "l": min}, judge)
+
+
+def ir_alpha_beta(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """No person with more than alpha of the records, no value in more than beta of them."""
+    return _alpha_beta(terms, groups, enhanced=False)
+
+
+def eir_alpha_beta(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """No person with more than alpha of the records, no value held by more than beta of the
+    persons: then no choice of one value per person has it more often (Theorem 3.2).
+    """
+    return _alpha_beta(terms, groups, enhanced=True)
+
+
+def _alpha_beta(terms: Terms, groups: Sequence[Group], *, enhanced: bool) -> Rule:
+    terms.only("alpha", "beta")
+    alpha, beta = terms.number("alpha"), terms.number("beta")
+    nulls = terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        of_person = max(
+            _largest(unit for unit, _ in group.told), _largest(unit for unit, _ in group.pairs)
+        )
+        if enhanced:
+            held = group.holdings(nulls=nulls)
+            most = max(group.counts(nulls=nulls).values(), default=0)
+            of_value = Fraction(most, len(held)) if held else INFINITE
+        else:
+            of_value = max(
+                _largest(value for _, value in some if nulls or value is not None)
+                for some in (group.told, group.pairs)
+            )
+        empty = not group.counts(nulls=nulls)
+        holds = of_person <= alpha and of_value <= beta and not empty
+        return Finding({"alpha": of_person, "beta": of_value}, holds, empty)
+
+    return Rule({"alpha": alpha, "beta": beta}, {"alpha": max, "beta": max}, judge)
+
+
+def eir_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """At least l different values in every choice of one value per person.
+
+    That is: the smallest set of values that hits everybody's has l members (Theorem 3.1: such a
+    set yields a choice, and the values of a choice are such a set). The figure is that size, or l
+    where it is not smaller.
+    """
+    terms.only("l")
+    l, nulls = terms.whole("l"), terms.null_as_value
+
+    def judge(group: Group) -> Finding:
+        families = [frozenset(held) for held in group.holdings(nulls=nulls).values()]
+        found = min(hitting_set(families, l), l) if families else 0
+        return Finding({"l": found}, found >= l, not families)
+
+    return Rule({"l": l}, {"l": min}, judge)
+
+
+def hitting_set(families: Iterable[frozenset[Value | None]], limit: int) -> int:
+    """The size of a smallest set that hits every family, or `limit` if no smaller one does.
+
+    All sets of one size are tried before those of the next: some value of the smallest family that
+    is not hit yet has to be in the set. Disjoint families bound the size from below.
+    """
+    kept = _smallest_only(set(families))
+    for size in range(_disjoint(kept), limit):
+        if _met_by(kept, size):
+            return size
+    return limit
+
+
+def _met_by(families: Family, size: int) -> bool:
+    if not families:
+        return True
+    if _disjoint(families) > size:
+        return False
+    first = min(families, key=len)
+    return any(_met_by([f for f in families if value not in f], size - 1) for value in first)
+
+
+def _smallest_only(families: set[frozenset[Value | None]]) -> Family:
+    """A family that contains another one is met when that is."""
+    return [one for one in families if not any(other < one for other in families)]
+
+
+def _disjoint(families: Family) -> int:
+    """How many families without a common value a first choice finds: each needs one of its own."""
+    used: set[Value | None] = set()
+    found = 0
+    for family in sorted(families, key=len):
+        if used.isdisjoint(family):
+            used |= family
+            found += 1
+    return found
+
+
+def _largest(items: Iterable[Hashable]) -> Figure:
+    """The share of the commonest item; infinite without items."""
+    counts = Counter(items)
+    return Fraction(max(counts.values()), sum(counts.values())) if counts else INFINITE

@@ -1,0 +1,93 @@
+"""The interface of a rule, and reading the parameters of a manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.groups import Group
+from anonymizer.independent.manifest import Requirement
+
+Figure: TypeAlias = int | Fraction | float
+LONGEST = 400
+"""Digits of a parameter; beyond them exact arithmetic would not end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one group achieves."""
+
+    achieved: Mapping[str, Figure]
+    holds: bool
+    empty: bool = False
+    """Whether the group has no value that counts, so that the definition is applied to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One guarantee, ready to judge groups."""
+
+    required: Mapping[str, Figure]
+    worst: Mapping[str, Callable[..., Figure]]
+    """Which end of a figure is the dangerous one: `min` or `max`."""
+    judge: Callable[[Group], Finding]
+    reason: str | None = field(default=None)
+    """Why nothing can hold, whatever the rows: a hierarchy without a path for a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The parameters of a requirement, checked for type as they are asked for."""
+
+    requirement: Requirement
+
+    @property
+    def null_as_value(self) -> bool:
+        given = self.requirement.parameters.get("null_as_value", False)
+        if not isinstance(given, bool):
+            raise self._wrong("null_as_value")
+        return given
+
+    def whole(self, name: str) -> int:
+        """A whole number from 1."""
+        given = self.requirement.parameters.get(name)
+        if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given < 10**18:
+            raise self._wrong(name)
+        return given
+
+    def number(self, name: str) -> Fraction:
+        """The decimal that was written, exactly; not negative."""
+        given = self.requirement.parameters.get(name)
+        if isinstance(given, float):
+            given = Decimal(repr(given))
+        if isinstance(given, bool) or not isinstance(given, int | Decimal):
+            raise self._wrong(name)
+        if isinstance(given, Decimal) and (
+            not given.is_finite() or (given and abs(given.adjusted()) > LONGEST)
+        ):
+            raise self._wrong(name)
+        exact = Fraction(given)
+        if exact < 0 or exact > 10**LONGEST:
+            raise self._wrong(name)
+        return exact
+
+    def has(self, name: str) -> bool:
+        return self.requirement.parameters.get(name) is not None
+
+    def only(self, *names: str) -> None:
+        """Refuse parameters that this reader does not know: they might change the meaning."""
+        if set(self.requirement.parameters) - {*names, "null_as_value"}:
+            raise self._wrong("parameters")
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        given = self.requirement.parameters.get(name)
+        if not isinstance(given, dict):
+            raise self._wrong(name)
+        return {str(key): value for key, value in given.items()}
+
+    def _wrong(self, name: str) -> UnreadableError:
+        return UnreadableError(f"manifest.requirements: {self.requirement.name}.{name}: is wrong")

@@ -1,0 +1,42 @@
+"""Keyed digests of persons, by which a ledger recognizes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.ledger.facets import identity, marks
+from anonymizer.ledger.history import load_history
+from anonymizer.ledger.key import bound, read_key
+from anonymizer.ledger.tables import DIGESTS
+from anonymizer.policy import Policy
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.steps import Step
+
+
+def digests_step(policy: Policy, roles: Roles) -> Step:
+    """The digests for a run that continues earlier releases; the ledger's key is bound in it."""
+    context = {**digested(policy, roles), "digests": DIGESTS}
+    return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
+
+
+def digested(policy: Policy, roles: Roles) -> dict[str, Any]:
+    """What the digests of persons are made from."""
+    return {
+        "snapshot": SNAPSHOT,
+        "identity": identity(policy, roles),
+        "marks": marks(policy, roles),
+    }
+
+
+def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
+    """For a run that continues earlier releases: their history in scratch, and a key to find
+    persons by (a throw-away one where there is no ledger yet).
+    """
+    if policy.republish is None or policy.ledger is None:
+        return
+    path = policy.resolve(policy.ledger).resolve()
+    if "ledger_key" not in engine.binds:
+        engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}
+    load_history(engine, path, policy.sensitive[0] if policy.republish.m else None)

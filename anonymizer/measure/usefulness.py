@@ -1,0 +1,90 @@
+"""Whether a release that holds is useful: its information loss, compared with fixed thresholds.
+
+The thresholds are a choice of this tool, documented in docs/report.md, and not part of any model.
+They identify releases of little use, and do not rank the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LOST = 0.9
+"""Share of the information (NCP) of a column, or of all cells, from which little is left of it."""
+GIANT = 0.5
+"""Share of the published rows from which one class is a giant..."""
+GIANT_LOST = 0.5
+"""... where at least this much of the information of all cells is lost."""
+LEFT_OUT = 0.5
+"""Share of the rows (persons) that are left out, from which little is left."""
+COLUMN = "ncp."
+"""Measures of this prefix are the losses of single columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Little:
+    """Something of which little is left, in figures of the release alone."""
+
+    what: str
+    """`class`, `column`, `cells` or `rows`."""
+    column: str | None
+    says: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.says} ({self.hint})"
+
+
+def little_left(measures: Mapping[str, Any]) -> tuple[Little, ...]:
+    """What little is left of, the most telling first; empty for a release that says something."""
+    return tuple(_found(measures))
+
+
+def _found(measures: Mapping[str, Any]) -> Iterator[Little]:
+    rows, ncp = measures.get("rows") or 0, measures.get("ncp")
+    losses = {
+        name.removeprefix(COLUMN): float(value)
+        for name, value in measures.items()
+        if name.startswith(COLUMN) and value is not None
+    }
+    worst = max(losses, key=lambda name: losses[name], default=None)
+    other = "try a smaller k or weaker rules, fewer quasi-identifiers, or another algorithm"
+    if worst is not None:
+        other += f"; {worst} lost most"
+    largest = measures.get("class_max") or 0
+    if ncp is not None and rows and largest >= GIANT * rows and ncp >= GIANT_LOST:
+        yield Little(
+            "class",
+            None,
+            f"one class holds {largest:,} of {rows:,} rows, and {percent(ncp)} of the information"
+            " of the generalized cells is lost (NCP)",
+            "a few rows may force it: a larger suppression_limit lets them go; or " + other,
+        )
+    elif ncp is not None and ncp >= LOST:
+        yield Little(
+            "cells",
+            None,
+            f"{percent(ncp)} of the information of the generalized cells is lost (NCP)",
+            other,
+        )
+    for name, lost in sorted(losses.items(), key=lambda item: (-item[1], item[0])):
+        if lost >= LOST:
+            yield Little(
+                "column",
+                name,
+                f"{percent(lost)} of the information of {name} is lost (NCP)",
+                f"try a hierarchy or bounds that keep more of {name}, or leave it out (role drop),"
+                " so that the other columns keep more",
+            )
+    share = measures.get("suppressed_share") or 0
+    if share >= LEFT_OUT:
+        unit = "persons" if "suppressed_persons" in measures else "rows"
+        yield Little("rows", None, f"{percent(share)} of the {unit} are left out", other)
+
+
+def percent(share: float) -> str:
+    """A share in percent that is 100 % only where nothing is left."""
+    if 0.999 < share < 1:
+        return f"{100 * share:.2f} %" if share < 0.99995 else "nearly 100 %"
+    return f"{100 * share:.1f} %".replace(".0 %", " %")

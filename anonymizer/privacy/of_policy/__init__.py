@@ -1,0 +1,1 @@
+"""The guarantees that a policy requires: their requirements, rules and sizes."""

@@ -1,0 +1,74 @@
+"""Converts a policy to rules: `protect` of a column, `privacy` of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import Sql
+from anonymizer.privacy.guarantee import Given
+from anonymizer.privacy.of_policy.registry import OF_COLUMNS, OF_TABLE, asked
+from anonymizer.privacy.rule import Rule
+
+if TYPE_CHECKING:
+    from anonymizer.policy.privacy import Privacy
+    from anonymizer.policy.protect import Protect
+
+
+def rules_of(
+    column: str,
+    protect: Protect,
+    null_as_value: bool = False,
+    *,
+    height: int = 0,
+    level_l: Mapping[int, int] | None = None,
+) -> tuple[Rule, ...]:
+    """The rules of one column, all judged over its histogram.
+
+    `height`: levels of the column's hierarchy above the leaves (for hierarchical t). `level_l`: the
+    l of every security level; without it `levels` makes no rule.
+    """
+    return tuple(
+        rule
+        for guarantee, value in asked(OF_COLUMNS, protect)
+        for rule in guarantee.rules(Given(value, column, null_as_value, height, level_l))
+    )
+
+
+def table_rules(privacy: Privacy) -> tuple[Rule, ...]:
+    """The rules of the table that do not depend on values: k and comparisons with a population.
+
+    Several k of one kind become one rule with the largest.
+    """
+    rules: dict[str, Rule] = {}
+    for guarantee, value in asked(OF_TABLE, privacy):
+        for rule in guarantee.rules(Given(value)):
+            known = rules.get(rule.name)
+            if known is None or getattr(known, "k", 0) < getattr(rule, "k", 0):
+                rules[rule.name] = rule
+    return tuple(rules.values())
+
+
+def table_rules_of(
+    column: str,
+    privacy: Privacy,
+    null_as_value: bool = False,
+    *,
+    declared: Sql | None = None,
+) -> tuple[Rule, ...]:
+    """The rules of one sensitive column that follow from the table's guarantees.
+
+    `declared`: SQL for the code, in this column, of the value that `alpha_k` names (NULL where the
+    column does not have it). Raises `ValueError` (a defect of the caller) if it is missing.
+    """
+    return tuple(
+        rule
+        for guarantee, value in asked(OF_TABLE, privacy)
+        if guarantee.of_values
+        for rule in guarantee.rules(Given(value, column, null_as_value, declared=declared))
+    )
+
+
+def of_basis(rules: Sequence[Rule], *basis: str) -> tuple[Rule, ...]:
+    """Those of `rules` that are judged over a relation of one of these kinds."""
+    return tuple(rule for rule in rules if rule.basis in basis)

@@ -1,0 +1,1 @@
+"""Process-level helpers: files, signals, a run's folder and secret, text and HTML."""

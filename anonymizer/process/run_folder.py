@@ -1,0 +1,243 @@
+"""The private folder of a run, and the removal of leftovers of dead runs.
+
+A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
+builds). It is made with mode 0700 and removed when the run ends; a later run removes it when its
+owner is dead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PREFIX = "anonymizer-run-"
+RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
+OWNER = "run.json"
+ABANDONED = 3600.0
+"""Seconds after which what names no owner is taken to have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A folder of mode 0700 that belongs to this process."""
+
+    path: Path
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def base_folder() -> Path:
+    """The parent of run folders: `ANONYMIZER_TMPDIR`, else the system's temporary folder."""
+    return Path(os.environ.get("ANONYMIZER_TMPDIR") or tempfile.gettempdir())
+
+
+def folder_of(run_id: str) -> Path:
+    """The folder of a run, if there is one."""
+    return base_folder() / f"{PREFIX}{run_id}"
+
+
+def create(run_id: str, building: Path | None = None) -> RunFolder:
+    """Make the folder of run `run_id`, after removing those of dead runs.
+
+    `building` is the file the run builds aside; it is removed with the folder of a dead run.
+    """
+    remove_dead()
+    path = folder_of(run_id)
+    # the name of a folder identifies its owner until run.json is written
+    unfinished = path.with_name(f"{path.name}.{_host_mark()}.{os.getpid()}.new")
+    unfinished.mkdir(mode=0o700, parents=False)
+    try:
+        (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
+        unfinished.replace(path)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return RunFolder(path)
+
+
+def _host_mark() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def owner_record(run_id: str, building: Path | None = None) -> dict[str, object]:
+    """The owner of a run: the content of `run.json`."""
+    return {
+        "run_id": run_id,
+        "pid": os.getpid(),
+        "process_start": _process_start(os.getpid()),
+        "host": socket.gethostname(),
+        "started": time.time(),
+        "building": str(building) if building is not None else None,
+    }
+
+
+def is_dead(record: dict[str, object]) -> bool:
+    """Whether the process that a record names is gone. Unknown hosts count as alive."""
+    if record.get("host") != socket.gethostname():
+        return False
+    pid = record.get("pid")
+    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        return False
+    if _process_state(pid) in ("Z", "X"):
+        return True
+    # the process id may have been reused
+    return record.get("process_start") != _process_start(pid)
+
+
+def remove_dead() -> list[Path]:
+    """Remove the run folders whose owner is dead, and what they were building.
+
+    Returns what was removed. Folders of other users are left alone, and so are those that name
+    no owner, unless they are old and empty: their run died before it could write its name.
+    """
+    removed: list[Path] = []
+    for path, record in _folders():
+        if record is None:
+            removed += _remove_unowned(path)
+        elif is_dead(record):
+            removed += _remove_building(record)
+            shutil.rmtree(path, ignore_errors=True)
+            if not path.exists():
+                removed.append(path)
+    return removed + _remove_unfinished()
+
+
+def _remove_unfinished() -> list[Path]:
+    """Folders of runs that died while they made them: nothing but the owner is in one."""
+    removed = []
+    for path in sorted(base_folder().glob(f"{PREFIX}*.{_host_mark()}.*.new")):
+        run_id, *_, pid, _new = path.name.removeprefix(PREFIX).split(".")
+        if not RUN_ID.match(run_id) or not pid.isdigit() or not _is_gone(int(pid)):
+            continue
+        try:
+            found = path.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == _user():
+                (path / OWNER).unlink(missing_ok=True)
+                path.rmdir()  # fails if the folder is not empty
+                removed.append(path)
+        except OSError:
+            continue
+    return removed
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return _process_state(pid) in ("Z", "X")
+
+
+def is_live(run_id: str) -> bool:
+    """Whether a folder of that run exists here and its owner is not known to be dead."""
+    path = folder_of(run_id)
+    if not path.is_dir():
+        return False
+    record = _record(path)
+    return record is None or not is_dead(record)
+
+
+def _folders() -> Iterator[tuple[Path, dict[str, object] | None]]:
+    for path in sorted(base_folder().glob(f"{PREFIX}*")):
+        if not RUN_ID.match(path.name.removeprefix(PREFIX)):
+            continue
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != _user():
+            continue
+        yield path, _record(path)
+
+
+def _record(path: Path) -> dict[str, object] | None:
+    """The owner of a folder; None where it names none, or another run."""
+    try:
+        record = json.loads((path / OWNER).read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("run_id") != path.name.removeprefix(PREFIX):
+        return None
+    return record
+
+
+def _remove_unowned(path: Path) -> list[Path]:
+    try:
+        if time.time() - path.stat().st_mtime < ABANDONED:
+            return []
+        if not any(path.iterdir()):
+            path.rmdir()  # fails if the folder is no longer empty
+            return [path]
+    except OSError:
+        pass
+    return []
+
+
+def _remove_building(record: dict[str, object]) -> list[Path]:
+    """The file a dead run was building, where its name says so too."""
+    building, run_id = record.get("building"), record.get("run_id")
+    if not isinstance(building, str) or not building.endswith(f".{run_id}.tmp"):
+        return []
+    return remove_files([Path(building), Path(f"{building}.wal")])
+
+
+def remove_files(paths: list[Path]) -> list[Path]:
+    """Remove regular files of this user; returns those that are gone."""
+    removed: list[Path] = []
+    for path in paths:
+        try:
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_uid == _user():
+                path.unlink()
+                removed.append(path)
+        except OSError:
+            continue
+    return removed
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _stat_fields(pid: int) -> list[str]:
+    """Fields of /proc/<pid>/stat from the state on; empty where there is no such file."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return []
+    return text.rsplit(")", 1)[-1].split()
+
+
+def _process_state(pid: int) -> str | None:
+    fields = _stat_fields(pid)
+    return fields[0] if fields else None
+
+
+def _process_start(pid: int) -> str | None:
+    """The kernel's start time of a process, which detects a reused process id (Linux)."""
+    fields = _stat_fields(pid)
+    return fields[19] if len(fields) > 19 else None
+
+
+def building_of(path: Path, run_id: str) -> Path:
+    """The temporary name of `path` while a run builds it; clean-up recognizes it."""
+    return path.with_name(f"{path.name}.{run_id}.tmp")

@@ -1,0 +1,58 @@
+"""The secret of a run: 256 bits, drawn anew and discarded, or given for a reproducible run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anonymizer.errors import PolicyError, Problem, no_file
+
+DIGITS = re.compile(r"[0-9a-fA-F]{64}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """The secret, never shown; `reproducible` marks a release whose seed a test has fixed."""
+
+    secret: str = field(repr=False)
+    reproducible: bool = False
+
+    @classmethod
+    def fresh(cls) -> Seed:
+        return cls(secrets.token_hex(32))
+
+    @classmethod
+    def of(cls, text: str, where: str = "seed") -> Seed:
+        """A secret of 64 hexadecimal digits."""
+        if not DIGITS.match(text.strip()):
+            raise PolicyError(Problem(where, "is not a secret", allowed="64 hexadecimal digits"))
+        return cls(text.strip().lower())
+
+    @classmethod
+    def test(cls, number: int) -> Seed:
+        """A fixed secret for tests; the release says that it is reproducible."""
+        return cls(hashlib.sha256(f"test seed {number}".encode()).hexdigest(), True)
+
+    @classmethod
+    def chosen(cls, file: Path | None = None, test: int | None = None) -> Seed:
+        """From a file, a test number, the environment's ANONYMIZER_SEED, or fresh."""
+        if test is not None:
+            return cls.test(test)
+        if file is not None:
+            try:
+                return cls.of(file.read_text(), "--seed-file")
+            except UnicodeDecodeError as error:
+                problem = Problem("--seed-file", "is not text", allowed="64 hexadecimal digits")
+                raise PolicyError(problem) from error
+            except OSError as error:
+                said = no_file(file)
+                if file.is_file():
+                    said = f"{file} cannot be read: {os.strerror(error.errno or 0)}"
+                raise PolicyError(Problem("--seed-file", said)) from error
+        if "ANONYMIZER_SEED" in os.environ:
+            return cls.of(os.environ["ANONYMIZER_SEED"], "ANONYMIZER_SEED")
+        return cls.fresh()

@@ -1,0 +1,81 @@
+"""A lock for runs that publish into the same file, taken before they start their work.
+
+The lock is on an empty file in the temporary folder, and is released when the process ends, however
+it ends. Runs on other machines are detected when the release is swapped in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from anonymizer.errors import Problem, TargetError
+from anonymizer.process.run_folder import base_folder
+
+PREFIX = "anonymizer-turn-"
+PATIENCE = 10.0
+"""Seconds to wait for a run that is at work on the same file."""
+
+
+@contextmanager
+def turn(file: Path | None) -> Iterator[None]:
+    """Hold the turn at `file`. Raises TargetError where another run holds it for too long."""
+    handle = _taken(file) if file is not None else None
+    try:
+        yield
+    finally:
+        if handle is not None and file is not None:
+            with suppress(OSError):
+                _lock_of(file).unlink()
+            os.close(handle)
+
+
+def _lock_of(file: Path) -> Path:
+    name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]
+    return base_folder() / f"{PREFIX}{name}"
+
+
+def _taken(file: Path) -> int | None:
+    """The open lock; None where the system has no such locks, or it is another user's."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    path, until = _lock_of(file), time.monotonic() + PATIENCE
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is(handle, path):
+                return handle
+        except BlockingIOError:
+            if time.monotonic() > until:
+                os.close(handle)
+                raise TargetError(_busy(file)) from None
+        os.close(handle)
+        time.sleep(0.1)
+
+
+def _is(handle: int, path: Path) -> bool:
+    """Whether the locked file is the one that others find: its holder removes it at the end."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    held = os.fstat(handle)
+    return (held.st_dev, held.st_ino) == (found.st_dev, found.st_ino)
+
+
+def _busy(file: Path) -> Problem:
+    return Problem(
+        "publish",
+        f"another run is at work on {file.name}: nothing was read",
+        hint="run again when it has ended, one run after the other",
+    )

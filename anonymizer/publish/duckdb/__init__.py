@@ -1,0 +1,123 @@
+"""Releases in DuckDB databases: in a separate file, or beside or instead of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from anonymizer.compile import Table
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.session import Database, Session
+from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
+from anonymizer.policy import Policy
+from anonymizer.publish.duckdb.file import FileTarget
+from anonymizer.publish.duckdb.in_place import InPlaceTarget
+from anonymizer.publish.duckdb.replace_source import ReplaceTarget
+from anonymizer.release import objects
+from anonymizer.release.manifest import Manifest, read_manifest
+from anonymizer.release.manifest_files import changes_beside
+from anonymizer.release.names import Names
+from anonymizer.release.opening import opened
+from anonymizer.release.opening import place_of as named_at
+from anonymizer.release.population import population_files
+from anonymizer.release.sealing import changes_in_database
+
+
+def place_of(policy: Policy, database: Database) -> Path | None:
+    """See `anonymizer.publish.target.Publisher`."""
+    source = Path(database).resolve() if isinstance(database, str | Path) else None
+    file = _file_of(policy)
+    if file is None:
+        return source
+    if file == source:
+        raise EngineError(
+            Problem(
+                "publish.database",
+                "is the source database itself",
+                hint="name a file of its own, or leave it out to publish beside the source",
+            )
+        )
+    FileTarget(file, Names.of(policy, ""), policy.publish.storage).check_place()
+    return file
+
+
+def target(
+    policy: Policy, session: Session, names: Names
+) -> FileTarget | InPlaceTarget | ReplaceTarget:
+    """See `anonymizer.publish.target.Publisher`."""
+    file = _file_of(policy)
+    if file is not None:
+        return FileTarget(file, names, policy.publish.storage)
+    engine = session.embedded
+    if engine.catalog is None:
+        raise EngineError(
+            Problem(
+                "publish.database",
+                "is needed: a file source has no database to publish into",
+                hint="publish: {database: release.duckdb}",
+            )
+        )
+    database = session.database if engine.owned else None
+    connection = None if engine.owned else engine.connection
+    if policy.publish.replace_source:
+        source = session.source.table
+        assert source is not None
+        names = replace(names, schema=source.schema or names.schema, name=source.name)
+        return ReplaceTarget(names, engine.catalog, database, connection, source=source)
+    return InPlaceTarget(names, engine.catalog, database, connection)
+
+
+@contextmanager
+def published(policy: Policy | None, database: Database) -> Iterator[PublishedInDatabase]:
+    """See `anonymizer.publish.target.Publisher`."""
+    if database is None:
+        file = _file_of(policy) if policy is not None else None
+        if file is None:
+            hint = "the release stands beside its source: name the database" if policy else None
+            raise NothingToCheckError(
+                Problem("--database", "names no release to verify", hint=hint)
+            )
+        database = file
+    where = "--database"
+    if isinstance(database, str | Path):
+        path = Path(database)
+        where = named_at(policy, path)
+        if not path.is_file():
+            raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
+    with opened(database, where, population_files(policy)) as (engine, catalog):
+        file = Path(database) if isinstance(database, str | Path) else None
+        yield PublishedInDatabase(engine, catalog, file)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedInDatabase:
+    """The releases of a database. See `anonymizer.publish.target.Published`."""
+
+    engine: DuckDBEngine
+    catalog: str
+    file: Path | None = None
+    """The file of the database, beside which copies of the manifests stand."""
+
+    def views(self, policy: Policy | None) -> list[Table]:
+        if policy is not None:
+            return [Names.of(policy, "").view(self.catalog)]
+        return [
+            item.table(self.catalog)
+            for item in objects.recorded(self.engine, self.catalog)
+            if item.kind == "view"
+        ]
+
+    def manifest(self, view: Table) -> Manifest:
+        return read_manifest(self.engine, view)
+
+    def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
+        yield from changes_in_database(self.engine, view, manifest, alone=alone)
+        if self.file is not None:
+            yield from changes_beside(self.file, view, manifest)
+
+
+def _file_of(policy: Policy) -> Path | None:
+    file = policy.publish.database
+    return policy.resolve(file).resolve() if file is not None else None

@@ -1,0 +1,300 @@
+"""Publishing into a separate file: built beside the target, verified, and swapped in atomically.
+
+The target itself is never opened for writing. Readers keep the release that they have open.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.errors import EngineError, Problem, TargetError
+from anonymizer.policy.publish import Storage
+from anonymizer.process.interrupts import decide
+from anonymizer.process.run_folder import building_of
+from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
+from anonymizer.release import objects
+from anonymizer.release.judge import fingerprint
+from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
+from anonymizer.release.manifest_files import refresh
+from anonymizer.release.names import Names
+from anonymizer.release.plain_views import is_base_table
+from anonymizer.release.seal import SealedObject, Sign
+from anonymizer.release.sealing import objects_of, sealed_in
+
+BUILT = "anon_release"
+PREVIOUS = "anon_previous"
+
+Identity: TypeAlias = tuple[int, int, int, int] | None
+"""Device, inode, size and time of a file; None where there is none."""
+
+
+@dataclass(slots=True)
+class FileTarget:
+    """The database file of a release, and the file in which the next one is built."""
+
+    path: Path
+    names: Names
+    storage: Storage
+    warnings: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+    _replaced: Identity = None
+    """The identity of the old file when its other releases were copied."""
+    _judged: list[object] = field(default_factory=list)
+    """Fingerprints of the tables that were judged."""
+    _objects: tuple[SealedObject, ...] = ()
+    """The objects that were judged, with the digests of their rows."""
+
+    @property
+    def place(self) -> Path:
+        return self.path
+
+    @property
+    def readers(self) -> Readers:
+        return Readers(self.names.view(None))
+
+    @property
+    def building(self) -> Path:
+        return building_of(self.path, self.names.run_id)
+
+    @property
+    def _wal(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.wal")
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError for a target that cannot be replaced."""
+        del engine  # an engine that only plans may not open files
+        if self.path.exists():
+            with own_connection(None, databases=[self.path]) as gate:
+                self.check_content(gate)
+
+    def build(self, engine: Engine, writer: Writer) -> None:
+        """Write the whole release, and the others of the target, into a file beside it."""
+        assert isinstance(engine, DuckDBEngine)
+        names = self.names
+        self._replaced = self.identity()
+        with self.opened(engine, read_only=False) as catalog:
+            create_schema(engine, catalog, names.schema)
+            objects.create_record(engine, catalog)
+            writer.write(names.rows(catalog), lambda table: names.separate(table, catalog))
+            create_view(engine, names, catalog)
+            objects.record(engine, catalog, names.recorded())
+            self.carry_over(engine)
+            engine.raw(f"checkpoint {catalog}", "publish.database")
+
+    @contextmanager
+    def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
+        """The built file, read back from its bytes."""
+        assert isinstance(engine, DuckDBEngine)
+        with self.opened(engine, read_only=True) as catalog:
+            yield self.names.view(catalog), layout
+            self._judged = self._fingerprints(engine, catalog)
+            self._objects = objects_of(engine, self.names, catalog)
+
+    def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
+        """Write the manifest into the built file, and make it the target."""
+        assert isinstance(engine, DuckDBEngine)
+        manifest = sealed_in(manifest, self.names, self._objects, alone=True, sign=sign)
+        with self.opened(engine, read_only=False) as catalog:
+            write_manifest(engine, self.names, catalog, manifest)
+            engine.raw(f"checkpoint {catalog}", "publish.database")
+        with self.opened(engine, read_only=True) as catalog:
+            # the manifest was written after verification: the rows must still be the verified ones
+            if self._fingerprints(engine, catalog) != self._judged:
+                raise EngineError(Problem("publish.database", "changed while it was being built"))
+        decide()
+        self.swap(self._replaced)
+        write_manifest_file(manifest_file(self.path, self.names), manifest, self.building)
+        return manifest
+
+    def _fingerprints(self, engine: DuckDBEngine, catalog: str) -> list[object]:
+        return [fingerprint(engine, table) for table in self.names.published(catalog)]
+
+    @property
+    def stands(self) -> bool:
+        return not self.building.exists()
+
+    def check_place(self) -> None:
+        """Raises TargetError for a place in which no file can be replaced."""
+        where = "publish.database"
+        folder = self.path.parent
+        if not folder.is_dir():
+            raise TargetError(Problem(where, "is in a folder that does not exist"))
+        if not os.access(folder, os.W_OK):
+            raise TargetError(Problem(where, "is in a folder that cannot be written"))
+        if self._wal.exists():
+            raise TargetError(
+                Problem(
+                    where,
+                    "has a write-ahead log beside it, so another process may be writing to it",
+                    hint="close that process, or open and close the file once with duckdb",
+                )
+            )
+        if self.path.exists() and not (self.path.is_file() and os.access(self.path, os.W_OK)):
+            raise TargetError(Problem(where, "is not a file that can be replaced"))
+
+    def check_content(self, engine: DuckDBEngine) -> None:
+        """Raises TargetError for a file that holds what is not ours.
+
+        Touches nothing but the JSON files of its releases, where a killed run left them stale.
+        """
+        where = "publish.database"
+        try:
+            engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", where)
+        except EngineError as error:
+            raise TargetError(
+                Problem(
+                    where,
+                    "exists and cannot be opened as a DuckDB database, or is locked",
+                    hint="close the process that writes to it, or name another file",
+                )
+            ) from error
+        try:
+            held = objects.recorded(engine, PREVIOUS)
+            clashes = clashes_with_releases(self.names, held)
+            if clashes:
+                raise TargetError(clashes)
+            self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
+            others = objects.foreign(engine, PREVIOUS) | self._not_tables(engine)
+            if not others:
+                refresh(engine, PREVIOUS, self.path)
+        finally:
+            with afterwards(where):
+                engine.raw(f"detach {PREVIOUS}", where)
+        if others:
+            listed = ", ".join(sorted(f"{schema}.{name}" for schema, name in others)[:3])
+            raise TargetError(
+                Problem(
+                    where,
+                    f"holds {len(others)} objects that this tool did not publish ({listed})",
+                    hint="name a file of its own for the release",
+                )
+            )
+
+    def _not_tables(self, engine: DuckDBEngine) -> set[tuple[str, str]]:
+        """What the target's record calls tables and is not: to copy it would run SQL of others."""
+        return {
+            (item.schema, item.name)
+            for item in objects.recorded(engine, PREVIOUS)
+            if item.kind != "view" and not is_base_table(engine, item.table(PREVIOUS))
+        }
+
+    @contextmanager
+    def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
+        """Attach the file that is being built; yields its catalog."""
+        mode = "read_only" if read_only else f"storage_version {lit(self.storage)}"
+        engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
+        try:
+            yield BUILT
+        finally:
+            with afterwards("publish.database"):
+                engine.raw(f"detach {BUILT}", "publish.database")
+
+    def carry_over(self, engine: DuckDBEngine) -> None:
+        """Copy the other releases of ours from the target into the file that is being built."""
+        if not self.path.exists():
+            return
+        engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", "publish.database")
+        try:
+            kept = [
+                item
+                for item in objects.recorded(engine, PREVIOUS)
+                if item.release != self.names.release
+            ]
+            if self._not_tables(engine):
+                raise TargetError(
+                    Problem("publish.database", "was changed while this run was at work")
+                )
+            for item in kept:
+                create_schema(engine, BUILT, item.schema)
+                if item.kind != "view":
+                    engine.raw(
+                        f"create table {ident(item.table(BUILT))} as"
+                        f" from {ident(item.table(PREVIOUS))}",
+                        "publish.database",
+                    )
+            for item in kept:
+                if item.kind == "view":
+                    copy_view(engine, item)
+            objects.record(engine, BUILT, kept)
+        finally:
+            with afterwards("publish.database"):
+                engine.raw(f"detach {PREVIOUS}", "publish.database")
+
+    def identity(self) -> Identity:
+        """Which file the target is; another run that publishes makes it another one."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    def swap(self, replaced: Identity) -> None:
+        """Make the built file the target, durably. Readers see the old file or the new one.
+
+        Raises TargetError where the target is not what it was when its other releases were
+        carried over: another run has published, and its release must not get lost.
+        """
+        with self.building.open("rb") as handle:
+            os.fsync(handle.fileno())
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            _lock(folder)  # serializes runs that compare and replace
+            if self.identity() != replaced:
+                raise TargetError(
+                    Problem(
+                        "publish.database",
+                        "was replaced by another run while this one was at work",
+                        hint="run again, one run after the other",
+                    )
+                )
+            self.building.replace(self.path)
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def discard(self) -> None:
+        """Remove what was built and not swapped in."""
+        for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
+            path.unlink(missing_ok=True)
+
+
+def _lock(folder: int) -> None:
+    """Lock an open folder until it is closed, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(folder, fcntl.LOCK_EX)
+
+
+def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
+    """Make the schema of a release where it is missing."""
+    engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
+
+
+def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
+    """The published view: everything of the frozen rows, and nothing else."""
+    columns = engine.describe(ident(names.rows(catalog)).text, "publish")
+    listed = ", ".join(ident(name).text for name, _ in columns)
+    # the view names no catalog, so that it runs under any name the file is attached as
+    engine.raw(
+        f"create or replace view {ident(names.view(catalog))} as"
+        f" select {listed} from {ident(names.rows(None))}",
+        "publish",
+    )
+
+
+def copy_view(engine: DuckDBEngine, item: objects.Recorded) -> None:
+    """Make the view of another release again, over that release's copied rows."""
+    names = Names(item.schema, item.name, item.run_id)
+    create_view(engine, names, BUILT)

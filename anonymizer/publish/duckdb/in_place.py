@@ -1,0 +1,166 @@
+"""Publishing beside the source, in its own database: everything in one transaction.
+
+The view protects nothing from readers of the database; the run says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
+from anonymizer.errors import AnonymizerError, Problem, TargetError
+from anonymizer.process.interrupts import decide
+from anonymizer.process.run_folder import building_of
+from anonymizer.publish.duckdb.file import create_schema, create_view
+from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
+from anonymizer.release import objects
+from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
+from anonymizer.release.names import Names
+from anonymizer.release.seal import Sign
+from anonymizer.release.sealing import objects_of, sealed_in
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+WARNING = (
+    "the release stands in the database that holds the raw table: a view protects nothing there."
+    " Set publish.database to publish into a file of its own."
+)
+
+
+@dataclass(slots=True)
+class InPlaceTarget(StagedTarget):
+    """The source's own database as the place of the release."""
+
+    names: Names
+    catalog: str
+    database: Path | None
+    """The file, where the connection is ours and has it attached read-only."""
+    connection: DuckDBPyConnection | None = None
+    """The user's connection, where there is one."""
+    warnings: tuple[str, ...] = (WARNING,)
+    stands: bool = field(default=False)
+
+    @property
+    def place(self) -> Path | None:
+        return self.database
+
+    @property
+    def readers(self) -> Readers:
+        catalog = self.catalog if self.connection is not None else None
+        return Readers(self.names.view(catalog), self.connection)
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError where an object of that name exists that the tool did not make."""
+        assert isinstance(engine, DuckDBEngine)
+        place = self.database.name if self.database is not None else "the database"
+        held = objects.recorded(engine, self.catalog)
+        self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
+        others = clashes_with_releases(self.names, held)
+        if others:
+            raise TargetError(others)
+        clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
+        if clashes:
+            raise TargetError(
+                Problem(
+                    "publish.name",
+                    f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
+                    hint="choose another publish.name or publish.schema",
+                )
+            )
+
+    def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
+        """Names of those tables whose place an object takes that the tool did not make."""
+        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
+        # the engine treats names that differ only in case as equal
+        taken = {
+            (schema.lower(), name.lower())
+            for schema, name in objects.present(engine, self.catalog) - ours
+        }
+        schema = self.names.schema.lower()
+        return [table.name for table in wanted if (schema, table.name.lower()) in taken]
+
+    @contextmanager
+    def _transaction(self, engine: DuckDBEngine) -> Iterator[None]:
+        """One transaction of the source's database, open for writing while it lasts."""
+        with self._writable(engine):
+            engine.raw("begin transaction", "publish")
+            try:
+                yield
+                decide()
+                engine.raw("commit", "publish")
+            except BaseException:
+                with afterwards("publish"):
+                    engine.raw("rollback", "publish")
+                raise
+
+    @contextmanager
+    def _writable(self, engine: DuckDBEngine) -> Iterator[None]:
+        """Attach our source file for writing while the swap lasts."""
+        if self.database is None:
+            yield
+            return
+        path = lit(str(self.database))
+        engine.raw(f"detach {SOURCE}", "publish")
+        try:
+            engine.raw(f"attach {path} as {SOURCE}", "publish")
+        except AnonymizerError as error:
+            raise TargetError(
+                Problem(
+                    "--database",
+                    "cannot be opened for writing, and the release would stand in it",
+                    hint="set publish.database, or close the process that uses the database",
+                )
+            ) from error
+        yield
+
+    def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
+        """Freeze the staged rows and replace the old release, in one transaction."""
+        assert isinstance(engine, DuckDBEngine)
+        with self._transaction(engine):
+            manifest = self._replace(engine, manifest, sign)
+        self.stands = True
+        if self.database is not None:
+            aside = building_of(self.database, self.names.run_id)
+            write_manifest_file(manifest_file(self.database, self.names), manifest, aside)
+        return manifest
+
+    def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
+        names, catalog = self.names, self.catalog
+        objects.create_record(engine, catalog)
+        create_schema(engine, catalog, names.schema)
+        old = [o for o in objects.recorded(engine, catalog) if o.release == names.release]
+        engine.raw(f"create table {ident(names.rows(catalog))} as from {ident(STAGED)}", "publish")
+        create_view(engine, names, catalog)
+        engine.raw(
+            f"delete from {ident(objects.objects_table(catalog))}"
+            f" where release = {lit(names.release)}",
+            "publish",
+        )
+        for item in old:
+            if item.kind in ("rows", "values"):
+                engine.raw(f"drop table if exists {ident(item.table(catalog))}", "publish")
+        self._freeze_separate(engine)
+        manifest = self._seal(engine, manifest, sign)
+        objects.record(engine, catalog, names.recorded())
+        return manifest
+
+    def _seal(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
+        """Write the manifest, sealed with the present content of the database."""
+        found = objects_of(engine, self.names, self.catalog)
+        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
+        write_manifest(engine, self.names, self.catalog, manifest)
+        return manifest
+
+    def _freeze_separate(self, engine: DuckDBEngine) -> None:
+        """The further published tables, from where their rows are staged."""
+        for name, rows in self.staged.items():
+            published = ident(self.names.separate(name, self.catalog))
+            engine.raw(f"create table {published} as from {ident(rows)}", "publish")

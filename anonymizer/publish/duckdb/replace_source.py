@@ -1,0 +1,143 @@
+"""Replacing the source: the table becomes its anonymized version.
+
+Everything happens in one transaction of the source's database. The old data stays in the unused
+space of the file until the file is rewritten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile.render import CREATES
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
+from anonymizer.publish.duckdb.in_place import InPlaceTarget
+from anonymizer.publish.target import StagedTarget, Writer
+from anonymizer.release import objects
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.seal import Sign
+from anonymizer.steps import Step
+
+WARNING = (
+    "the source table is replaced, but its old bytes stay in the file until it is rewritten:"
+    " anonymizer rewrite --database FILE. Copies and backups hold them as well."
+)
+
+
+@dataclass(slots=True)
+class ReplaceTarget(InPlaceTarget):
+    """The source table as the place of its own release."""
+
+    source: Table = field(kw_only=True)
+    warnings: tuple[str, ...] = (WARNING,)
+    _snapshot: Step | None = None
+    """The statement that read the source."""
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError where the source is no table that can be replaced."""
+        assert isinstance(engine, DuckDBEngine)
+        self.replaces = (dropped_source(self.names.release),)
+        where = "publish.replace_source"
+        rows = engine.raw(
+            "select count(*) from duckdb_tables()"
+            f" where database_name = {lit(self.source.catalog)}"
+            f" and schema_name = {lit(self.source.schema)}"
+            f" and table_name = {lit(self.source.name)} and not temporary",
+            where,
+        )
+        if not rows[0][0] or self.source.catalog != self.catalog:
+            raise TargetError(
+                Problem(
+                    where,
+                    "needs a table of the database itself, not a view or a temporary table",
+                    hint="source: {table: main.visits}",
+                )
+            )
+        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
+        if (self.source.schema, self.source.name) in ours:
+            raise TargetError(
+                Problem(where, "the source is a release of this tool already", hint="nothing to do")
+            )
+        further = [self.names.separate(name, None) for name in self.names.tables]
+        clashes = self._clashes(engine, (*further, self.names.manifest(None)))
+        if clashes:
+            raise TargetError(
+                Problem(
+                    where,
+                    f"{clashes[0]} would be published beside it and exists already",
+                    hint="rename that object",
+                )
+            )
+
+    def build(self, engine: Engine, writer: Writer) -> None:
+        StagedTarget.build(self, engine, writer)
+        self._snapshot = writer.snapshot
+
+    def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
+        assert self._snapshot is not None
+        _refuse_changed(engine, self._snapshot)
+        names, catalog = self.names, self.catalog
+        objects.create_record(engine, catalog)
+        try:
+            engine.raw(f"drop table {ident(self.source)}", "publish")
+        except AnonymizerError as error:
+            raise TargetError(
+                Problem(
+                    "publish.replace_source",
+                    "something depends on the source table, such as a foreign key",
+                    hint="remove the dependency, or publish into a database of its own",
+                )
+            ) from error
+        engine.raw(f"create table {ident(self.source)} as from {ident(STAGED)}", "publish")
+        self._freeze_separate(engine)
+        manifest = self._seal(engine, manifest, sign)
+        # the table takes the place of the release's view
+        made = tuple(item for item in names.recorded() if item.kind != "rows")
+        objects.record(engine, catalog, made)
+        return manifest
+
+
+def _refuse_changed(engine: DuckDBEngine, snapshot: Step) -> None:
+    """Raises SourceError where the source is no longer the rows that were read: what came since
+    would be lost with it.
+    """
+    text = snapshot.statement().text
+    found = CREATES.match(text)
+    assert found is not None
+    then, now = Sql(f"from {found['target']}"), Sql(f"({text[found.end() :]})")
+    rows = engine.raw(
+        f"select (select count(*) from ({then} except all {now}))"
+        f" + (select count(*) from ({now} except all {then}))",
+        "publish",
+    )
+    if rows[0][0]:
+        raise SourceError(
+            Problem(
+                "source",
+                f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
+                hint="run again while nothing writes to the table",
+            )
+        )
+
+
+def dropped_source(table: str) -> str:
+    """In words, what becomes of a source that its release replaces."""
+    return (
+        f"the source table {table} is dropped with all its rows, and its anonymized version put in"
+        " its place"
+    )
+
+
+def refuse_without_consent(agreed: bool) -> None:
+    """Raises TargetError unless the caller has agreed to lose the source."""
+    if not agreed:
+        raise TargetError(
+            Problem(
+                "publish.replace_source",
+                "the source table would be replaced for good, and nobody has agreed to that",
+                hint="--yes-replace-source (in Python: replace_source=True); have a copy",
+            )
+        )

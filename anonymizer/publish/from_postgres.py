@@ -1,0 +1,96 @@
+"""Copying a release of another engine into a DuckDB database, to verify it there or hand it out.
+
+Only published data is copied: the rows of the view, the further tables, and the manifest.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.publish.duckdb.file import create_schema, create_view
+from anonymizer.publish.postgres.published import PostgresPublished, published_in
+from anonymizer.release import objects
+from anonymizer.release.agreement import refuse_other
+from anonymizer.release.manifest import Manifest, write_manifest
+from anonymizer.release.names import Names
+from anonymizer.release.seal import seal_of
+from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.unchanged import refuse_not_as_published
+from anonymizer.release.unknown_columns import refuse_unknown_columns
+
+if TYPE_CHECKING:
+    from anonymizer.policy import Policy
+
+
+def carry(policy: Policy, database: Any, file: Path) -> None:
+    """Write the release of `policy` in a Postgres database as a DuckDB database, which is new."""
+    import duckdb
+
+    with published_in(database) as found, duckdb.connect(str(file)) as connection:
+        (view,) = found.views(policy)
+        manifest = found.manifest(view)
+        refuse_other(policy, manifest.layout)
+        refuse_unknown_columns(found.engine, view, manifest.layout)
+        changes = found.changes(view, manifest, alone=False)
+        refuse_not_as_published(policy, view, manifest, changes)
+        target = DuckDBEngine(connection, owned=True)
+        catalog = str(target.raw("select current_catalog()", "export")[0][0])
+        tables = tuple(manifest.layout.tables.values())
+        names = Names(view.schema or "main", view.name, manifest.run_id, tables)
+        create_schema(target, catalog, names.schema)
+        objects.create_record(target, catalog)
+        _copy(found, view, target, names.rows(catalog))
+        create_view(target, names, catalog)
+        for name in tables:
+            origin = Table(name, view.schema, view.catalog)
+            _copy(found, origin, target, names.separate(name, catalog))
+        # the sealed rows are now in another engine's types, so they are sealed again
+        carried = Manifest({**manifest.data, "carried_from": seal_of(manifest).digest})
+        made = objects_of(target, names, catalog)
+        carried = sealed_in(carried, names, made, alone=True, sign=None)
+        write_manifest(target, names, catalog, carried)
+        objects.record(target, catalog, names.recorded())
+        target.raw("checkpoint", "export")
+
+
+def _copy(found: PostgresPublished, origin: Table, target: DuckDBEngine, made: Table) -> None:
+    """Copy a published table through a file of this process', its rows in their order."""
+    columns = found.engine.describe(ident(origin).text, "export")
+    with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
+        file = Path(folder) / "rows.csv"
+        found.engine.copy_out(_as_text(origin, columns), file, "export")
+        listed = ", ".join(
+            f"{lit(f'c{number}')}: 'VARCHAR'" for number, _ in enumerate(columns, start=1)
+        )
+        values = ", ".join(
+            f"{_typed(f'c{number}', kind)} as {ident(name)}"
+            for number, (name, kind) in enumerate(columns, start=1)
+        )
+        target.raw(
+            f"create table {ident(made)} as select {values} from read_csv({lit(str(file))},"
+            f" columns = {{{listed}}}, header = false, delim = ',', quote = '\"', escape = '\"',"
+            " nullstr = '', allow_quoted_nulls = false, parallel = false, auto_detect = false,"
+            " max_line_size = 100000000, new_line = '\\n')",
+            "export",
+        )
+
+
+def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:
+    """A query of Postgres' whose columns are texts that DuckDB reads: lists as JSON."""
+    listed = ", ".join(
+        f"to_json({ident(name)})" if kind.endswith("]") else ident(name).text
+        for name, kind in columns
+    )
+    return f"select {listed} from {ident(origin)}"
+
+
+def _typed(column: str, kind: str) -> str:
+    return (
+        f"cast(cast({column} as json) as {kind})"
+        if kind.endswith("]")
+        else (f"cast({column} as {kind})")
+    )

@@ -1,0 +1,28 @@
+"""Releases in the Postgres database that holds their source."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from anonymizer.engines.session import Session
+from anonymizer.policy import Policy
+from anonymizer.publish.postgres.in_database import PostgresTarget
+from anonymizer.publish.postgres.published import PostgresPublished, published_in
+from anonymizer.release.names import Names
+
+
+def place_of(policy: Policy, database: Any) -> None:
+    """See `anonymizer.publish.target.Publisher`."""
+    del policy, database
+
+
+def target(policy: Policy, session: Session, names: Names) -> PostgresTarget:
+    """See `anonymizer.publish.target.Publisher`."""
+    return PostgresTarget.of(policy, session, names)
+
+
+def published(policy: Policy | None, database: Any) -> AbstractContextManager[PostgresPublished]:
+    """See `anonymizer.publish.target.Publisher`."""
+    del policy
+    return published_in(database)

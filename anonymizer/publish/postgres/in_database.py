@@ -1,0 +1,260 @@
+"""Publishing in the Postgres database that holds the source: tables, view and grant at once.
+
+In Postgres a view is a security boundary: its readers need no access to the tables beneath.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import Table, ident
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.session import SCHEMA, create_record
+from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
+from anonymizer.policy import Policy
+from anonymizer.process.interrupts import decide
+from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
+from anonymizer.release.manifest import Manifest, parsed
+from anonymizer.release.names import Names
+from anonymizer.release.objects import Recorded
+from anonymizer.release.rows_digest import RowsDigest
+from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from anonymizer.engines.base import Engine
+    from anonymizer.engines.session import Session
+
+SORTED = "postgres-sorted-1"
+"""SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
+LONGEST = 63
+"""Bytes of a name that Postgres keeps; it would cut the rest off."""
+
+
+@dataclass(slots=True)
+class PostgresTarget(StagedTarget):
+    """A view over frozen tables in a schema of the source's database."""
+
+    names: Names
+    grantees: tuple[str, ...]
+    source: Table | None
+    read: Callable[[str], pd.DataFrame]
+    """Runs a query of the release on a connection to the database."""
+    warnings: tuple[str, ...] = ()
+    stands: bool = False
+
+    @classmethod
+    def of(cls, policy: Policy, session: Session, names: Names) -> PostgresTarget:
+        engine = session.engine
+        assert isinstance(engine, PostgresEngine)
+        return cls(names, policy.publish.grantees, session.source.table, engine.reader())
+
+    @property
+    def place(self) -> Path | None:
+        return None
+
+    @property
+    def readers(self) -> Readers:
+        return Readers(self.names.view(None), frame=self.frame)
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError for names that are taken or too long, and roles that are missing."""
+        assert isinstance(engine, PostgresEngine)
+        self.replaces = replaced_release(self.names, recorded(engine), "the database")
+        problems = [
+            *clashes_with_releases(self.names, recorded(engine)),
+            *self._long_names(),
+            *self._taken(engine),
+            *self._roles(engine),
+        ]
+        if problems:
+            raise TargetError(problems)
+
+    def _tables(self) -> tuple[Table, ...]:
+        names = self.names
+        return (*names.published(None), names.manifest(None), names.rows(None))
+
+    def _long_names(self) -> list[Problem]:
+        return [
+            Problem(
+                "publish.name",
+                f"makes the name {table.name}, and Postgres cuts names off",
+                allowed=f"{LONGEST} bytes",
+            )
+            for table in self._tables()
+            if len(table.name.encode()) > LONGEST
+        ]
+
+    def _taken(self, engine: PostgresEngine) -> list[Problem]:
+        ours = {(item.schema, item.name) for item in recorded(engine)}
+        taken = {(t.schema, t.name) for t in engine.tables("publish")} - ours
+        return [
+            Problem(
+                "publish.name",
+                f"{self.names.schema}.{table.name} exists and was not published by this tool",
+                hint="choose another publish.name or publish.schema",
+            )
+            for table in self._tables()
+            if (table.schema, table.name) in taken
+        ]
+
+    def _roles(self, engine: PostgresEngine) -> list[Problem]:
+        problems, warnings = [], []
+        for role in self.grantees:
+            known = engine.native("select 1 from pg_roles where rolname = %s", "publish", (role,))
+            if not known:
+                problems.append(
+                    Problem(
+                        "publish.grant_select",
+                        f"{role} is not a role of this server",
+                        hint="create it first, or mend its name (case counts)",
+                    )
+                )
+            elif (
+                self.source is not None
+                and engine.native(
+                    "select has_table_privilege(%s, %s, 'select')",
+                    "publish",
+                    (role, ident(Table(self.source.name, self.source.schema)).text),
+                )[0][0]
+            ):
+                warnings.append(
+                    f"the role {role} can read the source table as well: revoke that, or the"
+                    " release protects nothing from it"
+                )
+        self.warnings = tuple(warnings)
+        return problems
+
+    def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
+        """Freeze the staged rows and replace the old release, in one transaction."""
+        assert isinstance(engine, PostgresEngine)
+        with engine.transaction("publish"):
+            manifest = self._replace(engine, manifest, sign)
+            decide()
+        self.stands = True
+        return manifest
+
+    def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
+        from anonymizer.engines.postgres.dialect import table_text
+
+        def run(text: str, values: tuple[Any, ...] | None = None) -> None:
+            engine.native(text, "publish", values)
+
+        def frozen(target: Table, rows: Table) -> None:
+            origin = engine.placed(table_text(ident(rows).text))
+            run(f"create table {ident(target)} as select * from {origin}")
+            # default privileges may grant access to the new objects
+            run(f"revoke all on {ident(target)} from public")
+            run(f"analyze {ident(target)}")
+
+        names = self.names
+        run("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (names.release,))
+        # the order of the staged rows, which is drawn, is the order in which they are written
+        run("set local max_parallel_workers_per_gather = 0")
+        create_record(engine)
+        run(f"create schema if not exists {ident(names.schema)}")
+        old = [item for item in recorded(engine) if item.release == names.release]
+        for item in sorted(old, key=lambda o: o.kind != "view"):
+            kind = "view" if item.kind == "view" else "table"
+            run(f"drop {kind} if exists {ident(Table(item.name, item.schema))}")
+        run(f"delete from {SCHEMA}.objects where release = %s", (names.release,))
+        frozen(names.rows(None), STAGED)
+        columns = engine.describe(ident(names.rows(None)).text, "publish")
+        listed = ", ".join(ident(name).text for name, _ in columns)
+        run(
+            f"create view {ident(names.view(None))} with (security_barrier)"
+            f" as select {listed} from {ident(names.rows(None))}"
+        )
+        for name, rows in self.staged.items():
+            frozen(names.separate(name, None), rows)
+        kept = manifest_object(names, None, signed=sign is not None)
+        found = published_objects(engine, names, frozen_only=True)
+        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        typed = ", ".join(f"{name} text" for name, _ in kept.columns)
+        values = (manifest.text(), manifest.signature)[: len(kept.columns)]
+        run(f"create table {ident(names.manifest(None))} ({typed})")
+        places = ", ".join(["%s"] * len(values))
+        run(f"insert into {ident(names.manifest(None))} values ({places})", values)
+        for role in self.grantees:
+            run(f"grant usage on schema {ident(names.schema)} to {ident(role)}")
+            for table in names.published(None):
+                run(f"grant select on {ident(table)} to {ident(role)}")
+        for item in names.recorded():
+            run(
+                f"insert into {SCHEMA}.objects values (%s, %s, %s, %s, %s)",
+                (item.release, item.schema, item.name, item.kind, item.run_id),
+            )
+        return manifest
+
+    def frame(self) -> pd.DataFrame:
+        return self.read(f"select * from {ident(self.names.view(None))}")
+
+
+def recorded(engine: PostgresEngine) -> tuple[Recorded, ...]:
+    """Everything of ours that is published in the database, oldest first."""
+    known = engine.native("select to_regclass(%s)", "release", (f"{SCHEMA}.objects",))[0][0]
+    if known is None:
+        return ()
+    rows = engine.native(
+        "select release, schema_name, object_name, kind, run_id"
+        f" from {SCHEMA}.objects where kind <> 'scratch' order by entry",
+        "release",
+    )
+    return tuple(Recorded(*map(str, row)) for row in rows)
+
+
+def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
+    """Raises NothingToCheckError where the release has no manifest that can be read."""
+    table = ident(Table(f"{view.name}_manifest", view.schema)).text
+    if engine.native("select to_regclass(%s)", "manifest", (table,))[0][0] is None:
+        raise NothingToCheckError(
+            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        )
+    try:
+        signed = any(name == "signature" for name, _ in engine.describe(table, "manifest"))
+        columns = "manifest, signature" if signed else "manifest, null"
+        rows = engine.native(f"select {columns} from {table}", "manifest")
+    except EngineError as error:
+        raise NothingToCheckError(
+            Problem("manifest", "cannot be read by this role", hint="verify as the owner")
+        ) from error
+    if len(rows) != 1:
+        raise NothingToCheckError(Problem("manifest", "is not one row"))
+    return parsed(*rows[0])
+
+
+def published_objects(
+    engine: PostgresEngine, names: Names, *, frozen_only: bool = False
+) -> tuple[SealedObject, ...]:
+    """The tables and the view of a release, without its manifest.
+
+    `frozen_only`: the view was made a moment ago, and shows the rows of the table behind it.
+    """
+    made = [item for item in names.recorded() if item.kind != "manifest"]
+    found: list[SealedObject] = []
+    for item in made:
+        text = ident(Table(item.name, item.schema)).text
+        columns = tuple(engine.describe(text, "seal"))
+        behind = frozen_only and item.kind == "view"
+        rows = found[0].rows if behind else _rows_digest(engine, text)
+        found.append(SealedObject(item.schema, item.name, item.kind, columns, rows=rows))
+    return tuple(found)
+
+
+def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
+    """Rows as JSON, whose texts depend on no setting but the zone, which is this tool's."""
+    row = engine.native(
+        "select coalesce(sum(n), 0)::bigint,"
+        " encode(sha256(convert_to(coalesce(string_agg(digest, '' order by block collate \"C\"),"
+        " ''), 'UTF8')), 'hex') from (select substr(line, 1, 3) as block, count(*) as n,"
+        " encode(sha256(convert_to(string_agg(line, '' order by line collate \"C\"), 'UTF8')),"
+        " 'hex') as digest from (select encode(sha256(convert_to(row_to_json(t)::text, 'UTF8')),"
+        f" 'hex') as line from {table} as t) as lines group by 1) as blocks",
+        "seal",
+    )[0]
+    return RowsDigest(int(row[0]), str(row[1]), SORTED)

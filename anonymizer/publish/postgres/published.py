@@ -1,0 +1,59 @@
+"""Opening published releases in a Postgres database, to verify or copy them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Table, ident
+from anonymizer.engines.base import Limits
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.session import address, postgres_engine
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.policy import Policy
+from anonymizer.publish.postgres.in_database import published_objects, read_manifest, recorded
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.names import Names
+from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
+
+
+@contextmanager
+def published_in(database: Any) -> Iterator[PostgresPublished]:
+    """Open the releases of a database."""
+    with postgres_engine(address(database), Limits()) as engine:
+        yield PostgresPublished(engine)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresPublished:
+    """The releases of a database."""
+
+    engine: PostgresEngine
+
+    def views(self, policy: Policy | None) -> list[Table]:
+        if policy is not None:
+            return [Names.of(policy, "").view(self.engine.catalog)]
+        found = [
+            item.table(self.engine.catalog or "")
+            for item in recorded(self.engine)
+            if item.kind == "view"
+        ]
+        if not found:
+            raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+        return found
+
+    def manifest(self, view: Table) -> Manifest:
+        return read_manifest(self.engine, view)
+
+    def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
+        del alone  # the database is the user's
+        tables = tuple(manifest.layout.tables.values())
+        names = Names(view.schema or "main", view.name, manifest.run_id, tables)
+        kept = manifest_object(names, manifest)
+        found = (*published_objects(self.engine, names), kept)
+        yield from object_problems(seal_of(manifest), found)
+        described = self.engine.describe(ident(names.manifest(None)).text, "seal")
+        if [name for name, _ in described] != [name for name, _ in kept.columns]:
+            yield Problem("release", f"{names.manifest(None).name} has other columns", hint=CHANGED)

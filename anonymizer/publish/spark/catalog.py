@@ -1,0 +1,207 @@
+"""Publishing into Spark's catalog: a view over a frozen table, and one with the manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlparse
+
+from anonymizer.compile import Table
+from anonymizer.engines.base import Engine
+from anonymizer.engines.spark.connection import SparkEngine
+from anonymizer.engines.spark.names import name_in_spark, names_in, quoted
+from anonymizer.engines.spark.tables import rows_of
+from anonymizer.errors import Problem, TargetError
+from anonymizer.process.interrupts import decide
+from anonymizer.publish.spark.parquet import judged_by_duckdb
+from anonymizer.publish.target import Readers, StagedTarget, replaced_release
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.names import Names
+from anonymizer.release.objects import Recorded
+from anonymizer.release.rows_digest import RowsDigest
+from anonymizer.release.seal import Columns, SealedObject, Sign, manifest_object, sealed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import SparkSession
+
+NOT_SEEN = (
+    "the release was verified on Spark only: DuckDB cannot reach its files from here. Check it"
+    " with the SQL of the manifest."
+)
+
+
+SORTED = "spark-sorted-1"
+"""SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
+RUN = "anonymizer.run_id"
+
+
+OF = "anonymizer.release"
+
+
+@dataclass(slots=True)
+class CatalogTarget(StagedTarget):
+    """A database of Spark's catalog: a view over the frozen rows, and one with the manifest."""
+
+    names: Names
+    spark: SparkSession
+    warnings: tuple[str, ...] = ()
+    stands: bool = False
+    _building: bool = field(default=False)
+
+    @property
+    def place(self) -> Path | None:
+        return None
+
+    @property
+    def readers(self) -> Readers:
+        return Readers(self.names.view(None), frame=self.frame)
+
+    def frame(self) -> pd.DataFrame:
+        """The published rows, read back."""
+        import pandas as pd
+
+        rows = self.spark.table(name_in_spark(self.names.view(None)))
+        return pd.DataFrame(rows_of(rows), columns=rows.columns)
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError where a table or view of that name is not of this tool."""
+        if not self.spark.catalog.databaseExists(self.names.schema):
+            raise TargetError(
+                Problem(
+                    "publish.schema",
+                    "is not a database of Spark's catalog",
+                    hint="create it, or name one that exists",
+                )
+            )
+        for table in (self.names.view(None), self.names.manifest(None)):
+            if self._exists(table) and properties(self.spark, table).get(OF) != self.names.release:
+                raise TargetError(
+                    Problem(
+                        "publish.name",
+                        f"{self.names.schema}.{table.name} exists and was not published by this"
+                        " tool",
+                        hint="choose another publish.name or publish.schema",
+                    )
+                )
+        assert isinstance(engine, SparkEngine)
+        view = self.names.view(None)
+        if self._exists(view):
+            made = Recorded(
+                self.names.release,
+                self.names.schema,
+                view.name,
+                "view",
+                properties(self.spark, view).get(RUN, "?"),
+            )
+            self.replaces = replaced_release(self.names, [made], "Spark's catalog")
+        rows = name_in_spark(self.names.rows(None))
+        self._building = True
+        engine.place_at("staged", rows, self._remove)
+
+    def _exists(self, table: Table) -> bool:
+        return bool(self.spark.catalog.tableExists(name_in_spark(table)))
+
+    def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
+        """Verify the frozen table's files on DuckDB if it can read them, then replace the views."""
+        assert isinstance(engine, SparkEngine)
+        rows = self.names.rows(None)
+        files = self._files(rows)
+        if files is None:
+            self.warnings = (*self.warnings, NOT_SEEN)
+        else:
+            judged_by_duckdb(files, manifest)
+        marks = (
+            f"{_text(OF)} = {_text(self.names.release)}, {_text(RUN)} = {_text(self.names.run_id)}"
+        )
+        self.spark.sql(f"alter table {name_in_spark(rows)} set tblproperties ({marks})")
+        columns = ", ".join(quoted(c) for c in self.spark.table(name_in_spark(rows)).columns)
+        kept = manifest_object(self.names, None, signed=sign is not None)
+        found = catalog_objects(engine, self.names, frozen_only=True)
+        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        decide()
+        self._view(self.names.view(None), f"select {columns} from {name_in_spark(rows)}", marks)
+        written = f"{_text(manifest.text())} as manifest"
+        if manifest.signature is not None:
+            written += f", {_text(manifest.signature)} as signature"
+        self._view(self.names.manifest(None), f"select {written}", marks)
+        self._building = False
+        self.stands = True
+        self._drop_older()
+        return manifest
+
+    def _view(self, view: Table, query: str, marks: str) -> None:
+        self.spark.sql(
+            f"create or replace view {name_in_spark(view)} tblproperties ({marks}) as {query}"
+        )
+
+    def _files(self, table: Table) -> Path | None:
+        """The folder of a table's files, where this machine sees it."""
+        rows = self.spark.sql(f"describe extended {name_in_spark(table)}").collect()
+        found = next((str(row[1]) for row in rows if row[0] == "Location"), "")
+        address = urlparse(found)
+        path = Path(unquote(address.path))
+        return path if address.scheme in ("", "file") and path.is_dir() else None
+
+    def _drop_older(self) -> None:
+        """Remove the frozen rows of earlier runs of this release."""
+        start = f"_{self.names.name}_"
+        for name in names_in(self.spark, self.names.schema):
+            table, run_id = Table(name, self.names.schema), name.removeprefix(start)
+            ours = name.startswith(start) and len(run_id) == len(self.names.run_id)
+            if ours and run_id != self.names.run_id:
+                marks = properties(self.spark, table)
+                if marks.get(OF) == self.names.release and marks.get(RUN) == run_id:
+                    self.spark.sql(f"drop table {name_in_spark(table)}")
+
+    def _remove(self) -> None:
+        """Remove the frozen rows of a run that did not publish."""
+        if self._building:
+            self.spark.sql(f"drop table if exists {name_in_spark(self.names.rows(None))}")
+
+
+def catalog_objects(
+    engine: SparkEngine, names: Names, *, frozen_only: bool = False
+) -> tuple[SealedObject, ...]:
+    """The frozen table and the view of a release; with `frozen_only` the view does not exist."""
+    rows, view = names.rows(None), names.view(None)
+    columns = _columns(engine.spark, rows)
+    digest = _rows_digest(engine.spark, rows)
+    shown = columns if frozen_only else _columns(engine.spark, view)
+    seen = digest if frozen_only else _rows_digest(engine.spark, view)
+    return (
+        SealedObject(names.schema, rows.name, "rows", columns, rows=digest),
+        SealedObject(names.schema, view.name, "view", shown, rows=seen),
+    )
+
+
+def _columns(spark: SparkSession, table: Table) -> Columns:
+    fields = spark.table(name_in_spark(table)).schema.fields
+    return tuple((field.name, field.dataType.simpleString()) for field in fields)
+
+
+def _rows_digest(spark: SparkSession, table: Table) -> RowsDigest:
+    """Rows as JSON with all digits of times, NULLs named."""
+    form = "yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS"
+    options = f"'timestampFormat', '{form}XXX', 'timestampNTZFormat', '{form}'"
+    row = spark.sql(
+        "select coalesce(sum(n), 0), sha2(coalesce(array_join(transform(array_sort("
+        "collect_list(struct(block, digest))), x -> x.digest), ''), ''), 256) from ("
+        " select substr(line, 1, 3) as block, count(*) as n,"
+        " sha2(array_join(array_sort(collect_list(line)), ''), 256) as digest from ("
+        f" select sha2(to_json(struct(*), map({options}, 'ignoreNullFields', 'false')), 256)"
+        f" as line from {name_in_spark(table)}) group by substr(line, 1, 3))"
+    ).collect()[0]
+    return RowsDigest(int(row[0]), str(row[1]), SORTED)
+
+
+def properties(spark: SparkSession, table: Table) -> dict[str, str]:
+    """The properties of a table or view, among them whose release it is."""
+    rows = spark.sql(f"show tblproperties {name_in_spark(table)}").collect()
+    return {str(row[0]): str(row[1]) for row in rows}
+
+
+def _text(value: str) -> str:
+    """A text as a literal of Spark's SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

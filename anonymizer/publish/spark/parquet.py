@@ -1,0 +1,187 @@
+"""Publishing from Spark: built separately, verified by Spark and by DuckDB, then moved into place.
+
+A release is a folder of Parquet files with its manifest beside it, or a view over a frozen table in
+Spark's catalog, with the manifest in a view of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.contract.checks import Verification
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.spark.connection import SparkEngine
+from anonymizer.errors import Problem, TargetError
+from anonymizer.process.interrupts import decide
+from anonymizer.publish.target import Readers, StagedTarget
+from anonymizer.release.judge import judge, refuse_unless_passed
+from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
+from anonymizer.release.names import Names
+from anonymizer.release.rows_digest import sorted_rows
+from anonymizer.release.seal import SealedObject, Sign, sealed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def judged_by_duckdb(folder: Path, manifest: Manifest) -> Verification:
+    """Verify Parquet files on a new DuckDB that reads nothing else.
+
+    Raises GuaranteeError where a guarantee does not hold.
+    """
+    import duckdb
+
+    with closing(duckdb.connect()) as connection:
+        files = lit(str(folder / "*.parquet"))
+        connection.execute(f"create view release as from read_parquet({files})").fetchall()
+        engine = DuckDBEngine(connection, owned=True)
+        view = Table("release", "main", "memory")
+        found = judge(engine, view, manifest.layout, manifest.requirements)
+    refuse_unless_passed(found)
+    return found
+
+
+def files_object(names: Names, folder: Path) -> SealedObject:
+    """The rows of a folder of Parquet files, which have no order, as DuckDB reads them."""
+    import duckdb
+
+    with closing(duckdb.connect()) as connection:
+        files = lit(str(folder / "*.parquet"))
+        connection.execute(f"create view release as from read_parquet({files})").fetchall()
+        engine = DuckDBEngine(connection, owned=True)
+        return relation_object(engine, names, Table("release", "main", "memory"))
+
+
+def relation_object(engine: DuckDBEngine, names: Names, relation: Table) -> SealedObject:
+    """The same, of files that a DuckDB view reads."""
+    columns = tuple(engine.describe(ident(relation).text, "seal"))
+    rows = sorted_rows(engine, relation, columns)
+    return SealedObject(names.schema, names.name, "view", columns, rows=rows)
+
+
+def move_into_place(built: Path, place: Path) -> None:
+    """Make the built folder the published one; an old release is removed afterwards.
+
+    A folder cannot be replaced in one step everywhere: where the system can exchange two folders,
+    readers see the old release or the new one; elsewhere they find none for a moment.
+    """
+    old = built.with_name(f"{built.name}.old")
+    if not place.exists():
+        built.rename(place)
+        return
+    if not _exchange(built, place):
+        place.rename(old)
+        try:
+            built.rename(place)
+        except BaseException:
+            old.rename(place)
+            raise
+    else:
+        built.rename(old)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step, where the system can (Linux)."""
+    import ctypes
+
+    here, exchange = -100, 2
+    try:
+        call = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(call(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
+
+
+@dataclass(slots=True)
+class ParquetTarget(StagedTarget):
+    """A folder in which every release is a folder of Parquet files and a manifest."""
+
+    names: Names
+    folder: Path
+    warnings: tuple[str, ...] = ()
+    stands: bool = False
+
+    @property
+    def manifest_file(self) -> Path:
+        return manifest_file(self.folder / "release", self.names)
+
+    @property
+    def rows(self) -> Path:
+        """The published folder of files."""
+        stem = self.manifest_file.name.removesuffix(".manifest.json")
+        return self.folder / f"{stem}.parquet"
+
+    @property
+    def building(self) -> Path:
+        return self.rows.with_name(f"{self.rows.name}.{self.names.run_id}.tmp")
+
+    @property
+    def place(self) -> Path:
+        return self.folder
+
+    @property
+    def readers(self) -> Readers:
+        return Readers(self.names.view(None), frame=self.frame)
+
+    def frame(self) -> pd.DataFrame:
+        """The published rows, read back."""
+        import duckdb
+
+        with duckdb.connect() as connection:
+            files = lit(str(self.rows / "*.parquet"))
+            frame: pd.DataFrame = connection.execute(f"from read_parquet({files})").df()
+            return frame
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError for a place that cannot be used; the release will be built there."""
+        where = "publish.database"
+        if not self.folder.parent.is_dir():
+            raise TargetError(Problem(where, "is in a folder that does not exist"))
+        if self.folder.exists() and not self.folder.is_dir():
+            raise TargetError(
+                Problem(where, "is a file; from Spark a release is a folder of Parquet files")
+            )
+        writable = self.folder if self.folder.exists() else self.folder.parent
+        if not os.access(writable, os.W_OK):
+            raise TargetError(Problem(where, "is in a folder that cannot be written"))
+        if self.rows.exists() and not self.manifest_file.is_file():
+            raise TargetError(
+                Problem(
+                    where,
+                    f"holds {self.rows.name}, which this tool did not publish",
+                    hint="choose another publish.name or another folder",
+                )
+            )
+        assert isinstance(engine, SparkEngine)
+        if self.rows.exists():
+            place = f"{self.folder.name}/{self.rows.name}"
+            self.replaces = (f"the release in {place} is replaced by the new one",)
+        self.folder.mkdir(exist_ok=True)
+        engine.place_at("staged", self.building, self._remove)
+
+    def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
+        """Judge the files once more, now on DuckDB, and make them the release."""
+        del engine
+        judged_by_duckdb(self.building, manifest)
+        rows = files_object(self.names, self.building)
+        manifest = sealed(manifest, (rows,), alone=True, sign=sign)
+        for path in self.building.glob(".*.crc"):
+            path.unlink()
+        decide()
+        move_into_place(self.building, self.rows)
+        self.stands = True
+        aside = self.manifest_file.with_name(f"{self.manifest_file.name}.{self.names.run_id}.tmp")
+        write_manifest_file(self.manifest_file, manifest, aside)
+        return manifest
+
+    def _remove(self) -> None:
+        """Remove what was built and not published."""
+        shutil.rmtree(self.building, ignore_errors=True)

@@ -1,0 +1,157 @@
+"""Opening releases that Spark published, to verify them; for folders this needs no Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.spark.connection import SparkEngine
+from anonymizer.engines.spark.names import name_in_spark, names_in
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.policy import Policy
+from anonymizer.publish.spark.catalog import OF, catalog_objects, properties
+from anonymizer.publish.spark.parquet import ParquetTarget, relation_object
+from anonymizer.release.manifest import Manifest, parsed, signature_file
+from anonymizer.release.names import Names
+from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
+
+CATALOG = "memory"
+
+
+class FolderEngine(DuckDBEngine):
+    """A DuckDB whose views over Parquet files are made here, and hold no SQL of a release."""
+
+    embedded: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFolder:
+    """A folder of releases, each of them a view in a DuckDB of its own."""
+
+    engine: DuckDBEngine
+    manifests: dict[Table, Manifest]
+    folder: Path
+
+    def views(self, policy: Policy | None) -> list[Table]:
+        return list(self.manifests)
+
+    def manifest(self, view: Table) -> Manifest:
+        return self.manifests[view]
+
+    def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
+        del alone
+        names = Names(view.schema or "main", view.name, manifest.run_id)
+        found = relation_object(self.engine, names, view)
+        yield from object_problems(seal_of(manifest), [found])
+        for path in strange_files(self.folder, self.manifests):
+            said = f"the folder holds {path.name}, which no manifest lists"
+            yield Problem("release", said, hint=CHANGED)
+
+
+@contextmanager
+def published_folder(policy: Policy | None, database: Any) -> Iterator[PublishedFolder]:
+    """Open the releases of a folder. Raises NothingToCheckError where there is none."""
+    import duckdb
+
+    given = database
+    if given is None and policy is not None and policy.publish.database is not None:
+        given = policy.resolve(policy.publish.database)
+    if given is None:
+        raise NothingToCheckError(
+            Problem(
+                "--database",
+                "names no folder with a release",
+                hint="a release in Spark's catalog is verified with the session that sees it",
+            )
+        )
+    folder = Path(given).resolve()
+    with duckdb.connect() as connection:
+        engine = FolderEngine(connection, owned=True, catalog=CATALOG)
+        found: dict[Table, Manifest] = {}
+        for names in [Names.of(policy, "")] if policy is not None else _all_of(folder):
+            target = ParquetTarget(names, folder)
+            manifest = _manifest(target)
+            view = names.view(CATALOG)
+            engine.raw(f"create schema if not exists {ident(Table(names.schema))}", "release")
+            files = lit(str(target.rows / "*.parquet"))
+            engine.raw(f"create view {ident(view)} as from read_parquet({files})", "release")
+            found[view] = manifest
+        if not found:
+            raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+        yield PublishedFolder(engine, found, folder)
+
+
+def strange_files(folder: Path, manifests: Iterable[Table]) -> Iterator[Path]:
+    """What lies in the folders of Parquet files and is none of them."""
+    for view in manifests:
+        rows = ParquetTarget(Names(view.schema or "main", view.name, ""), folder).rows
+        for path in sorted(rows.iterdir()):
+            if not (path.name.endswith(".parquet") or path.name == "_SUCCESS"):
+                yield path
+
+
+def _all_of(folder: Path) -> Iterator[Names]:
+    for file in sorted(folder.glob("*.manifest.json")):
+        try:
+            schema, name = json.loads(file.read_text(encoding="utf-8"))["view"].split(".", 1)
+        except (OSError, ValueError, KeyError):
+            continue
+        yield Names(schema, name, "")
+
+
+def _manifest(target: ParquetTarget) -> Manifest:
+    signature = signature_file(target.manifest_file)
+    try:
+        text = target.manifest_file.read_text(encoding="utf-8")
+        signed = signature.read_text(encoding="utf-8").strip() if signature.is_file() else None
+        manifest = parsed(text, signed)
+    except (OSError, ValueError) as error:
+        raise NothingToCheckError(
+            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        ) from error
+    if not target.rows.is_dir():
+        raise NothingToCheckError(Problem("release", f"there is no folder {target.rows.name}"))
+    return manifest
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedInCatalog:
+    """Releases in Spark's catalog, judged on Spark."""
+
+    engine: SparkEngine
+
+    def views(self, policy: Policy | None) -> list[Table]:
+        spark = self.engine.spark
+        if policy is not None:
+            names = Names.of(policy, "")
+            if names.schema == "main" and not spark.catalog.databaseExists("main"):
+                return [Table(names.name, spark.catalog.currentDatabase())]
+            return [names.view(None)]
+        schema = spark.catalog.currentDatabase()
+        found = names_in(spark, schema)
+        kept = (name.removesuffix("_manifest") for name in found if name.endswith("_manifest"))
+        views = [Table(name, schema) for name in kept if name in found]
+        return [view for view in views if OF in properties(spark, view)]
+
+    def manifest(self, view: Table) -> Manifest:
+        spark = self.engine.spark
+        kept = Table(f"{view.name}_manifest", view.schema)
+        if not spark.catalog.tableExists(name_in_spark(kept)):
+            raise NothingToCheckError(
+                Problem("manifest", "is missing", hint="was the release made by this tool?")
+            )
+        found = spark.table(name_in_spark(kept))
+        (row,) = found.collect()
+        return parsed(row[0], row[1] if "signature" in found.columns else None)
+
+    def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
+        del alone
+        names = Names(view.schema or "main", view.name, manifest.run_id)
+        listed = [*catalog_objects(self.engine, names), manifest_object(names, manifest)]
+        yield from object_problems(seal_of(manifest), listed)

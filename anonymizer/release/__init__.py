@@ -1,0 +1,1 @@
+"""Built releases: manifest, names, recorded objects, verification, and opening."""

@@ -1,0 +1,178 @@
+"""The population of a policy: its location, and its quasi-identifiers in comparable form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.algorithms.population import POPULATION
+from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.contract.columns import quasi
+from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
+from anonymizer.engines.session import Session, find_table
+from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.policy.privacy import Population
+from anonymizer.policy.values import file_format, table_parts
+from anonymizer.privacy.of_policy.registry import GUARANTEES
+from anonymizer.source.profile import published_type
+from anonymizer.source.relation import READERS, Relation
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Step
+from anonymizer.verification import population as verified
+
+AT_HAND = Table("anonymizer_population", "main", "temp")
+"""Where a population is read to that somebody verifies a release with."""
+_WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The columns of a population that are compared with a table's."""
+
+    columns: tuple[tuple[Sql, Sql], ...]
+    """Expression and physical name (`p<i>`) of every quasi-identifier, in the policy's order."""
+    person: str | None
+    """The policy's person column, where the population has it: members are counted by it then."""
+
+
+def population_of(policy: Policy) -> Population | None:
+    """The one population that the policy's models name."""
+    return next(iter(policy.privacy.populations.values()), None)
+
+
+def with_population(policy: Policy, file: Path) -> Policy:
+    """The policy with its population in `file`, for who has it as a file to verify with.
+
+    Raises PolicyError where no model of the policy asks for a population, and SourceError where
+    there is no such file or it is of no known format.
+    """
+    if file_format(file.name) is None or not file.is_file():
+        said = "is of no known format" if file.is_file() else f"there is no file {file.name}"
+        raise SourceError(Problem("--population", said, allowed=", ".join(READERS)))
+    update = {"population": Population(file=str(file.resolve()))}
+    named = {
+        name: getattr(policy.privacy, name).model_copy(update=update)
+        for name in policy.privacy.populations
+    }
+    if not named:
+        said = "no model of the policy asks for a population"
+        models = ", ".join(g.option for g in GUARANTEES if g.of_population)
+        raise PolicyError(Problem("--population", said, allowed=models))
+    return policy.model_copy(update={"privacy": policy.privacy.model_copy(update=named)})
+
+
+def population_path(policy: Policy) -> str:
+    """The path of the population in the policy."""
+    return f"privacy.{next(iter(policy.privacy.populations))}.population"
+
+
+def population_files(policy: Policy | None) -> tuple[Path, ...]:
+    """The file of the policy's population, where it is one."""
+    named = population_of(policy) if policy is not None else None
+    if policy is None or named is None or named.file is None:
+        return ()
+    return (policy.resolve(named.file).resolve(),)
+
+
+def file_relation(path: Path) -> Sql:
+    """A population's file as SQL to select from."""
+    return Sql(f"{READERS[file_format(path.name) or '']}({lit(str(path))})")
+
+
+def members_of(
+    policy: Policy,
+    expected: list[tuple[int, str, str]],
+    present: list[tuple[str, str]],
+) -> Members:
+    """Match the `expected` columns (index, name, type) with those of the population.
+
+    Raises SourceError with every column that is missing or of another type: 3 and 3.7, or 7 and
+    '007', would be equal or not by the accident of a cast.
+    """
+    path, types = population_path(policy), dict(present)
+    problems, columns = [], []
+    for index, name, sql_type in expected:
+        if name not in types:
+            said = f"has no column {name}, a quasi-identifier of the table"
+            problems.append(Problem(path, said, hint="give it the names of the table"))
+            continue
+        ours, theirs = published_type(sql_type), published_type(types[name])
+        if ours != theirs and not (_WHOLE.match(ours) and _WHOLE.match(theirs)):
+            said = f"has {name} as {theirs}, the table as {ours}"
+            problems.append(Problem(path, said, hint="cast one of them in a view or a query"))
+            continue
+        value = f"cast({ident(name)} as varchar)" if ours == "VARCHAR" else ident(name).text
+        if ours == "VARCHAR":
+            value += ' collate "binary"'
+        elif ours in ("FLOAT", "DOUBLE"):
+            value = f"case when {value} = 0 then 0 else {value} end"
+        columns.append((Sql(value), Sql(f"p{index}")))
+    if problems:
+        raise SourceError(problems)
+    return Members(tuple(columns), policy.person if policy.person in types else None)
+
+
+def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[Step, ...]:
+    """The step that reads the population, where the policy names one."""
+    named = population_of(policy)
+    if named is None:
+        return ()
+    path = population_path(policy)
+    if named.file is not None:
+        relation = Relation(file_relation(policy.resolve(named.file).resolve()))
+    else:
+        table = find_table(session.engine, table_parts(named.table or ""), f"{path}.table")
+        relation = Relation(ident(table), table)
+    members = members_of(
+        policy,
+        [(a.index, a.column, a.sql_type) for a in roles.quasi],
+        session.engine.describe(relation.sql.text, path),
+    )
+    return (
+        Step(
+            "read the population",
+            "prepare/population.sql.j2",
+            {
+                "population": POPULATION,
+                "population_source": relation.table or relation.sql,
+                "relation": relation.sql,
+                "columns": members.columns,
+                "person": members.person,
+            },
+        ),
+    )
+
+
+def members_at_hand(
+    policy: Policy | None, engine: Engine, layout: Layout
+) -> verified.Members | str:
+    """The population available with the release and the policy, or why it is not available.
+
+    A file is read together with the release. Tables of the source are not available, and the
+    hierarchies of nodes are not published.
+    """
+    named = population_of(policy) if policy is not None else None
+    if policy is None or named is None:
+        return verified.NEEDED
+    if named.file is None:
+        return "needs the population, a table of the source that the release does not hold"
+    file = policy.resolve(named.file).resolve()
+    if not file.is_file():
+        return f"needs the population, and there is no file {file.name}"
+    columns = quasi(layout)
+    if any(column.hierarchy for column in columns):
+        return "needs the hierarchies of the columns, which the release does not hold"
+    relation = file_relation(file)
+    expected = [(i, c.column, c.sql_type) for i, c in enumerate(columns, start=1)]
+    found = members_of(policy, expected, engine.describe(relation.text, population_path(policy)))
+    listed = ", ".join(f"{value} as {name}" for value, name in found.columns)
+    counted = f"count(distinct {ident(found.person)})" if found.person else "count(*)"
+    engine.raw(
+        f"create or replace temp table {ident(AT_HAND.name)} as"
+        f" select {listed}, {counted} as members from {relation} group by all",
+        "verification",
+    )
+    return verified.Members(AT_HAND, {column: f"p{i}" for i, column, _ in expected})

@@ -1,0 +1,170 @@
+"""The seal of a release: its objects, the digests of its rows, and the manifest's own digest.
+
+With the policy, or with a signature over the digest, changes can be detected. The digest alone
+shows that a release agrees with its manifest, but not who made them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from anonymizer.compile import Table, ident
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.policy.paths import name_text
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.names import Names
+from anonymizer.release.rows_digest import RowsDigest
+
+VERSION = 1
+CHANGED = "it was changed after it was published: run again"
+Columns: TypeAlias = tuple[tuple[str, str], ...]
+"""Name and type of every column, in order."""
+Sign: TypeAlias = Callable[[str], str]
+"""From a manifest's digest to the signature over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedObject:
+    """One table or view of a release."""
+
+    schema: str
+    name: str
+    kind: str
+    """view, rows, values or manifest; a `view` without definition is a table (replace_source)."""
+    columns: Columns
+    definition: str | None = None
+    """The query of a view."""
+    rows: RowsDigest | None = None
+    """Of a table that is published, and of the one behind the view."""
+
+    def as_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"schema": self.schema, "name": self.name, "kind": self.kind}
+        found["columns"] = [list(column) for column in self.columns]
+        if self.definition is not None:
+            found["definition"] = self.definition
+        if self.rows is not None:
+            found["rows"] = self.rows.as_dict()
+        return found
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SealedObject:
+        columns = tuple((str(name), str(kind)) for name, kind in data["columns"])
+        rows = RowsDigest(**data["rows"]) if "rows" in data else None
+        definition = str(data["definition"]) if "definition" in data else None
+        return cls(
+            str(data["schema"]), str(data["name"]), str(data["kind"]), columns, definition, rows
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a manifest says of the release that it belongs to."""
+
+    objects: tuple[SealedObject, ...]
+    alone: bool
+    """Whether the release is in a file of its own, which holds nothing else."""
+    digest: str
+
+
+def sealed(
+    manifest: Manifest, objects: Iterable[SealedObject], *, alone: bool, sign: Sign | None = None
+) -> Manifest:
+    """The manifest with its seal, and a signature where there is a key."""
+    data = json.loads(manifest.text())
+    listed = [item.as_dict() for item in objects]
+    data["seal"] = {"version": VERSION, "alone": alone, "objects": listed}
+    digest = manifest_digest(data)
+    data["seal"]["digest"] = digest
+    return Manifest(data, sign(digest) if sign is not None else None)
+
+
+def manifest_digest(data: Mapping[str, Any]) -> str:
+    """SHA-256 (hex) of a manifest as JSON without white space, keys sorted, but for the digest.
+
+    An export lists its own files beside what was sealed, and leaves the digest as it is.
+    """
+    data = {name: value for name, value in data.items() if name != "export"}
+    seal = {name: value for name, value in data["seal"].items() if name != "digest"}
+    text = json.dumps({**data, "seal": seal}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seal_of(manifest: Manifest) -> Seal:
+    """Raises GuaranteeError where a manifest has no seal, or one that is none."""
+    try:
+        found = manifest.data["seal"]
+        if found["version"] != VERSION:
+            raise ValueError
+        objects = tuple(SealedObject.from_dict(item) for item in found["objects"])
+        seal = Seal(objects, found["alone"] is True, str(found["digest"]))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        lacking = True
+    else:
+        lacking = False
+    if lacking:
+        raise GuaranteeError(
+            Problem(
+                "manifest",
+                "has no seal that can be read, so that nobody can tell what was judged",
+                hint="it was changed, or made by another version: run again",
+            )
+        )
+    return seal
+
+
+def projection(columns: Iterable[str], rows: Table) -> str:
+    """The query of a published view: the frozen rows' columns in order, and nothing else."""
+    return f"select {', '.join(ident(name).text for name in columns)} from {ident(rows)}"
+
+
+def manifest_columns(*, signed: bool, kind: str = "VARCHAR") -> Columns:
+    """The columns of a manifest table."""
+    names = ("manifest", "signature") if signed else ("manifest",)
+    return tuple((name, kind) for name in names)
+
+
+def manifest_object(
+    names: Names, manifest: Manifest | None, *, signed: bool = False
+) -> SealedObject:
+    """The table of a manifest, of one that stands or that is going to."""
+    signed = signed or (manifest is not None and manifest.signature is not None)
+    table = names.manifest(None)
+    return SealedObject(names.schema, table.name, "manifest", manifest_columns(signed=signed))
+
+
+def object_problems(seal: Seal, found: Iterable[SealedObject]) -> Iterator[Problem]:
+    """What differs between the sealed objects and those that were found."""
+    now = {(item.schema, item.name): item for item in found}
+    then = {(item.schema, item.name): item for item in seal.objects}
+    for place in sorted(now.keys() | then.keys()):
+        shown = name_text(place[1])
+        sealed_one, one = then.get(place), now.get(place)
+        if one is None:
+            yield Problem("release", f"lacks {shown}", hint=CHANGED)
+        elif sealed_one is None:
+            yield Problem("release", f"holds {shown}, which no manifest lists", hint=CHANGED)
+        elif replace(one, rows=None) != replace(sealed_one, rows=None):
+            said = f"{shown} is not defined as it was published"
+            yield Problem("release", said, hint=CHANGED)
+        elif one.rows is not None:
+            yield from rows_problem(sealed_one, one.rows)
+
+
+def rows_problem(item: SealedObject, found: RowsDigest) -> Iterator[Problem]:
+    """Says what is wrong with rows that are not the sealed ones."""
+    if item.rows == found:
+        return
+    shown = name_text(item.name)
+    said = f"the rows of {shown} are not those that were judged: values or their order changed"
+    if item.rows is None or item.rows.definition != found.definition:
+        said = f"the rows of {shown} are sealed in a way that this version does not know"
+    elif item.rows.rows != found.rows:
+        said = (
+            f"the rows of {shown} are not those that were judged: there are {found.rows},"
+            f" and {item.rows.rows} were"
+        )
+    yield Problem("release", said, hint=CHANGED)

@@ -1,0 +1,135 @@
+"""Signatures over a manifest's digest: Ed25519, with keys in PEM files. The library is optional."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, no_file
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.seal import Sign, manifest_digest, seal_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+
+PURPOSE = "sql-anonymizer manifest 1 sha256:"
+"""Stands before the digest in what is signed, so that a signature serves nothing else."""
+
+
+def signer(path: str | Path) -> Sign:
+    """What signs with the private key of a PEM file that only its owner may read."""
+    key = _private_key(Path(path))
+
+    def sign(digest: str) -> str:
+        return base64.b64encode(key.sign(message(digest))).decode()
+
+    return sign
+
+
+def message(digest: str) -> bytes:
+    """What is signed of a manifest."""
+    return f"{PURPOSE}{digest}".encode()
+
+
+def refuse_unsigned(manifest: Manifest, path: str | Path) -> None:
+    """Raises GuaranteeError unless the owner of a public key has signed this manifest."""
+    key = _public_key(Path(path))
+    from cryptography.exceptions import InvalidSignature
+
+    said = None
+    if manifest.signature is None:
+        said = "is not signed, or its signature was taken out"
+    elif seal_of(manifest).digest != manifest_digest(manifest.data):
+        said = "its digest is not that of its content: a field changed"
+    else:
+        try:
+            key.verify(base64.b64decode(manifest.signature), message(seal_of(manifest).digest))
+        except (InvalidSignature, ValueError):
+            said = "its signature is not that of this key over this content"
+    if said is not None:
+        raise GuaranteeError(Problem("manifest", said, hint="ask who published it"))
+
+
+def _private_key(path: Path) -> Ed25519PrivateKey:
+    where = "--sign"
+    text = _read(path, where)
+    _refuse_open(path, where)
+    serialization, ed25519 = _library(where)
+    try:
+        key = serialization.load_pem_private_key(text, password=None)
+    except (TypeError, ValueError):
+        key = None
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        hint = "anonymizer key new FILE"
+        said = f"{path.name} holds no Ed25519 private key without a password"
+        raise PolicyError(Problem(where, said, hint=hint))
+    return cast("Ed25519PrivateKey", key)
+
+
+def _public_key(path: Path) -> Ed25519PublicKey:
+    where = "--public-key"
+    text = _read(path, where)
+    serialization, ed25519 = _library(where)
+    try:
+        key = serialization.load_pem_public_key(text)
+    except (TypeError, ValueError):
+        key = None
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        said = f"{path.name} holds no Ed25519 public key"
+        raise PolicyError(Problem(where, said, hint="the file with -----BEGIN PUBLIC KEY-----"))
+    return cast("Ed25519PublicKey", key)
+
+
+def new_key(path: Path) -> Path:
+    """Write a private key and, beside it as `<path>.pub`, its public key. Overwrites nothing."""
+    serialization, ed25519 = _library("anonymizer key new")
+    public = path.with_name(f"{path.name}.pub")
+    for file in (path, public):
+        if file.exists():
+            said = f"{file.name} exists, and what it signed could no longer be verified"
+            raise PolicyError(Problem("FILE", said, hint="name another file"))
+    if not path.parent.is_dir():
+        raise PolicyError(Problem("FILE", "is in a folder that does not exist"))
+    key = ed25519.Ed25519PrivateKey.generate()
+    pem = serialization.Encoding.PEM
+    private_text = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public_text = key.public_key().public_bytes(
+        pem, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as written:
+        written.write(private_text)
+    public.write_bytes(public_text)
+    return public
+
+
+def _read(path: Path, where: str) -> bytes:
+    if not path.is_file():
+        raise PolicyError(Problem(where, no_file(path), hint="anonymizer key new FILE"))
+    return path.read_bytes()
+
+
+def _refuse_open(path: Path, where: str) -> None:
+    """Raises PolicyError for a key that others than its owner can read."""
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        said = f"{path.name} can be read by others than its owner"
+        raise PolicyError(Problem(where, said, hint=f"chmod 600 {path}"))
+
+
+def _library(where: str) -> tuple[Any, Any]:
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError as error:
+        said = "needs the library cryptography"
+        hint = 'pip install "sql-anonymizer[sign]"'
+        raise EngineError(Problem(where, said, hint=hint)) from error
+    return serialization, ed25519

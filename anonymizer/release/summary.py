@@ -1,0 +1,32 @@
+"""Display of a release in a notebook: a small table of guarantees and measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonymizer.measure.words import MEASURES
+from anonymizer.process.html import environment
+from anonymizer.release.manifest import shown_measures
+
+if TYPE_CHECKING:
+    from anonymizer.release.published import Release
+
+
+def summary(release: Release) -> str:
+    """HTML without rows or values, with every text escaped."""
+    return (
+        environment()
+        .get_template("report/summary.html.j2")
+        .render(
+            release=release,
+            checks=[check for check in release.verification.checks if check.required != 0],
+            rest=sum(check.required == 0 for check in release.verification.checks),
+            measures=[
+                (MEASURES[name], value)
+                for name, value in shown_measures(release.measures, release.manifest.layout).items()
+                if name in MEASURES and value is not None
+            ],
+            certificate=str(release.manifest.data["certificate"]),
+            reproducible=bool(release.manifest.data["reproducible"]),
+        )
+    )

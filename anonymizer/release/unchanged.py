@@ -1,0 +1,179 @@
+"""Checks that a release agrees with its manifest, and the manifest with the policy.
+
+Every command that opens a release calls this: verify, report, attack and export.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import requirement_dict
+from anonymizer.engines.base import Engine
+from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
+from anonymizer.measure.groups import measure_groups
+from anonymizer.measure.release import counts_of
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
+from anonymizer.release.certificate import certificate, known_attacks
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.seal import CHANGED, manifest_digest, seal_of
+from anonymizer.verification.verify import check_sql
+
+OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
+CLOSE = 1e-9
+"""Relative difference of two doubles that were summed in another order."""
+
+
+def refuse_changed(
+    policy: Policy | None, view: Table, manifest: Manifest, changes: Iterable[Problem]
+) -> None:
+    """Raises GuaranteeError with everything that is not as it was published.
+
+    `changes`: what differs between the seal's objects and the release's. A policy of another
+    digest, which may have been edited since, is for `refuse_other_policy`.
+    """
+    problems = [*_manifest_changes(policy, view, manifest), *changes]
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def refuse_not_as_published(
+    policy: Policy, view: Table, manifest: Manifest, changes: Iterable[Problem]
+) -> None:
+    """Both of it, for who reads a release without judging it. Raises GuaranteeError."""
+    refuse_changed(policy, view, manifest, changes)
+    refuse_other_policy(policy.digest(), manifest)
+
+
+def refuse_other_policy(digest: str, manifest: Manifest) -> None:
+    """Raises GuaranteeError where the release was made by a policy of another digest."""
+    if manifest.data.get("policy_digest") != digest:
+        said = "is not the one that the release was made with: their digests differ"
+        raise GuaranteeError(Problem("policy", said, hint=OTHER_POLICY))
+
+
+def refuse_other_figures(
+    engine: Engine, view: Table, manifest: Manifest, found: Verification
+) -> None:
+    """Raises GuaranteeError for figures of the manifest that the release does not have."""
+    problems = [*_other_checks(manifest, found), *_other_measures(engine, view, manifest)]
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def _manifest_changes(policy: Policy | None, view: Table, manifest: Manifest) -> Iterator[Problem]:
+    seal = seal_of(manifest)
+    if manifest.found is not None and manifest.found.rstrip("\n") != manifest.text():
+        yield _problem("manifest", "is not written as this tool writes it")
+    if seal.digest != manifest_digest(manifest.data):
+        yield _problem("manifest", "its digest is not that of its content: a field changed")
+    if manifest.data.get("view") != f"{view.schema}.{view.name}":
+        yield _problem("manifest.view", "names another release")
+    if manifest.data.get("certificate") != certificate():
+        yield _problem("manifest.certificate", "is not the sentence that this tool writes")
+    yield from _other_statements(view, manifest)
+    if policy is not None and manifest.data.get("policy_digest") == policy.digest():
+        yield from _other_demands(policy, manifest)
+
+
+def _other_demands(policy: Policy, manifest: Manifest) -> Iterator[Problem]:
+    """What the manifest says of the policy, without the data."""
+    asked = with_paths_of(requirements_of(policy), manifest.requirements)
+    if _plain(map(requirement_dict, asked)) != _plain(manifest.data["requirements"]):
+        said = "are not those of the policy"
+        yield Problem("manifest.requirements", said, hint=OTHER_POLICY)
+    if manifest.data.get("algorithm") != policy.algorithm.name:
+        yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
+    if manifest.data.get("known_attacks") != known_attacks(policy):
+        yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
+
+
+def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
+    """The SQL for recipients: a version knows what it writes itself."""
+    from anonymizer import __version__
+
+    if manifest.data["versions"].get("anonymizer") != __version__:
+        return
+    found = [
+        {name: check[name] for name in ("name", "column", "sql")}
+        for check in manifest.data["verification"]["checks"]
+    ]
+    try:
+        expected = check_sql(Table(view.name, view.schema), manifest.layout, manifest.requirements)
+    except (AnonymizerError, ArithmeticError, LookupError, TypeError, ValueError):
+        yield _problem("manifest.requirements", "are none that this tool asks for")
+        return
+    if found[: len(expected)] != _plain(expected):
+        yield _problem("manifest.verification", "has other SQL than the checks of this layout")
+    if any(check["sql"] is not None for check in found[len(expected) :]):
+        yield _problem("manifest.verification", "has SQL of checks that no requirement asks for")
+
+
+def _other_checks(manifest: Manifest, found: Verification) -> Iterator[Problem]:
+    """Figures that the manifest states for checks that were made again."""
+    now = {(check.name, check.column): check for check in found.checks}
+    listed = manifest.data["verification"]
+    if listed["passed"] is not True or not all(one["passed"] for one in listed["checks"]):
+        yield _problem("manifest.verification", "does not say that the release passed")
+    for stated in listed["checks"]:
+        check = now.get((stated["name"], stated["column"]))
+        if check is None or stated["sql"] is None:
+            continue
+        again = _plain({"required": check.required, "achieved": check.achieved})
+        same = _same({name: stated.get(name) for name in again}, again)
+        if not same or stated.get("passed") is not check.passed:
+            path = ".".join(filter(None, ("manifest.verification", check.name, check.column)))
+            yield _problem(path, "states other figures than the release has")
+
+
+def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator[Problem]:
+    """Measures that the release shows by itself: those of classes and groups."""
+    stated = manifest.data["measures"]
+    run_sql, layout = engine.asking("measures"), manifest.layout
+    left_out = stated.get("suppressed")
+    suppressed = left_out if isinstance(left_out, int) else 0
+    again: dict[str, Any] = dict(counts_of(run_sql, view, layout, suppressed))
+    if layout.group_id is not None:
+        told = stated.get("suppressed_persons", suppressed)
+        lost = told if isinstance(told, int) else 0
+        again |= measure_groups(run_sql, view, layout, manifest.requirements, suppressed=lost)
+    for name, value in _plain(again).items():
+        if name in stated and not _same(stated[name], value):
+            yield _problem(f"manifest.measures.{name}", "is not what the release has")
+
+
+def _same(stated: Any, again: Any) -> bool:
+    if isinstance(stated, Mapping) and isinstance(again, Mapping):
+        return stated.keys() == again.keys() and all(_same(stated[n], again[n]) for n in again)
+    if isinstance(stated, bool) or isinstance(again, bool):
+        return stated is again
+    one, other = _number(stated), _number(again)
+    if one is not None and other is not None:
+        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+    return bool(stated == again)
+
+
+def _number(value: Any) -> float | int | None:
+    """A figure; a manifest writes a decimal of some engine, and an infinity, as text."""
+    if isinstance(value, int | float):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """As it is once it has been written to a manifest and read."""
+    made = list(value) if not isinstance(value, Mapping) else value
+    text = json.dumps(made, default=str)
+    return json.loads(text, parse_constant=lambda name: str(float(name)))
+
+
+def _problem(path: str, said: str) -> Problem:
+    return Problem(path, said, hint=CHANGED)

@@ -1,0 +1,59 @@
+"""Checks that a release has exactly the columns that its manifest lists.
+
+Verification judges the columns it knows. A column that was added later would be published without
+being verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anonymizer.compile import Table, ident
+from anonymizer.contract.columns import published
+from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.policy.paths import name_text
+from anonymizer.release import objects
+from anonymizer.release.plain_views import refuse_foreign_sql
+
+
+def refuse_unknown_columns(engine: Engine, view: Table, layout: Layout) -> None:
+    """Raises GuaranteeError (1) with every column that is not in the layout, and every missing one.
+
+    In a DuckDB database the frozen rows behind the view are checked too, after a check for foreign
+    SQL in the objects that will be read.
+    """
+    tables = list(_tables(engine, view, layout))
+    refuse_foreign_sql(engine, [table for table, _ in tables])
+    problems = [problem for table, names in tables for problem in _differing(engine, table, names)]
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def _tables(engine: Engine, view: Table, layout: Layout) -> Iterator[tuple[Table, list[str]]]:
+    rows = published(layout)
+    yield view, rows
+    for column in layout.columns:
+        if column.column in layout.tables:
+            separate = Table(layout.tables[column.column], view.schema, view.catalog)
+            yield separate, [name for name in (layout.group_id, column.name) if name is not None]
+    if not engine.embedded or view.catalog is None:
+        return
+    release = f"{view.schema}.{view.name}"
+    for item in objects.recorded(engine, view.catalog):
+        if item.kind == "rows" and item.release == release:
+            yield item.table(view.catalog), rows
+
+
+def _differing(engine: Engine, table: Table, names: list[str]) -> Iterator[Problem]:
+    found = [name for name, _ in engine.describe(ident(table).text, "release")]
+    shown = name_text(table.name)
+    for name in found:
+        if name not in names:
+            said = f"{shown} has a column {name_text(name)} that its manifest does not tell of"
+            yield Problem("release", said, hint="nobody judged it: take it out, or run again")
+    for name in names:
+        if name not in found:
+            said = f"{shown} lacks the column {name_text(name)} that its manifest tells of"
+            yield Problem("release", said, hint="run again")

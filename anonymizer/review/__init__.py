@@ -1,0 +1,1 @@
+"""Read-only commands on sources and releases: risk, attacks, reports, comparisons, drafts."""

@@ -1,0 +1,5 @@
+"""Assessment of a table as it is: privacy models, risk, and identifying combinations of columns."""
+
+from anonymizer.review.assess.assessment import Assessment, assess, assess_opened
+
+__all__ = ["Assessment", "assess", "assess_opened"]

@@ -1,0 +1,240 @@
+"""The assessment of a table as it is, in figures. It contains no values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anonymizer.contract.checks import Check
+from anonymizer.engines.base import Limits
+from anonymizer.engines.session import Database
+from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.policy.values import file_format
+from anonymizer.process.shown import Fact, as_html, as_text, fact
+from anonymizer.review.assess import checks, figures, risk
+from anonymizer.review.assess.advice import advice
+from anonymizer.review.assess.combinations import Combinations, find_combinations
+from anonymizer.review.assess.figures import ColumnFigures, Sizes
+from anonymizer.review.assess.opening import Opened, open_table
+from anonymizer.review.assess.risk import Population, Risk
+from anonymizer.review.assess.staging import Staged, stage
+from anonymizer.review.draft.context import guess_columns
+
+THRESHOLD = 0.2
+"""A chance of one in five: classes below five rows."""
+COMBINED = 3
+"""Columns that are combined to look for who is singled out."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Assessment:
+    """Everything found about one table, for one choice of quasi-identifiers."""
+
+    table: str
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    person: str | None
+    guessed: bool
+    """Whether the columns were guessed from names, types and counts."""
+    sizes: Sizes
+    columns: dict[str, ColumnFigures]
+    risk: Risk
+    population: Population | None
+    combinations: Combinations | None
+    size_bins: list[dict[str, int]]
+    worst: list[dict[str, int]]
+    checks: tuple[Check, ...] = ()
+    next: tuple[str, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """Whether every requirement holds; true where there was none."""
+        return all(check.passed for check in self.checks)
+
+    def _facts(self) -> list[Fact]:
+        sizes, risk = self.sizes, self.risk
+        whom = "persons" if sizes.persons is not None else "rows"
+        facts = [
+            fact("quasi-identifiers", ", ".join(self.quasi)),
+            fact("rows", sizes.rows),
+            *([fact("persons", sizes.persons)] if sizes.persons is not None else []),
+            fact("classes", sizes.classes),
+            fact("smallest class (k)", sizes.k),
+            fact(f"{whom} alone in their class", risk.unique_share, risk.unique_share),
+            fact(
+                "chance to be found, on average", risk.prosecutor_average, risk.prosecutor_average
+            ),
+            fact(f"{whom} above {risk.threshold:g}", risk.prosecutor_above, risk.prosecutor_above),
+        ]
+        facts += [fact(f"different values of {c}", f.distinct_l) for c, f in self.columns.items()]
+        return facts
+
+    def __repr__(self) -> str:
+        return as_text(f"Assessment of {self.table}", self._facts())
+
+    def _repr_html_(self) -> str:
+        return as_html(f"Assessment of {self.table}", self._facts(), "; ".join(self.next))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data; `distinct_l`, `t_equal`, … map each sensitive column to its figure."""
+        sizes = asdict(self.sizes)
+        sizes.pop("classes_held")
+        by_model: dict[str, dict[str, Any]] = {}
+        for column, found in self.columns.items():
+            for name, value in asdict(found).items():
+                by_model.setdefault(name, {})[column] = value
+        for name in ("distinct_l", "t_equal"):
+            by_model.setdefault(name, {})
+        return {
+            "table": self.table,
+            "quasi": list(self.quasi),
+            "sensitive": list(self.sensitive),
+            "person": self.person,
+            "guessed": self.guessed,
+            **sizes,
+            **by_model,
+            "risk": self.risk.as_dict(),
+            "population": asdict(self.population) if self.population else None,
+            "combinations": self.combinations.as_dict() if self.combinations else None,
+            "class_sizes": self.size_bins,
+            "worst_classes": self.worst,
+            "checks": [_check(check) for check in self.checks],
+            "passed": self.passed,
+            "next": list(self.next),
+        }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {name: value for name, value in check.as_dict().items() if name != "sql"}
+
+
+def assess(
+    table: str,
+    database: Database = None,
+    *,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+    population: str | None = None,
+    fraction: float | None = None,
+    threshold: float = THRESHOLD,
+    combined: int = COMBINED,
+    require: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Assessment:
+    """Assess `table` of `database` (a file or an open connection), or a data file, as it is.
+
+    Without `quasi`, the columns are guessed. `population`: a table or file with the same
+    quasi-identifiers that everybody in the table is in; `fraction`: the share of the population
+    that the table is. A unit is at risk above `threshold`. `combined`: columns that are combined
+    to see who is singled out (0: none). `require`: see `checks.parse`.
+
+    Raises SourceError, PolicyError for what cannot be found or read.
+    """
+    required = checks.parse(require)
+    if not 0 < threshold <= 1:
+        raise PolicyError(
+            Problem("--threshold", "is not a probability", allowed="above 0, up to 1")
+        )
+    if fraction is not None and not 0 < fraction <= 1:
+        raise PolicyError(Problem("--fraction", "is not a share", allowed="above 0, up to 1"))
+    files = (
+        [population]
+        if population and file_format(population) and Path(population).is_file()
+        else []
+    )
+    with open_table(table, database, files=files, limits=limits) as opened:
+        return assess_opened(
+            opened,
+            table,
+            quasi=quasi,
+            sensitive=sensitive,
+            person=person,
+            population=population,
+            fraction=fraction,
+            threshold=threshold,
+            combined=combined,
+            required=required,
+        )
+
+
+def assess_opened(
+    opened: Opened,
+    table: str,
+    *,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+    population: str | None = None,
+    fraction: float | None = None,
+    threshold: float = THRESHOLD,
+    combined: int = COMBINED,
+    required: Sequence[checks.Required] = (),
+) -> Assessment:
+    """The same over a table that is open already."""
+    chosen = opened.find(quasi, "--quasi")
+    protected = opened.find(sensitive, "--sensitive")
+    who = opened.find([person], "--person")[0] if person is not None else None
+    guessed = not chosen
+    if guessed:
+        found = guess_columns(opened, known={*protected, *([who] if who else [])})
+        chosen = tuple(n for n, role in found.items() if role == "quasi")
+        protected = protected or tuple(n for n, role in found.items() if role == "sensitive")
+    _refuse_mixed(chosen, protected, who)
+    checks.refuse_unanswerable(required, protected, who, population is not None)
+    staged = stage(opened, chosen, protected, who)
+    return _assessed(staged, table, guessed, population, fraction, threshold, combined, required)
+
+
+def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | None) -> None:
+    problems = []
+    if not quasi:
+        problems.append(Problem("--quasi", "names no column, and none looks like one"))
+    for option, names in (("--quasi", quasi), ("--sensitive", sensitive)):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        problems += [Problem(option, f"names {name} twice") for name in twice]
+    if person is not None and person in quasi:
+        problems.append(Problem("--person", f"{person} is among the quasi-identifiers"))
+    if problems:
+        raise SourceError(problems)
+
+
+def _assessed(
+    staged: Staged,
+    table: str,
+    guessed: bool,
+    population: str | None,
+    fraction: float | None,
+    threshold: float,
+    combined: int,
+    required: Sequence[checks.Required],
+) -> Assessment:
+    at_risk = risk.at_risk_below(threshold)
+    sizes = figures.sizes(staged, at_risk)
+    if sizes.rows == 0:
+        raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to assess"))
+    columns = {c.column: figures.column_figures(staged, c) for c in staged.sensitive}
+    other = risk.population_of(staged, population, at_risk) if population is not None else None
+    found_risk = risk.risk_of(sizes, threshold, other, fraction, risk.class_sizes(staged))
+    together = None
+    if combined > 0 and len(staged.quasi) <= 60:
+        together = find_combinations(staged, combined)
+    judged = tuple(checks.judge(staged, required, sizes, other))
+    return Assessment(
+        table=table,
+        quasi=staged.quasi,
+        sensitive=tuple(c.column for c in staged.sensitive),
+        person=staged.person,
+        guessed=guessed,
+        sizes=sizes,
+        columns=columns,
+        risk=found_risk,
+        population=other,
+        combinations=together,
+        size_bins=figures.size_bins(staged),
+        worst=figures.worst_classes(staged),
+        checks=judged,
+        next=advice(sizes, columns, found_risk, together, other, staged.person),
+    )

@@ -1,0 +1,100 @@
+"""Opening a table for assessment: in a database, or from a file; nothing is written to either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connection
+from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
+from anonymizer.engines.session import Database, find_table
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.values import file_format, table_parts
+from anonymizer.source.relation import READERS, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An engine with scratch, the table as a relation, and its columns."""
+
+    engine: DuckDBEngine
+    relation: Relation
+    columns: tuple[tuple[str, str], ...]
+    """Name and SQL type, in order."""
+
+    def type_of(self, column: str) -> str:
+        return dict(self.columns)[column]
+
+    def find(self, names: Sequence[str], option: str) -> tuple[str, ...]:
+        """Columns by name, as they are written in the table (letter case apart).
+
+        Raises SourceError with every name that is not there.
+        """
+        folded = {name.lower(): name for name, _ in self.columns}
+        exact = {name for name, _ in self.columns}
+        problems = []
+        for name in names:
+            if name not in exact and name.lower() not in folded:
+                near = get_close_matches(name, sorted(exact), n=1)
+                hint = f"did you mean {near[0]}?" if near else None
+                problems.append(Problem(option, f"{name} is not a column of the table", hint=hint))
+        if problems:
+            raise SourceError(problems)
+        return tuple(name if name in exact else folded[name.lower()] for name in names)
+
+
+@contextmanager
+def open_table(
+    table: str,
+    database: Database,
+    *,
+    files: Sequence[str | Path] = (),
+    limits: Limits | None = None,
+) -> Iterator[Opened]:
+    """Open `table` (a table or view of `database`, or a .parquet, .csv or .json file).
+
+    `files` may be read as well. Raises SourceError where something is not found.
+    """
+    path = Path(database).resolve() if isinstance(database, str | Path) else None
+    if isinstance(database, str | Path):
+        refuse_missing(database)
+    source = None
+    if database is None or (file_format(table) and Path(table).is_file()):
+        if not file_format(table):
+            raise SourceError(
+                Problem(
+                    "--database",
+                    "is needed for a table",
+                    hint="or name a .parquet, .csv or .json file instead of a table",
+                )
+            )
+        source = Path(table).resolve()
+    named = [Path(file).resolve() for file in (*files, *([source] if source else []))]
+    missing = [file for file in named if not file.is_file()]
+    if missing:
+        raise SourceError([Problem("TABLE", f"there is no file {file.name}") for file in missing])
+    with ExitStack() as stack:
+        if database is None or path is not None:
+            engine = stack.enter_context(
+                own_connection(path, files=named, limits=limits or Limits())
+            )
+        else:
+            assert not isinstance(database, str | Path)
+            engine = stack.enter_context(borrowed_connection(database))
+        relation = relation_of(engine, str(source) if source else table, "TABLE")
+        columns = tuple(engine.describe(relation.sql.text, "TABLE"))
+        yield Opened(engine, relation, columns)
+
+
+def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
+    """A table of the engine's source, or a file that it may read, by name."""
+    form = file_format(name)
+    if form and Path(name).is_file():
+        return Relation(Sql(f"{READERS[form]}({lit(str(Path(name).resolve()))})"))
+    table: Table = find_table(engine, table_parts(name), option)
+    return Relation(ident(table), table)

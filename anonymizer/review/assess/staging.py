@@ -1,0 +1,100 @@
+"""Work tables of an assessment: the equivalence classes, computed once, and their members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Sql, ident, render, work
+from anonymizer.review.assess.opening import Opened
+from anonymizer.source.profile import Kind, kind_of, published_type
+
+CLASSES = work("assess_classes")
+"""class_id, q1…, n (rows), persons; one row per distinct tuple."""
+MEMBERS = work("assess_members")
+"""class_id, s1…, person; one row per row of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A sensitive column of an assessment; `s<index>` in MEMBERS."""
+
+    index: int
+    column: str
+    sql_type: str
+    kind: Kind
+
+    @property
+    def s(self) -> Sql:
+        return Sql(f"s{self.index}")
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A table that has been compacted to its distinct tuples."""
+
+    opened: Opened
+    quasi: tuple[str, ...]
+    sensitive: tuple[Valued, ...]
+    person: str | None
+
+    @property
+    def q(self) -> list[Sql]:
+        """The quasi-identifiers in CLASSES."""
+        return [Sql(f"q{i}") for i in range(1, len(self.quasi) + 1)]
+
+    @property
+    def unit(self) -> Sql:
+        """The column of CLASSES that counts what is to be protected."""
+        return Sql("persons" if self.person is not None else "n")
+
+    def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Run a template over the staged tables and fetch its few rows."""
+        known = {
+            "classes": CLASSES,
+            "members": MEMBERS,
+            "quasi": self.q,
+            "unit": self.unit,
+            "by_person": self.person is not None,
+        }
+        text = render(template, {**known, **parameters}).text
+        return self.opened.engine.raw(text, template.removesuffix(".sql.j2"))
+
+
+def plain_value(column: str, sql_type: str) -> Sql:
+    """A column as it is compared: text by its bytes, an ENUM as the text that it shows."""
+    name = ident(column)
+    if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
+        return Sql(f'cast({name} as varchar) collate "binary"')
+    return name
+
+
+def stage(
+    opened: Opened, quasi: tuple[str, ...], sensitive: tuple[str, ...], person: str | None
+) -> Staged:
+    """Compact the table: one scan for the classes, one that gives every row its class."""
+    valued = tuple(
+        Valued(
+            i,
+            name,
+            published_type(opened.type_of(name)),
+            kind_of(opened.type_of(name)) or "categorical",
+        )
+        for i, name in enumerate(sensitive, start=1)
+    )
+    staged = Staged(opened, quasi, valued, person)
+    keys = [
+        (plain_value(name, opened.type_of(name)), q)
+        for name, q in zip(quasi, staged.q, strict=True)
+    ]
+    source = {
+        "source": opened.relation.table or opened.relation.sql,
+        "relation": opened.relation.sql,
+        "keys": keys,
+        "person": None if person is None else ident(person),
+    }
+    staged.select("assess/classes.sql.j2", **source)
+    if valued or person is not None:
+        carried = [(plain_value(v.column, opened.type_of(v.column)), v.s) for v in valued]
+        staged.select("assess/members.sql.j2", **source, carried=carried)
+    return staged

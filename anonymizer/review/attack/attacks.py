@@ -1,0 +1,197 @@
+"""Simulated attacks on a release and its source: linking, a known value, an earlier release.
+
+The attacker knows the exact quasi-identifiers of some of the persons, and the release. Success is
+the expected success of the best guess (every candidate row equally
+likely, the values of a bucket by their shares). Bounds are those that the release promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.contract.originals import Originals
+from anonymizer.engines.base import Limits
+from anonymizer.errors import NothingToCheckError, PolicyError, Problem
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.registry import BY_NAME
+from anonymizer.release.manifest import read_manifest
+from anonymizer.release.names import Names
+from anonymizer.release.sealing import changes_in_database
+from anonymizer.release.unchanged import refuse_changed
+from anonymizer.review.attack.results import Attack, Inference, Intersection, KnownValue, Linking
+from anonymizer.review.attack.staging import TARGETS, TUPLES, Arena, Secret, arena, arena_of_same
+from anonymizer.review.with_source import attach_release, open_beside, release_file
+
+EARLIER = "anon_earlier"
+SHARE = 0.1
+
+
+def attack(
+    policy: Policy,
+    source: str | Path | None = None,
+    *,
+    release: str | Path | None = None,
+    earlier: str | Path | None = None,
+    share: float = SHARE,
+    seed: int = 0,
+    limits: Limits | None = None,
+) -> Attack:
+    """Attack the release of `policy` with the data of a `share` of the source's persons.
+
+    `source`: the source's database (not needed where the policy names a file); `release`: default
+    publish.database; `earlier`: the database of an earlier release of the same view. `seed` draws
+    the targets. Raises NothingToCheckError where there is no release.
+    """
+    if not 0 < share <= 1:
+        raise PolicyError(Problem("--share", "is not a share", allowed="above 0, up to 1"))
+    path = release_file(policy, release, source)
+    before = Path(earlier).resolve() if earlier is not None else None
+    if before is not None and not before.is_file():
+        raise NothingToCheckError(Problem("--earlier", f"there is no file {before.name}"))
+    further = [before] if before is not None else []
+    with open_beside(policy, path, source, limits, further) as beside:
+        layout, requirements = beside.layout, beside.manifest.requirements
+        now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
+        k, l = _k(requirements), _l(requirements)
+        linking = _link(now, k)
+        if linking.targets == 0:
+            raise NothingToCheckError(
+                Problem("--share", "draws no target", hint="raise it, or change --test-seed")
+            )
+        old, both = None, k
+        if before is not None:
+            catalog = attach_release(beside.engine, before, None, EARLIER, "--earlier")
+            view = Names.of(policy, "").view(catalog)
+            manifest = read_manifest(beside.engine, view)
+            changes = changes_in_database(beside.engine, view, manifest)
+            refuse_changed(None, view, manifest, changes)
+            _refuse_unknown(manifest.layout, beside.originals)
+            both = min((n for n in (k, _k(manifest.requirements)) if n is not None), default=None)
+            old = arena_of_same(beside, view, manifest.layout, "earlier", now)
+        return Attack(
+            view=str(beside.manifest.data["view"]),
+            share=share,
+            linking=linking,
+            inference=tuple(_infer(now, s, layout, requirements) for s in now.secrets),
+            known_value=tuple(_known(now, s, k) for s in now.secrets),
+            intersection=tuple(_intersect(now, old, both, l)) if old is not None else (),
+            unit="persons" if now.by_person else "rows",
+            beside=old is not None,
+        )
+
+
+def _refuse_unknown(layout: Layout, originals: Originals) -> None:
+    """An earlier release may have fewer columns than the policy; others cannot be compared."""
+    problems = [
+        Problem(
+            "--earlier",
+            f"publishes {column.column} as {column.role}, and the policy does not publish it",
+            hint="attack with a policy that publishes it, on a release of that policy",
+        )
+        for column in layout.columns
+        if column.role != "keep" and column.column not in originals.values
+    ]
+    if problems:
+        raise PolicyError(problems)
+
+
+def _link(now: Arena, k: int | None) -> Linking:
+    (row,) = now.select("linking", tuples=TUPLES, k=k or 0)
+    targets, lost, fewest, mean, success, beyond = row
+    most = 1 / fewest if fewest else 0.0
+    bound = 1 / k if k else None
+    return Linking(targets, lost, fewest, _round(mean), _round(success) or 0.0, most, bound, beyond)
+
+
+def _infer(
+    now: Arena, secret: Secret, layout: Layout, requirements: Sequence[Requirement]
+) -> Inference:
+    (row,) = now.select(
+        "inference",
+        targets=TARGETS,
+        tuples=TUPLES,
+        beliefs=now.beliefs(secret),
+        weights=now.weights(secret),
+        value=secret.s,
+    )
+    bound = None if layout.person_id is not None else _bound(secret.column, requirements)
+    targets, confident, success, blind = row
+    return Inference(secret.column, targets, confident, _round(success), _round(blind), bound)
+
+
+def _known(now: Arena, secret: Secret, k: int | None) -> KnownValue:
+    (row,) = now.select(
+        "known_value",
+        targets=TARGETS,
+        tuples=TUPLES,
+        beliefs=now.beliefs(secret),
+        value=secret.s,
+        k=k or 0,
+    )
+    targets, fewest, success, alone, below = row
+    return KnownValue(secret.column, targets, fewest, _round(success) or 0.0, alone, below)
+
+
+def _intersect(now: Arena, old: Arena, k: int | None, l: dict[str, int]) -> Iterable[Intersection]:
+    known = {secret.column: secret for secret in old.secrets}
+    for secret in now.secrets:
+        if secret.column in known:
+            promised = l.get(secret.column)
+            (row,) = now.select(
+                "intersection",
+                targets=TARGETS,
+                tuples=TUPLES,
+                beliefs=now.beliefs(secret),
+                earlier=old.beliefs(known[secret.column]),
+                earlier_candidates=old.name("candidates"),
+                earlier_combos=old.name("combos"),
+                value=secret.s,
+                k=k or 0,
+                l=promised or 2,
+            )
+            targets, values, left, exposed, below_l, fewest, below_k = row
+            yield Intersection(
+                column=secret.column,
+                targets=targets,
+                values_now=_round(values),
+                values_left=_round(left),
+                exposed=exposed,
+                below_l=below_l,
+                fewest_left=None if fewest is None else int(fewest),
+                below_k=below_k,
+                k=k,
+                l=promised,
+            )
+
+
+def _round(figure: float | None) -> float | None:
+    """Nine digits: sums of shares differ beyond them from call to call."""
+    return None if figure is None else round(float(figure), 9)
+
+
+def _k(requirements: Sequence[Requirement]) -> int | None:
+    """The k that is promised of rows (persons)."""
+    given = [
+        int(r.parameters["k"])
+        for r in requirements
+        if "k" in r.parameters and not BY_NAME[r.name].of_population
+    ]
+    return max(given, default=None)
+
+
+def _l(requirements: Sequence[Requirement]) -> dict[str, int]:
+    """The l that is promised of every column."""
+    return {
+        r.column: int(r.parameters["l"])
+        for r in requirements
+        if r.column is not None and r.name == "distinct_l"
+    }
+
+
+def _bound(column: str, requirements: Sequence[Requirement]) -> float | None:
+    """The largest chance of one value that is promised."""
+    promised = ((r, BY_NAME[r.name].chance) for r in requirements if r.column == column)
+    bounds = [chance(r) for r, chance in promised if chance is not None]
+    return min((bound for bound in bounds if bound is not None), default=None)

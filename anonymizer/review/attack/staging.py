@@ -1,0 +1,214 @@
+"""Work tables of an attack: the decoded cells of a release, and targets from the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.compile import Sql, Table, ident, render, work
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.columns import type_sql
+from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.contract.originals import Originals
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.measure.staging import QueryTables, Staged, stage
+from anonymizer.review.with_source import Beside
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Quasi:
+    """A quasi-identifier of the attack, with the values that its cells admit."""
+
+    staged: Staged
+    cover: Table
+
+    @property
+    def index(self) -> int:
+        return self.staged.index
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A sensitive column, and how it is published."""
+
+    index: int
+    column: str
+    original: Sql
+    """Its value in a row of the source; NULL where it is not sensitive there."""
+    bucket: str | None
+    """Bucket (or group) column in the table below; None where values stand in their rows."""
+    data: Table
+    published: PublishedColumn
+    carried: Sql
+    """The value, bucket or group in the staged rows."""
+
+    @property
+    def s(self) -> Sql:
+        return Sql(f"s{self.index}")
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """A release and its targets, staged under one prefix."""
+
+    run_sql: RunSql
+    quasi: tuple[Quasi, ...]
+    secrets: tuple[Secret, ...]
+    by_person: bool
+    person: Sql | None
+    """The carried column that tells persons of the release apart."""
+    name: Callable[[str], Table]
+
+    def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Run a template of this folder over the staged tables."""
+        known = {"attributes": [q.staged for q in self.quasi], "by_person": self.by_person}
+        for table in ("combos", "candidates"):
+            known[table] = self.name(table)
+        known["rows"] = self.name("query_rows")
+        text = render(f"attack/{template}.sql.j2", {**known, **parameters}).text
+        return self.run_sql(text)
+
+    def weights(self, secret: Secret) -> Table:
+        return self.name(f"weights_{secret.index}")
+
+    def beliefs(self, secret: Secret) -> Table:
+        return self.name(f"beliefs_{secret.index}")
+
+
+TARGETS = work("attack_targets")
+TUPLES = work("attack_tuples")
+
+
+def arena(
+    beside: Beside, view: Table, layout: Layout, prefix: str, *, share: float, seed: int
+) -> Arena:
+    """Stage a release, and draw the targets; `arena_of_same` reuses them."""
+    made = _staged(beside, view, layout, prefix, {})
+    _draw(made, beside.originals, share, seed)
+    return _judged(made, made.quasi)
+
+
+def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now: Arena) -> Arena:
+    """Stage another release for the targets of `now`, of whom its quasi-identifiers are known.
+
+    What the other release generalizes besides is not known of a target, and admits everybody.
+    Raises PolicyError where both have no quasi-identifier in common.
+    """
+    numbers = {q.staged.column.column: q.index for q in now.quasi}
+    made = _staged(beside, view, layout, prefix, numbers)
+    shared = tuple(q for q in made.quasi if q.staged.column.column in numbers)
+    if not shared:
+        said = "has no quasi-identifier in common with the release"
+        raise PolicyError(Problem("--earlier", said, allowed=", ".join(numbers)))
+    return _judged(made, shared)
+
+
+def _staged(
+    beside: Beside, view: Table, layout: Layout, prefix: str, numbers: Mapping[str, int]
+) -> Arena:
+    """The release and what its cells admit, without targets."""
+
+    def name(made: str) -> Table:
+        return work(f"{prefix}_{made}")
+
+    originals = beside.originals
+    secrets, carried = _secrets(view, layout, originals)
+    if layout.person_id is not None:
+        carried = [*carried, layout.person_id]
+    staged = stage(
+        beside.run_sql, view, layout, originals, None, QueryTables(name), carried, numbers
+    )
+    quasi = tuple(Quasi(a, name(f"cover_{a.index}")) for a in staged)
+    person = Sql(f"e{len(carried)}") if layout.person_id is not None else None
+    made = Arena(beside.run_sql, quasi, secrets, originals.person is not None, person, name)
+    for q in quasi:
+        a = q.staged
+        made.select(
+            "cover",
+            cover=q.cover,
+            i=a.index,
+            parts=a.parts,
+            column=a.column,
+            ordered=a.ordered,
+            members=a.members,
+            domain=a.domain,
+            spans=a.spans,
+        )
+    made.select("combos", person=person)
+    return made
+
+
+def _judged(made: Arena, known: Sequence[Quasi]) -> Arena:
+    """Candidates of every target, by the attributes that are known of it, and beliefs."""
+    _match(made, known)
+    for secret in made.secrets:
+        made.select(
+            "weights",
+            weights=made.weights(secret),
+            data=secret.data,
+            bucket=secret.bucket,
+            column=secret.published,
+            type=type_sql(secret.published.sql_type),
+            carried=secret.carried,
+            person=made.person,
+        )
+        made.select("beliefs", beliefs=made.beliefs(secret), weights=made.weights(secret))
+    return made
+
+
+def _secrets(
+    view: Table, layout: Layout, originals: Originals
+) -> tuple[tuple[Secret, ...], list[str]]:
+    found: list[Secret] = []
+    carried: list[str] = []
+    for column in layout.columns:
+        if column.role != "sensitive" and not (column.role == "semi" and column.bucket):
+            continue
+        data, bucket = view, column.bucket
+        if column.column in layout.tables:
+            data = Table(layout.tables[column.column], view.schema, view.catalog)
+            bucket = layout.group_id
+            column = replace(column, name=column.name or column.column)
+        carried.append(bucket or column.name or column.column)
+        original = f"o.{ident(originals.values[column.column])}"
+        if column.column in originals.flags:
+            flag = ident(originals.flags[column.column])
+            original = f"case when o.{flag} is not false then {original} end"
+        place = Sql(f"e{len(carried)}")
+        found.append(
+            Secret(len(found) + 1, column.column, Sql(original), bucket, data, column, place)
+        )
+    return tuple(found), carried
+
+
+def _draw(made: Arena, originals: Originals, share: float, seed: int) -> None:
+    made.select(
+        "targets",
+        targets=TARGETS,
+        original=originals.table,
+        domains=tuple(q.staged.domain for q in made.quasi),
+        sensitive=[(s.original, s.s) for s in made.secrets],
+        flags=originals.flags,
+        person=ident(originals.person) if originals.person is not None else None,
+        seed=str(seed),
+        millionths=round(share * MILLION),
+    )
+    made.select("tuples", targets=TARGETS, tuples=TUPLES)
+
+
+def _match(made: Arena, known: Sequence[Quasi]) -> None:
+    """Candidates; the column with most values first, so that few pairs are compared."""
+    sizes = {
+        q.index: made.run_sql(f"select count(*) from {ident(q.staged.domain)}")[0][0] for q in known
+    }
+    ordered = sorted(known, key=lambda q: (-int(sizes[q.index]), q.index))
+    made.select(
+        "candidates",
+        tuples=TUPLES,
+        first=ordered[0],
+        rest=ordered[1:],
+        covers=tuple(q.cover for q in known),
+    )

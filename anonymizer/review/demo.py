@@ -1,0 +1,173 @@
+"""The demonstration: a real table, a policy for it, and a release, in one folder.
+
+The table is UCI Adult (Becker and Kohavi 1996, CC BY 4.0; see NOTICE) with two columns of our own:
+`person_id`, and `hide_age`, a consent flag drawn from the number of the row.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import lit
+from anonymizer.errors import EngineError, Problem, TargetError
+
+if TYPE_CHECKING:
+    from anonymizer.engines.execute import Listener
+    from anonymizer.process.seed import Seed
+    from anonymizer.release.published import Release
+
+FOLDER = "anonymizer-demo"
+MARK = ".anonymizer-demo"
+REPORT = "report.html"
+ROWS = 5
+
+# About three in sixteen hide their age; md5 makes it the same everywhere.
+TABLE = """
+create or replace table adult as
+select
+    number as person_id,
+    substr(md5('hide age ' || number), 1, 1) < '3' as hide_age,
+    age, sex, race, education, education_num, marital_status, relationship, native_country,
+    workclass, occupation, income, hours_per_week, capital_gain, capital_loss, fnlwgt
+from (select row_number() over () as number, * from read_parquet($file))
+order by number
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The files of a demonstration."""
+
+    folder: Path
+    kept: tuple[str, ...]
+    """Files that were there, changed by the user, and have been left so."""
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "adult.duckdb"
+
+    @property
+    def policy(self) -> Path:
+        return self.folder / "policy.yml"
+
+    @property
+    def release(self) -> Path:
+        return self.folder / "adult_release.duckdb"
+
+
+def write(folder: str | Path = FOLDER) -> Demo:
+    """Write source database, hierarchies and policy into `folder`; run nothing.
+
+    A folder of an earlier demonstration is used again, what was edited there stays as it is.
+    Raises TargetError for a folder that holds anything else.
+    """
+    path = Path(folder)
+    _claim(path)
+    data = files("anonymizer") / "data"
+    kept: list[str] = []
+    (path / "hierarchies").mkdir(exist_ok=True)
+    for entry in sorted((data / "hierarchies").iterdir(), key=lambda e: e.name):
+        if entry.name.endswith(".csv"):
+            _write(path, f"hierarchies/{entry.name}", entry, kept)
+    _write(path, "policy.yml", data / "demo_policy.yml", kept)
+    demo = Demo(path, tuple(kept))
+    _write_table(demo, data / "adult.parquet")
+    return demo
+
+
+def run(demo: Demo, *, seed: Seed | None = None, listener: Listener | None = None) -> Release:
+    """Anonymize, verify and publish the table of a demonstration."""
+    from anonymizer.policy import Policy
+    from anonymizer.run.verbs import run as run_policy
+
+    return run_policy(Policy.load(demo.policy), demo.database, seed=seed, listener=listener)
+
+
+def report(demo: Demo) -> Path:
+    """Write the report on the release of a demonstration, beside it."""
+    from anonymizer.policy import Policy
+    from anonymizer.review.report import write_report
+
+    target = demo.folder / REPORT
+    write_report(Policy.load(demo.policy), target, source=demo.database)
+    return target
+
+
+def import_ahead() -> None:
+    """Begin to import what the later parts need, while the database works and Python is free."""
+
+    def imports() -> None:
+        with suppress(ImportError):
+            import pandas  # noqa: F401
+            from matplotlib import figure  # noqa: F401
+            from matplotlib.backends import backend_svg  # noqa: F401
+
+    Thread(target=imports, daemon=True).start()
+
+
+def head(database: Path, relation: str) -> list[list[str]]:
+    """Names and the first rows of a relation of the demonstration, as text."""
+    import duckdb
+
+    with duckdb.connect(str(database), read_only=True) as connection:
+        cursor = connection.execute(f"from {relation} limit {ROWS}")
+        names = [entry[0] for entry in cursor.description or ()]
+        rows = cursor.fetchall()
+    return [names, *(["" if cell is None else str(cell) for cell in row] for row in rows)]
+
+
+def _claim(path: Path) -> None:
+    """Make the folder ours, if it is new, empty, or ours already."""
+    if path.exists() and not path.is_dir():
+        raise TargetError(Problem("DIR", "is a file, not a folder", hint="name a new folder"))
+    try:
+        if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
+            raise TargetError(
+                Problem(
+                    "DIR",
+                    f"the folder {path.name} is not empty and is not one of an earlier demo",
+                    hint="name a new folder: anonymizer demo DIR",
+                )
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        (path / MARK).write_text("A folder of `anonymizer demo`; it may be removed as a whole.\n")
+    except OSError as error:
+        raise TargetError(
+            Problem("DIR", "cannot be written", hint="name a folder: anonymizer demo DIR")
+        ) from error
+
+
+def _write(folder: Path, name: str, source: Traversable, kept: list[str]) -> None:
+    target, content = folder / name, source.read_bytes()
+    if not target.exists():
+        target.write_bytes(content)
+    elif target.read_bytes() != content:
+        kept.append(name)
+
+
+def _write_table(demo: Demo, parquet: Traversable) -> None:
+    from importlib.resources import as_file
+
+    import duckdb
+
+    if demo.database.exists():
+        return
+    aside = demo.database.with_name(f"{demo.database.name}.new")
+    aside.unlink(missing_ok=True)  # of a demonstration that was interrupted
+    try:
+        with as_file(parquet) as file, duckdb.connect() as connection:
+            # any shell opens it
+            connection.execute(f"attach {lit(str(aside)).text} as demo (storage_version 'v1.0.0')")
+            connection.execute("use demo")
+            connection.execute(TABLE, {"file": str(file)}).fetchall()
+        aside.replace(demo.database)
+    except duckdb.Error as error:
+        raise EngineError(
+            Problem("DIR", "the source database cannot be written", hint="is the disk full?")
+        ) from error

@@ -1,0 +1,1 @@
+"""A draft policy for a table: guessed roles, with their reasons."""

@@ -1,0 +1,235 @@
+"""A draft of a policy for a table: roles with their reasons as comments. To be reviewed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import ident, quote, render
+from anonymizer.engines.base import Limits
+from anonymizer.engines.session import Database
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.policy.values import file_format, table_parts
+from anonymizer.review.assess.opening import Opened, open_table
+from anonymizer.review.draft.context import guesses as guess_all
+from anonymizer.review.draft.fallback import without_quasi
+from anonymizer.review.draft.guess import Guess
+from anonymizer.review.draft.profiles import Profile, profiles
+from anonymizer.review.suggest.rules import of_writing
+from anonymizer.source import column_names
+from anonymizer.source.persons import countable, repeats_like_persons
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+WORDS_OF_YAML = {"null", "true", "false"}
+MANY = 12
+"""Columns with role quasi from which a draft says what they cost."""
+MOST_WITH_TREES = 6
+"""Columns with role quasi up to which codes get a hierarchy: beyond, all would become its root."""
+K = 5
+L = 3
+T = 0.3
+DOMINATED = 1.25
+"""Values per occurrence of the commonest one below which nearly all rows have it: 80 %."""
+
+MOST_JUDGED = 20_000_000
+"""Rows times quasi and sensitive columns up to which every cut is judged by what it loses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A policy as text, and the guesses behind it."""
+
+    text: str
+    guesses: dict[str, Guess]
+    key: str | None
+    person: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "policy": self.text,
+            "columns": {n: {"role": g.role, "reason": g.reason} for n, g in self.guesses.items()},
+            "key": self.key,
+            "person": self.person,
+        }
+
+
+def draft(
+    table: str, database: Database = None, *, base: str | Path = ".", limits: Limits | None = None
+) -> Draft:
+    """Draft a policy for `table` of `database`, or for a data file.
+
+    `base` is the folder that the policy will stand in: its paths start there. Raises SourceError
+    where the table is not found or has no column that others may know.
+    """
+    with open_table(table, database, limits=limits) as opened:
+        found = profiles(opened)
+        if found and found[0].rows == 0:
+            raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to look at"))
+        guesses = guess_all(opened, found)
+        key = next(
+            (p.column for p in found if p.unique and column_names.says(p.column, column_names.KEY)),
+            None,
+        )
+        person, perhaps = _person(found, guesses, key)
+        varying = _varying(opened, guesses, person)
+        everybody = without_quasi(found, guesses, file=opened.relation.table is None)
+        lines = _lines(
+            opened, table, Path(base), found, guesses, key, person, perhaps, varying, everybody
+        )
+        text = "\n".join(lines) + "\n"
+    Policy.loads(text, base)  # an invalid draft is a bug in the tool
+    return Draft(text, guesses, key, person)
+
+
+def _person(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
+) -> tuple[str | None, Profile | None]:
+    """The column that numbers persons of several rows, and one that may where that is not sure.
+
+    The finest, where there are several.
+    """
+    told = [p for p in found if countable(p.sql_type) and guesses[p.column].role == "identifier"]
+    named = [p for p in told if column_names.names_person(p.column)]
+    if any(p.unique for p in named):
+        return None, None  # every row is a different person
+    repeating = [
+        p
+        for p in told
+        if p.column != key and repeats_like_persons(p.column, p.different or 0, p.known)
+    ]
+    likely = [p for p in repeating if p in named]
+    sure = max(
+        (p for p in likely if p.known == p.rows), key=lambda p: p.different or 0, default=None
+    )
+    if sure is not None:
+        return sure.column, None
+    return None, max(likely or repeating, key=lambda p: p.different or 0, default=None)
+
+
+def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> int:
+    """Persons whose rows differ in a quasi-identifier."""
+    quasi = [ident(name) for name, found in guesses.items() if found.role == "quasi"]
+    if person is None or not quasi:
+        return 0
+    source = opened.relation
+    parameters: dict[str, Any] = {"source": source.table or source.sql, "relation": source.sql}
+    parameters |= {"person": ident(person), "columns": quasi}
+    text = render("drafting/varying.sql.j2", parameters).text
+    return int(opened.engine.raw(text, "persons")[0][0])
+
+
+def _lines(
+    opened: Opened,
+    table: str,
+    base: Path,
+    found: tuple[Profile, ...],
+    guesses: dict[str, Guess],
+    key: str | None,
+    person: str | None,
+    perhaps: Profile | None,
+    varying: int,
+    everybody: str | None,
+) -> Iterator[str]:
+    form = file_format(table) if opened.relation.table is None else None
+    stem = Path(table).stem if form else table_parts(table)[-1]
+    yield f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts."
+    yield "# Review every role: only you know what others know, and what people want kept secret."
+    yield "version: 1"
+    if form:
+        path = os.path.relpath(Path(table).resolve(), base.resolve()).replace(os.sep, "/")
+        yield f"source: {{file: {_scalar(path)}}}"
+    elif everybody is not None:
+        yield "# Nothing that others may know was found: an added column puts all in one class."
+        named = ".".join(quote(part) for part in table_parts(table))
+        query = f"select *, 'all' as {everybody} from {named}"
+        yield f"source: {{query: {_scalar(query)}}}"
+    else:
+        yield f"source: {{table: {_scalar(table)}}}"
+    if key is not None:
+        yield f"key: {_scalar(key)}   # unique and never NULL; tells rows apart, never published"
+    if person is not None:
+        yield f"person: {_scalar(person)}   # several rows per person: guarantees count persons"
+    if perhaps is not None:
+        mean = perhaps.known / (perhaps.different or 1)
+        yield (
+            f"# person: {_scalar(perhaps.column)}   # {mean:.1f} rows per value: if it tells whose"
+            " row it is, name it, or guarantees count rows"
+        )
+        if perhaps.known < perhaps.rows:
+            yield f"#   ({perhaps.rows - perhaps.known:,} rows have none, which a run refuses)"
+    if varying:
+        said = f"{varying:,} persons have rows that differ in a quasi column"
+        yield f"merge_person_rows: true     # {said}"
+    quasi = sum(one.role == "quasi" for one in guesses.values())
+    if quasi > MANY:
+        yield f"# {quasi} columns are quasi: the more there are, the wider every class gets."
+        yield "# If the release loses too much, drop what is needed least."
+    yield "columns:                    # identifier, quasi, sensitive, keep, drop"
+    width = max(len(_scalar(p.column)) for p in found)
+    for p in found:
+        role = guesses[p.column]
+        options = ", ".join([f"role: {role.role}", *_options(p, role, quasi)])
+        name = f"{_scalar(p.column)}:".ljust(width + 1)
+        yield f"  {name} {{{options}}}   # {_comment(role.reason)}"
+    if everybody is not None:
+        yield f"  {everybody}: {{role: quasi}}   # added by the query; the same in all rows"
+    units = next((p.different or 0 for p in found if p.column == person), found[0].rows)
+    k = max(2, min(K, units))
+    yield f"privacy: {{k_anonymity: {k}}}    # 5 inside an organization; 11 or more for the public"
+    yield "suppression_limit: 0.05     # at most this share may be left out; more fails the run"
+    yield "# Trees for codes, dates, places and categories: anonymizer hierarchy suggest."
+    judged = found[0].rows * quasi * sum(one.role == "sensitive" for one in guesses.values())
+    if judged > MOST_JUDGED:
+        said = "quicker on a table of this size; split: loss loses less"
+        yield f"algorithm: {{name: mondrian, split: median}}   # {said}"
+    else:
+        yield "algorithm: {name: mondrian}"
+    yield "# For a second release of the same people: refuses what both would tell together. Needs"
+    yield "# a key or a person, and a folder that nobody else reads."
+    yield "# ledger: private/ledger.duckdb"
+    yield "# A file of its own: who gets the release must not get the raw table with it."
+    release = f"{re.sub(r'[^A-Za-z0-9_-]+', '_', stem)}_release.duckdb"
+    yield f"publish: {{name: {_scalar(stem + '_anonymous')}, database: {release}}}"
+
+
+def _options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
+    if role.role == "quasi" and p.endless:
+        yield "kind: categorical"  # no interval holds what is infinite
+    suggestion = of_writing(p) if p.text and quasi <= MOST_WITH_TREES else None
+    if role.role == "quasi" and suggestion is not None:
+        yield f"hierarchy: {suggestion.text}"
+    if role.role == "sensitive":
+        yield f"protect: {{{_rule(p)}}}"
+
+
+def _rule(p: Profile) -> str:
+    """Each class has to hold l values, where none is so frequent that this would need large ones.
+
+    Where nearly all have one value, such as none, what is secret are the others: no class may
+    hold many more of them than the table.
+    """
+    frequent = (p.known or 1) / (p.commonest or 1)
+    if frequent < DOMINATED:
+        return f"t_closeness: {T}"
+    return f"l_diversity: {max(2, min(L, p.different or 2, int(frequent)))}"
+
+
+def _scalar(text: str) -> str:
+    if PLAIN.match(text) and text.lower() not in WORDS_OF_YAML:
+        return text
+    return '"' + "".join(_character(c) for c in text) + '"'
+
+
+def _character(c: str) -> str:
+    if c in '"\\':
+        return "\\" + c
+    return c if c.isprintable() else f"\\U{ord(c):08x}"
+
+
+def _comment(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -1,0 +1,42 @@
+"""A fallback quasi-identifier if none is found, so that every draft runs."""
+
+from __future__ import annotations
+
+from anonymizer.review.draft.guess import Guess
+from anonymizer.review.draft.profiles import Profile
+from anonymizer.source.profile import kind_of
+
+EVERYBODY = "everybody"
+"""The column that is added where none of the table's own can be generalized."""
+
+
+def without_quasi(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], *, file: bool
+) -> str | None:
+    """Give a column role quasi where none has it, or return the name of one to be added.
+
+    First a constant column: generalizing it loses nothing and discloses nothing.
+    A file cannot have a column added; there it is the column with the fewest values.
+    """
+    if any(one.role == "quasi" for one in guesses.values()):
+        return None
+    alike = [p for p in found if p.known == p.rows and p.different == 1]
+    if alike:
+        guesses[alike[0].column] = Guess(
+            "quasi",
+            "one value only; no column seems to be known by others, and one has to be quasi",
+        )
+        return None
+    if not file:
+        taken = {p.column.lower() for p in found}
+        return next(
+            name for n in range(len(taken) + 1) if (name := EVERYBODY + "_" * n) not in taken
+        )
+    usable = [p for p in found if kind_of(p.sql_type) is not None and p.known]
+    if usable:
+        chosen = min(usable, key=lambda p: (guesses[p.column].role == "identifier", p.spread))
+        guesses[chosen.column] = Guess(
+            "quasi",
+            "no column seems to be known by others, and one has to be: the one of fewest values",
+        )
+    return None

@@ -1,0 +1,150 @@
+"""Guessing the role of one column from its name, type and counts. The draft is to be reviewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
+from anonymizer.source import column_names
+from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, fractional
+from anonymizer.source.profile import kind_of
+
+LONG_TEXT = 40.0
+REPEATS = 0.5
+"""Values per row up to which a text is a category, such as a job or a city."""
+MOSTLY_ZERO = 0.1
+"""Share of zeros from which a number of many values counts events, or is an amount few have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A role and why."""
+
+    role: str
+    reason: str
+    sure: bool = True
+    """Whether the name or the content says so; what other columns are may change the others."""
+
+
+def guess(p: Profile) -> Guess:
+    """The likely role of one column. What is not understood is not published."""
+    kind = kind_of(p.sql_type)
+    if kind is None:
+        return Guess("drop", f"type {p.sql_type.split('(')[0]} cannot be anonymized as a value")
+    if p.known == 0 or (p.different or 0) < 2:
+        return Guess("drop", "has one value only, or none")
+    return _by_content(p) or _by_name(p) or _by_counts(p, kind)
+
+
+def spread_of(p: Profile) -> str:
+    """How many values, in words."""
+    return f"{p.different:,} different values in {p.known:,}"
+
+
+def _by_content(p: Profile) -> Guess | None:
+    if (p.like_mail or 0) > 0.5 * p.known / p.rows:
+        return Guess("identifier", "holds mail addresses")
+    if p.text and (p.mean_length or 0) > LONG_TEXT and p.spread > REPEATS:
+        return Guess("identifier", "free text, which may name people")
+    if p.sql_type == "UUID":
+        return Guess("identifier", "is a UUID")
+    return None
+
+
+def _by_name(p: Profile) -> Guess | None:
+    spread = spread_of(p)
+    if _hides(p):
+        return Guess("drop", "its name says that it is a flag, for a condition: sensitive_when")
+    if _numbers_something(p):
+        return Guess("identifier", f"its name says that it numbers something; {spread}")
+    if p.number and column_names.weighs_a_sample(p.column):
+        return Guess("drop", f"weights of a sample, which nearly tell whose row it is; {spread}")
+    # a yes/no column is not an age, whatever its name
+    meant = column_names.FLAGS if p.sql_type == "BOOLEAN" else column_names.QUASI
+    quasi = column_names.says(p.column, meant)
+    sensitive = column_names.sensitive(p.column)
+    if _names_somebody(p) and not quasi and not sensitive:
+        return Guess("identifier", f"its name says who it is; {spread}")
+    if sensitive:
+        return Guess("sensitive", f"its name says that people would not want it known; {spread}")
+    if quasi and not _numbers_rows(p):
+        return Guess("quasi", f"its name says that others may know it; {spread}")
+    if p.number and column_names.says(p.column, column_names.EVENT):
+        return Guess("sensitive", f"its name says what happened, or when after a start; {spread}")
+    return None
+
+
+def _numbers_something(p: Profile) -> bool:
+    """A key, or one of another table: `id` of many values, `patient_no` of however few."""
+    keyed = column_names.says(p.column, column_names.KEY)
+    if column_names.names_person(p.column):
+        return keyed or not _category(p)
+    if not keyed:
+        return False
+    alone = column_names.words(p.column)[-1:] in (["id"], ["key"], ["pk"], ["rowid"], ["nr"])
+    others = column_names.says(p.column, column_names.OTHERS | column_names.QUASI)
+    repeats = alone and not others and (p.different or 0) > FEW
+    few_rows = p.known <= (p.different or 0) * MOST_ROWS
+    return p.spread > NEARLY_UNIQUE or (repeats and few_rows)
+
+
+def _hides(p: Profile) -> bool:
+    """A flag that says of other cells whether to show them, such as `hide_age`."""
+    flagging = column_names.says(p.column, column_names.HIDING) or (
+        column_names.says(p.column, frozenset({"flag", "flagged"}))
+        and column_names.says(p.column, column_names.QUASI)
+        and not column_names.sensitive(p.column)
+    )
+    return flagging and (p.different or 0) <= 2
+
+
+def _category(p: Profile) -> bool:
+    """A category: few values in many rows, such as `insurance`, public or private."""
+    different = p.different or 0
+    rows = 5 if different <= CATEGORY else MOST_ROWS
+    return different <= A_HANDFUL and p.known > different * rows
+
+
+def _names_somebody(p: Profile) -> bool:
+    if not column_names.says(p.column, column_names.IDENTIFIER):
+        return False
+    return not _category(p) or column_names.names_people(p.column)
+
+
+def _numbers_rows(p: Profile) -> bool:
+    """No value twice in a column of many rows that is no date, measure or place: `visit`."""
+    place = column_names.says(p.column, column_names.POSTAL)
+    date = kind_of(p.sql_type) == "date" or (p.like_day or 0) > REPEATS
+    return p.unique and p.rows > FEW and not (date or place or fractional(p.sql_type))
+
+
+def _by_counts(p: Profile, kind: str) -> Guess:
+    different, spread = p.different or 0, spread_of(p)
+    if p.spread > NEARLY_UNIQUE and p.known > A_HANDFUL:
+        if fractional(p.sql_type) and p.measure:
+            return Guess("drop", f"a measure that is nearly unique: {spread}")
+        if kind != "date":
+            return Guess("identifier", f"nearly unique: {spread}")
+    if kind == "date" or (p.like_day or 0) > REPEATS:
+        return Guess("quasi", f"a date, which others may know; {spread}")
+    if kind == "categorical":
+        return _category_of_text(p)
+    if different <= 2:
+        return Guess("quasi", f"a flag, which others may know; {spread}", sure=False)
+    if different > A_HANDFUL and (p.zeros or 0) > MOSTLY_ZERO * p.known:
+        role = "counts events, or an amount that many have none of"
+        return Guess("sensitive", f"{role}; {spread}", sure=False)
+    if p.measure:
+        return Guess("sensitive", f"a measure, which few know exactly; {spread}", sure=False)
+    return Guess("quasi", f"a code or a number, which others may know; {spread}", sure=False)
+
+
+def _category_of_text(p: Profile) -> Guess:
+    different, spread = p.different or 0, spread_of(p)
+    if different <= 2:
+        return Guess("quasi", f"a category of two, which others may know; {spread}", sure=False)
+    if different <= FEW:
+        return Guess("quasi", f"a category, which others may know; {spread}")
+    if p.spread <= REPEATS:
+        return Guess("quasi", f"a category of many values, which others may know; {spread}")
+    return Guess("drop", f"not understood, so not published; {spread}")

@@ -1,0 +1,104 @@
+"""Counts of the columns of a table, from which their roles are guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import Sql, ident, render
+from anonymizer.source.persons import fractional
+from anonymizer.source.profile import kind_of
+
+if TYPE_CHECKING:
+    from anonymizer.review.assess.opening import Opened
+
+FEW = 100
+"""Different values up to which a column is likely a category."""
+A_HANDFUL = 20
+"""Different values up to which a column of many rows is a category, whatever its name says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Counts of one column."""
+
+    column: str
+    sql_type: str
+    rows: int
+    known: int
+    different: int | None
+    mean_length: float | None
+    like_mail: float | None
+    commonest: int | None
+    zeros: int | None = None
+    """Rows in which a number is 0."""
+    parts: int | None = None
+    """Rows in which a number has a part after the point."""
+    endless: int = 0
+    """Rows with an infinite number or date, or NaN."""
+    shortest: int | None = None
+    longest: int | None = None
+    like_day: float | None = None
+    """Share of rows whose text is written as a day: 2020-01-31."""
+    like_code: float | None = None
+    """Share of rows whose text is written as a code: capitals and digits, at least one of these."""
+
+    @property
+    def text(self) -> bool:
+        return self.sql_type == "VARCHAR"
+
+    @property
+    def number(self) -> bool:
+        return kind_of(self.sql_type) == "numeric"
+
+    @property
+    def measure(self) -> bool:
+        """Numbers with a part after the point, of which there are many."""
+        several = (self.different or 0) > A_HANDFUL
+        return fractional(self.sql_type) and several and (self.parts is None or self.parts > 0)
+
+    @property
+    def unique(self) -> bool:
+        """No value twice and never NULL: it could be a key."""
+        return self.known == self.rows == self.different
+
+    @property
+    def spread(self) -> float:
+        """Different values per value."""
+        return (self.different or 0) / self.known if self.known else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    name: Sql
+    countable: bool
+    text: bool
+    number: bool
+    fractional: bool
+    endless: bool
+
+
+def profiles(opened: Opened) -> tuple[Profile, ...]:
+    """Counts of every column, in one statement."""
+    columns = [
+        _Counted(
+            ident(name),
+            countable=kind is not None,
+            text=sql_type == "VARCHAR",
+            number=kind == "numeric",
+            fractional=fractional(sql_type),
+            endless=kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
+        )
+        for name, sql_type in opened.columns
+        for kind in (kind_of(sql_type),)
+    ]
+    source = opened.relation
+    text = render(
+        "drafting/columns.sql.j2",
+        {"source": source.table or source.sql, "relation": source.sql, "columns": columns},
+    ).text
+    rows = opened.engine.raw(text, "columns")
+    return tuple(
+        Profile(name, kind, *row[1:])
+        for (name, kind), row in zip(opened.columns, rows, strict=True)
+    )

@@ -1,0 +1,126 @@
+"""A forecast of a run's time, memory and loss, from counts and samples.
+
+The run is tried on samples of the source, which shows how fast this machine runs this
+policy; how time and memory grow with rows and distinct tuples was measured (docs/scale.md). Loss
+is extrapolated from the samples by a power law in the number of rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+from anonymizer.compile import ident, work
+from anonymizer.engines.session import Session
+from anonymizer.errors import AnonymizerError
+from anonymizer.policy import Policy
+from anonymizer.process.seed import Seed
+from anonymizer.review.diff.trial import Trial, tried
+from anonymizer.source.relation import Relation
+
+SAMPLED = 20_000
+"""Rows of the large sample. A table of no more rows is tried as a whole."""
+DRAWN = work("drawn_rows")
+SMALLER = 4
+"""How many times smaller the small sample is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a run is expected to take and cost."""
+
+    seconds: float
+    memory: int
+    """Bytes at the peak; where the engine may use less, it spills to disk and takes longer."""
+    loss: float | None
+    """NCP per cell."""
+    sampled: int
+    """Rows of the largest sample; all of them where the table was tried as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    rows: int
+    seconds: float
+    tuples: int
+    loss: float | None
+
+
+def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Forecast | None:
+    """The forecast for a source of so many rows in so many different tuples.
+
+    None where the engine is not the embedded one, and where no sample can be released.
+    """
+    if not session.engine.embedded or rows == 0:
+        return None
+    alone = policy.model_copy(update={"ledger": None, "republish": None})
+    session.engine.binds = {"secret": Seed.test(0).secret}
+    large = _try(alone, session, rows, SAMPLED)
+    if large is None:
+        return None
+    loss = large.loss
+    if rows > SAMPLED:
+        small = _try(alone, session, rows, SAMPLED // SMALLER)
+        loss = _continued(small, large, rows)
+    speed = large.seconds / _work(large.rows, large.tuples)
+    return Forecast(
+        seconds=speed * _work(rows, tuples),
+        memory=round(_megabytes(rows, tuples, len(policy.quasi)) * 1e6),
+        loss=loss,
+        sampled=large.rows,
+    )
+
+
+def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | None:
+    sample, drawn_rows = session, rows
+    if rows > wanted:
+        drawn = (
+            f"create or replace table {ident(DRAWN)} as {_sample(policy, session, rows, wanted)}"
+        )
+        session.engine.raw(drawn, "sample")
+        drawn_rows = session.engine.raw(f"select count(*) from {ident(DRAWN)}", "sample")[0][0]
+        sample = replace(session, source=Relation(ident(DRAWN), DRAWN))
+    began = time.perf_counter()
+    try:
+        found: Trial = tried(policy, sample)
+        tuples = session.engine.raw(
+            f"select count(*) from (select distinct {_columns(policy)} from {sample.source.sql})",
+            "sample",
+        )[0][0]
+    except AnonymizerError:
+        return None
+    seconds = time.perf_counter() - began
+    loss = found.figures.get("loss per cell (NCP)")
+    return _Tried(drawn_rows, seconds, int(tuples), loss)
+
+
+def _columns(policy: Policy) -> str:
+    return ", ".join(ident(name).text for name in policy.quasi) or "1"
+
+
+def _sample(policy: Policy, session: Session, rows: int, wanted: int) -> str:
+    """About so many rows of the source, the same ones every time; all rows of a person."""
+    every = f"select * from {session.source.sql}"
+    if policy.person is not None:
+        person = f"cast({ident(policy.person)} as varchar)"
+        return f"{every} where md5_number_lower({person}) % {rows} < {wanted}"
+    return f"{every} using sample reservoir({wanted} rows) repeatable (7)"
+
+
+def _continued(small: _Tried | None, large: _Tried, rows: int) -> float | None:
+    """The loss at so many rows, by the power law through both samples."""
+    if small is None or not small.loss or not large.loss or small.rows >= large.rows:
+        return large.loss
+    exponent = math.log(large.loss / small.loss) / math.log(large.rows / small.rows)
+    return large.loss * math.pow(rows / large.rows, min(exponent, 0.0))
+
+
+def _work(rows: int, tuples: int) -> float:
+    """Seconds on the machine of docs/scale.md for a partition of nine columns, judging included."""
+    return 0.15 + 2e-6 * rows + 3.5e-4 * math.pow(tuples, 0.8)
+
+
+def _megabytes(rows: int, tuples: int, columns: int) -> float:
+    """Peak memory of the process there."""
+    return 140 + 0.25 * rows / 1000 + 13 * math.pow(tuples / 1000, 0.6) * columns / 9

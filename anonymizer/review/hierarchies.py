@@ -1,0 +1,213 @@
+"""The hierarchies of a policy's columns, built over its source to be shown or exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from anonymizer.compile import Table, ident, lit, quote, work
+from anonymizer.errors import Problem, SourceError, TargetError
+from anonymizer.hierarchy import distortion, exchange, files
+from anonymizer.hierarchy.show import Shown, show
+
+if TYPE_CHECKING:
+    from anonymizer.engines.session import Database, Session
+    from anonymizer.policy import Policy
+    from anonymizer.source.profile import Attribute, Sensitive
+
+Described = TypeVar("Described", "Attribute", "Sensitive")
+
+KIND = "hierarchy"
+"""What the record of a database calls the tables that are made here."""
+WIDE = work("wide_hierarchy")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One hierarchy in the scratch of an open session."""
+
+    session: Session
+    column: str
+    index: int
+    sql_type: str
+    builder: str
+    height: int
+    nested: bool = True
+    """Whether its levels are meant to nest."""
+
+    def shown(self, *, published: bool = False) -> Shown:
+        """Its nodes with counts and distortion; `published` by the formulas of the paper's Table 4.
+
+        Raises SourceError for a builder that the table has no formula for.
+        """
+        if published and self.builder not in distortion.PUBLISHED:
+            raise SourceError(
+                Problem(
+                    f"columns.{self.column}.hierarchy.builder",
+                    f"{self.builder} has no formula in Table 4",
+                    allowed=", ".join(distortion.PUBLISHED),
+                )
+            )
+        return show(
+            self.session.engine,
+            self.index,
+            column=self.column,
+            sql_type=self.sql_type,
+            builder=self.builder,
+            published=published,
+        )
+
+    def to_csv(self, path: Path) -> int:
+        """Write it in ARX's layout; returns the number of values."""
+        try:
+            return exchange.export_csv(self.session.engine, self.index, path)
+        except OSError:
+            hint = "the folder must exist and be writable"
+            raise TargetError(Problem("-o", f"{path.name} cannot be written", hint=hint)) from None
+
+    def wide(self) -> Wide:
+        """Its wide table: value, level_1 to level_h, and bounds of ordered kinds."""
+        engine = self.session.engine
+        bounds = self.builder in distortion.INTERVALS
+        step = exchange.export_table(self.index, self.height, WIDE, bounds=bounds)
+        engine.raw(step.statement().text, step.name)
+        columns = engine.describe(ident(WIDE).text, step.name)
+        # as texts, so that values without a SQL literal or Python type survive the round trip
+        texts = f"select columns(*)::varchar from {ident(WIDE)} order by rowid"
+        rows = engine.raw(texts, step.name)
+        return Wide(tuple(columns), tuple(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A hierarchy as a table: names and types of its columns, and a row of texts per value."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+
+@contextmanager
+def built(
+    policy: Policy, database: Database, columns: Sequence[str] = ()
+) -> Iterator[tuple[Built, ...]]:
+    """Build the hierarchies of `columns` (default: all that have one) over the policy's source.
+
+    Raises SourceError for a column without one, and whatever building them raises.
+    """
+    from anonymizer.engines.duckdb.session import open_session
+    from anonymizer.engines.execute import Executor
+    from anonymizer.run.prepare import hierarchy_stages
+    from anonymizer.source.profile import published_type
+    from anonymizer.source.roles import roles
+    from anonymizer.source.snapshot import reading_steps, values_steps
+
+    _refuse_unknown(policy, columns)
+    with open_session(policy, database) as session:
+        everything = roles(policy, session.profile)
+        wanted = replace(
+            everything,
+            quasi=_chosen(policy, everything.quasi, columns),
+            sensitive=_chosen(policy, everything.sensitive, columns),
+        )
+        reading = reading_steps(policy, session.profile, everything, session.source)
+        Executor(session.engine).run(
+            [*reading, *values_steps(wanted), *hierarchy_stages(policy, wanted, session)]
+        )
+        numbered: list[tuple[Attribute | Sensitive, int]]
+        numbered = [(a, a.index) for a in wanted.quasi]
+        numbered += [(s, s.hierarchy_index) for s in wanted.sensitive]
+        made = []
+        for a, index in numbered:
+            spec = policy.columns[a.column].hierarchy
+            assert spec is not None
+            height = session.engine.raw(
+                f"select coalesce(max(level), 0) from {ident(work(f'hierarchy_{index}'))}", a.column
+            )[0][0]
+            nested = getattr(spec, "mode", None) != "independent" and getattr(spec, "nested", True)
+            sql_type = published_type(a.sql_type)
+            made.append(Built(session, a.column, index, sql_type, spec.builder, height, nested))
+        yield tuple(made)
+
+
+def _chosen(
+    policy: Policy, described: tuple[Described, ...], columns: Sequence[str]
+) -> tuple[Described, ...]:
+    return tuple(
+        a
+        for a in described
+        if policy.columns[a.column].hierarchy is not None and (not columns or a.column in columns)
+    )
+
+
+def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
+    having = [name for name, column in policy.columns.items() if column.hierarchy is not None]
+    problems = [
+        Problem(f"columns.{name}", "is not a column of the policy", allowed=", ".join(having))
+        if name not in policy.columns
+        else Problem(
+            f"columns.{name}.hierarchy",
+            "is missing: the column has no hierarchy",
+            ", ".join(having),
+        )
+        for name in columns
+        if name not in having
+    ]
+    if not having and not columns:
+        problems = [Problem("columns", "no column of the policy has a hierarchy")]
+    if problems:
+        raise SourceError(problems)
+
+
+def read_csv(path: Path, *, nested: bool = True) -> Wide:
+    """A hierarchy file, checked as a policy's is. Raises SourceError with all that is wrong."""
+    rows, _ = files.read(path, path.name)
+    problems = exchange.check(rows, path.name, nested=nested)
+    if problems:
+        raise SourceError(problems)
+    names = ["value", *(f"level_{level}" for level in range(1, len(rows[0])))]
+    return Wide(tuple((name, "VARCHAR") for name in names), tuple(tuple(row) for row in rows))
+
+
+def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) -> None:
+    """Write a hierarchy as a table of a database, recorded as ours, in one transaction.
+
+    Raises TargetError where a table of that name exists that is not a recorded hierarchy, or that
+    is one and may not be replaced.
+    """
+    from anonymizer.engines.duckdb.connection import SOURCE
+    from anonymizer.engines.duckdb.sandbox import own_connection
+    from anonymizer.release import objects
+
+    schema, where = name.schema or "main", "--database"
+    table = Table(name.name, schema, SOURCE)
+    with own_connection(database.resolve(), read_only=False) as engine:
+        ours = {(o.schema, o.name) for o in objects.recorded(engine, SOURCE) if o.kind == KIND}
+        if (schema, name.name) in objects.present(engine, SOURCE):
+            _refuse_taken(name.name, (schema, name.name) in ours, replace_it)
+        engine.raw("begin", where)
+        objects.create_record(engine, SOURCE)
+        engine.raw(f"create schema if not exists {ident(Table(schema, None, SOURCE))}", where)
+        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in wide.columns)
+        engine.raw(f"create or replace table {ident(table)} ({listed})", where)
+        for at in range(0, len(wide.rows), 500):
+            values = ", ".join(
+                f"({', '.join(lit(cell).text for cell in row)})" for row in wide.rows[at : at + 500]
+            )
+            engine.raw(f"insert into {ident(table)} values {values}", where)
+        if (schema, name.name) not in ours:
+            release = f"{schema}.{name.name}"
+            made = objects.Recorded(release, schema, name.name, KIND, "")
+            objects.record(engine, SOURCE, [made])
+        engine.raw("commit", where)
+
+
+def _refuse_taken(name: str, ours: bool, replace_it: bool) -> None:
+    if not ours:
+        said = f"{name} exists and is not a hierarchy that this tool stored"
+        raise TargetError(Problem("--table", said, hint="choose another name"))
+    if not replace_it:
+        said = f"{name} exists"
+        raise TargetError(Problem("--table", said, hint="--replace, or choose another name"))

@@ -1,0 +1,176 @@
+"""Every node of a policy's generalization lattice: k, cost, and whether the policy holds.
+
+Yaseen et al. (2018) plot k of every node against its distortion. Here each node has k, its number
+of classes, and NCP, GLM, distortion ratio and discernibility penalty without suppression. Each also
+has whether the policy's guarantees hold within its suppression limit, and the loss of the node
+then. Nothing is published, and no row leaves the database.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.errors import EngineError, PolicyError, Problem
+
+if TYPE_CHECKING:
+    from anonymizer.engines.execute import Listener
+    from anonymizer.engines.session import Database
+    from anonymizer.policy import Policy
+
+MEASURES = ("ncp", "glm", "distortion", "dcp")
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeTable:
+    """All nodes, in the order of their levels."""
+
+    columns: tuple[str, ...]
+    """The quasi-identifiers; a node has a level for each, 0 being the values themselves."""
+    measure: str
+    """What the Pareto front and the optimum are taken by."""
+    names: tuple[str, ...]
+    """Names of the figures of a node: its levels, then what `table` says."""
+    rows: tuple[tuple[Any, ...], ...]
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """Every node as a mapping of names to figures; `levels` by column."""
+        width = len(self.columns)
+        return [
+            {
+                "levels": dict(zip(self.columns, row[:width], strict=True)),
+                **dict(zip(self.names[width:], row[width:], strict=True)),
+            }
+            for row in self.rows
+        ]
+
+    @property
+    def front(self) -> list[dict[str, Any]]:
+        """The nodes that no other node beats in both k and the measure, k ascending."""
+        return sorted((n for n in self.nodes if n["pareto"]), key=lambda n: int(n["k"]))
+
+    @property
+    def optimum(self) -> dict[str, Any] | None:
+        """The node that a run would publish; None where no node holds."""
+        return next((node for node in self.nodes if node["optimum"]), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "measure": self.measure,
+            "optimum": self.optimum,
+            "pareto": self.front,
+            "nodes": self.nodes,
+        }
+
+    def csv(self) -> str:
+        """One line per node."""
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.names)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    def json(self) -> str:
+        return json.dumps(self.as_dict(), indent=1) + "\n"
+
+    def plot(self, path: Path) -> None:
+        """Draw k of every node against its cost. Raises EngineError without matplotlib."""
+        try:
+            import matplotlib
+        except ImportError:
+            hint = "pip install 'sql-anonymizer[report]'"
+            raise EngineError(Problem("--plot", "needs matplotlib", hint=hint)) from None
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+        nodes, front = self.nodes, self.front
+        cost = self.measure
+        axes.scatter([n[cost] for n in nodes], [n["k"] for n in nodes], s=6, alpha=0.4)
+        axes.plot([n[cost] for n in front], [n["k"] for n in front], "o-", ms=3, label="front")
+        axes.set(xlabel=cost, ylabel="k (smallest class)", yscale="log")
+        axes.grid(alpha=0.3)
+        axes.legend()
+        figure.savefig(path, dpi=120)
+        plt.close(figure)
+
+
+def lattice_table(
+    policy: Policy,
+    database: Database = None,
+    *,
+    measure: str | None = None,
+    listener: Listener | None = None,
+) -> LatticeTable:
+    """Judge every node of the lattice of a policy's hierarchies.
+
+    The policy's algorithm may be any: all that counts are the hierarchies of its quasi-identifiers,
+    its guarantees and its suppression limit. `measure` (ncp, glm, distortion, dcp; default: the
+    `optimum` of full_domain, else ncp) decides front and optimum. Raises what `plan` raises.
+    """
+    from anonymizer.algorithms.full_domain.compiler import lattice_stages
+    from anonymizer.algorithms.lattice.recode import ONE
+    from anonymizer.compile import lit, render
+    from anonymizer.engines.duckdb.session import open_session
+    from anonymizer.engines.execute import Executor
+    from anonymizer.process.seed import Seed
+    from anonymizer.run.prepare import prepare
+
+    policy, by = _over_levels(policy, measure)
+    with open_session(policy, database) as session:
+        session.engine.binds = {"secret": Seed.fresh().secret}
+        executor = Executor(session.engine, listener)
+        prepared = prepare(policy, session, executor)
+        context, _, stages = lattice_stages(policy, prepared.profile, prepared.roles, pruned=False)
+        executor.run(stages)
+        quasi = prepared.roles.quasi
+        parameters = {
+            **context,
+            "cells": lit(float(len(quasi) * ONE)),
+            "heights": lit(float(max(sum(a.height for a in quasi), 1) * ONE)),
+            "measure": by,
+        }
+        text = render("lattice/table.sql.j2", parameters).text
+        rows = session.engine.raw(text, "lattice")
+        names = [name for name, _ in session.engine.describe(f"({text})", "lattice")]
+    columns = tuple(a.column for a in quasi)
+    shown = (*(f"level.{column}" for column in columns), *names[len(columns) :])
+    return LatticeTable(columns, by, shown, tuple(rows))
+
+
+def _over_levels(policy: Policy, measure: str | None) -> tuple[Policy, str]:
+    """The policy as one of full_domain, and the measure in the table's words."""
+    from anonymizer.policy import FullDomain
+
+    named = measure or (
+        policy.algorithm.optimum if isinstance(policy.algorithm, FullDomain) else "ncp"
+    )
+    by = "dcp" if named == "c_dm" else named
+    if by not in MEASURES:
+        raise PolicyError(Problem("--measure", "is not a measure", allowed=", ".join(MEASURES)))
+    missing = _without_hierarchy(policy)
+    if missing:
+        raise PolicyError(missing)
+    algorithm = FullDomain.model_validate({"name": "full_domain", "optimum": by})
+    return policy.model_copy(update={"algorithm": algorithm}), by
+
+
+def _without_hierarchy(policy: Policy) -> Sequence[Problem]:
+    if not policy.quasi:
+        return [Problem("columns", "has no quasi column, so there is no lattice")]
+    return [
+        Problem(
+            f"columns.{name}.hierarchy",
+            "is missing: the lattice is made of hierarchies",
+            hint="hierarchy: {builder: …}, or {file: tree.csv}",
+        )
+        for name in policy.quasi
+        if policy.columns[name].hierarchy is None
+    ]

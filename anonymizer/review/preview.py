@@ -1,0 +1,213 @@
+"""A preview of a run and of the reasons against it, without writing anything."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from anonymizer.compile import ident
+from anonymizer.engines.capabilities import refuse
+from anonymizer.engines.choice import chosen_engine
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.ledger import Keeper
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.process.seed import Seed
+from anonymizer.publish.target import publisher
+from anonymizer.release.names import Names
+from anonymizer.review.forecast import Forecast, forecast
+from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.remarks import remarks
+from anonymizer.run.verbs import executing
+from anonymizer.source.roles import Roles, roles
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.steps import Compute, Guard, Loop, Note, Stage, Step
+
+
+@dataclass(slots=True)
+class Preview:
+    """The steps of a run, the state of its source, and what cannot work."""
+
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    current: dict[str, Any] | None = None
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    replaces: list[str] = field(default_factory=list)
+    """What a run would replace or drop."""
+    forecast: Forecast | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps,
+            "current": self.current,
+            "problems": [problem.as_dict() for problem in self.problems],
+            "warnings": self.warnings,
+            "replaces": self.replaces,
+            "forecast": asdict(self.forecast) if self.forecast is not None else None,
+        }
+
+
+def preview(
+    policy: Policy, database: str | None, engine: str | None = None, *, foresee: bool = True
+) -> Preview:
+    """Read the source into memory, compile, and try every check that a run would make first.
+
+    With `foresee`, samples are anonymized in scratch to tell time, memory and loss. Problems are
+    collected; AnonymizerError is raised only where the source cannot be opened.
+    """
+    found = Preview()
+    kind = chosen_engine(policy, database, engine)
+    refuse(policy, kind)
+    there = publisher(kind)
+    with _collecting(found):
+        there.place_of(policy, database)
+    with _collecting(found):
+        _check_ledger(policy, database)
+    hindered = bool(found.problems)
+    with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
+        if not hindered:
+            with _collecting(found):
+                target = there.target(policy, session, Names.of(policy, secrets.token_hex(8)))
+                found.warnings += target.warnings
+                try:
+                    target.check(session.engine)
+                finally:
+                    found.replaces += target.replaces
+        try:
+            prepared = prepare(policy, session, executor)
+            found.warnings += remarks(policy, executor.notes, prepared.roles.kinds)
+        except AnonymizerError as error:
+            found.problems += error.problems
+        else:
+            stages = prepared.compiled.plan("").stages
+            found.steps = [_shown(stage) for stage in (*prepared.read, *stages)]
+            found.problems += _tried(prepared.compiled.stages, executor)
+        _look(policy, session, found)
+        if foresee and found.current is not None and not found.problems:
+            rows, tuples = found.current["rows"], found.current["classes"]
+            found.forecast = forecast(policy, session, rows, tuples)
+            if found.forecast is not None:
+                found.warnings += _too_large(found.forecast, prepared)
+    return found
+
+
+def memory_there() -> int:
+    """Bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _too_large(seen: Forecast, prepared: Prepared) -> Iterator[str]:
+    """A warning where a run would want more memory than there is, with the column and a way out."""
+    there = memory_there()
+    if seen.memory <= 0.8 * there:
+        return
+    most = max(prepared.roles.quasi, key=lambda a: a.distinct)
+    wanted, have = f"{seen.memory / 1e9:.1f} GB", f"{there / 1e9:.1f}"
+    yield (
+        f"memory: a run may want {wanted} of {have}, and spill to disk; {most.column} has most"
+        f" values ({most.distinct:,}): give it a hierarchy or drop it, or set --memory-limit"
+    )
+
+
+@contextmanager
+def _collecting(found: Preview) -> Iterator[None]:
+    """Collects problems, so that the preview continues."""
+    try:
+        yield
+    except AnonymizerError as error:
+        found.problems += error.problems
+
+
+def _check_ledger(policy: Policy, database: str | None) -> None:
+    published = policy.publish.database
+    target = policy.resolve(published).resolve() if published is not None else None
+    keeper = Keeper.of(policy, "", "", target)
+    if keeper is not None:
+        keeper.check(database)
+
+
+def _shown(stage: Stage) -> dict[str, Any]:
+    match stage:
+        case Step():
+            return {"name": stage.name, "purpose": stage.purpose}
+        case Loop():
+            steps = [_shown(step) for step in stage.body]
+            purpose = f"repeated until no more is left ({stage.until.purpose})"
+            return {
+                "name": stage.name,
+                "purpose": purpose,
+                "at_most": stage.at_most,
+                "steps": steps,
+            }
+        case Guard():
+            return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
+        case Note():
+            return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
+        case Compute():
+            return {"name": stage.name, "purpose": stage.query.purpose}
+
+
+def _tried(stages: Sequence[Stage], executor: Executor) -> list[Problem]:
+    """Run the stages before the last guard. After a guard has failed, loops are skipped."""
+    guards = [at for at, stage in enumerate(stages) if isinstance(stage, Guard)]
+    problems: list[Problem] = []
+    for stage in stages[: guards[-1] + 1] if guards else ():
+        if problems and isinstance(stage, Loop):
+            continue
+        try:
+            executor.run([stage])
+        except AnonymizerError as error:
+            if isinstance(stage, Guard) or not problems:
+                problems += error.problems
+            if not isinstance(stage, Guard):
+                break
+    return problems
+
+
+def _look(policy: Policy, session: Session, found: Preview) -> None:
+    """The classes of the source as it is, where it could be read."""
+    try:
+        columns = roles(policy, session.profile)
+        found.current = current_state(policy, session, columns)
+    except AnonymizerError:
+        return
+
+
+def current_state(policy: Policy, session: Session, columns: Roles) -> dict[str, Any]:
+    """Classes of equal quasi-identifiers in the source, every quasi-identifier open.
+
+    `k` is the smallest class (in persons where the policy has one), `l` the fewest different
+    values of a sensitive column in a class; NULL quasi-identifiers are equal to each other.
+    """
+    unit = "count(distinct person)" if policy.person is not None else "count(*)"
+    grouped = ", ".join(str(a.q) for a in columns.quasi)
+    diversity = "".join(
+        f", count(distinct {column.s}) as l{i}" for i, column in enumerate(columns.sensitive)
+    )
+    k = least_class(policy)
+    least = "".join(f", min(l{i})" for i in range(len(columns.sensitive)))
+    row = session.engine.raw(
+        f"select cast(sum(size) as bigint), count(*), min(n), avg(n), max(n),"
+        f" cast(coalesce(sum(size) filter (where n = 1), 0) as bigint),"
+        f" cast(coalesce(sum(size) filter (where n < {int(k)}), 0) as bigint){least} from"
+        f" (select count(*) as size, {unit} as n{diversity} from {ident(SNAPSHOT)}"
+        + (f" group by {grouped})" if grouped else ")"),
+        "current state",
+    )[0]
+    rows, classes, smallest, mean, largest, unique, below = row[:7]
+    return {
+        "rows": rows,
+        "classes": classes,
+        "k": smallest,
+        "class_mean": mean,
+        "class_max": largest,
+        "unique_rows": unique,
+        "rows_below_k": below,
+        "l": {s.column: value for s, value in zip(columns.sensitive, row[7:], strict=True)},
+    }

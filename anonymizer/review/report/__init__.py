@@ -1,0 +1,63 @@
+"""The report of a release: HTML with charts, Markdown, or plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anonymizer.policy import Policy
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    policy: Policy,
+    target: str | Path,
+    *,
+    database: str | Path | None = None,
+    source: str | Path | None = None,
+    attacks: bool = False,
+    earlier: str | Path | None = None,
+) -> None:
+    """Write the report of a release as `target`; its suffix tells the form: .html, .md, .json.
+
+    `database`: the release (default: publish.database of the policy); `source`: the database it
+    was made from, for what was before. `attacks`: try them for the report; `earlier`: beside an
+    earlier release as well. Raises NothingToCheckError where there is no release.
+    """
+    from anonymizer.process.files import write_text
+    from anonymizer.review.report.content import collect
+
+    found = collect(policy, database, source, attacks=attacks, earlier=earlier)
+    write_text(str(target), rendered(found, form_of(target)))
+
+
+def form_of(target: str | Path) -> str:
+    """`html`, `md` or `json`, by the suffix of a file."""
+    from pathlib import Path
+
+    suffix = Path(target).suffix.lower().lstrip(".")
+    return {"htm": "html", "markdown": "md"}.get(suffix, suffix)
+
+
+def rendered(report: object, form: str) -> str:
+    """A collected report as text. Raises TargetError for a form that there is not."""
+    import json
+
+    from anonymizer.errors import Problem, TargetError
+    from anonymizer.process.text import plain
+    from anonymizer.review.report.content import Report
+    from anonymizer.review.report.markdown import markdown
+    from anonymizer.review.report.page import html
+
+    assert isinstance(report, Report)
+    match form:
+        case "html":
+            return html(report)
+        case "md":
+            return markdown(report)
+        case "json":
+            return json.dumps(plain(report.as_dict()), indent=2, allow_nan=False) + "\n"
+    raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))

@@ -1,0 +1,151 @@
+"""The classes of source and release to the same observer, so that both are comparable.
+
+The observer knows the quasi-identifiers of all rows of a person, and looks for matching persons. In
+a release all rows of a person are in one class. In a source they may differ: then persons whose
+rows have the same set of quasi-identifiers are in one class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from anonymizer.compile import ident, render, work
+from anonymizer.contract.columns import quasi
+from anonymizer.measure.steps import about, about_share
+from anonymizer.policy import Policy
+from anonymizer.review.assess import Assessment, assess_opened
+from anonymizer.review.assess.combinations import Combinations, Subset
+from anonymizer.review.assess.figures import Sizes
+from anonymizer.review.assess.opening import Opened
+from anonymizer.review.assess.risk import Risk
+from anonymizer.review.assess.staging import plain_value
+from anonymizer.review.with_source import Beside, Published
+from anonymizer.source.relation import Relation
+
+KNOWN, ALONE = work("report_persons"), work("report_persons_without")
+EXACT = frozenset({"rows", "persons", "k", "person_k", "threshold", "prosecutor_max"})
+"""Figures of the source that are shown as they are: its size, and its smallest class."""
+
+
+def before(policy: Policy, beside: Beside) -> Assessment:
+    """Classes of the source, counts in round figures."""
+    session = beside.session
+    opened = Opened(session.embedded, session.source, session.profile.columns)
+    if policy.person is not None and _rows_differ(opened, policy.quasi, policy.person):
+        return _about(_by_persons(opened, policy.quasi, policy.person))
+    found = assess_opened(
+        opened,
+        "source",
+        quasi=policy.quasi,
+        sensitive=policy.sensitive,
+        person=policy.person,
+        combined=2,
+    )
+    return _about(found)
+
+
+def after(release: Published) -> Assessment:
+    """Classes of the release; without class numbers (msb) those of equal published cells."""
+    layout = release.layout
+    described = tuple(release.engine.describe(ident(release.view).text, "release"))
+    opened = Opened(release.engine, Relation(ident(release.view), release.view), described)
+    names = [layout.class_id] if layout.class_id else [c.name for c in quasi(layout) if c.name]
+    inside = [r.column for r in release.manifest.requirements if r.scope == "class"]
+    judged = dict.fromkeys(
+        c.name
+        for c in layout.columns
+        if c.role == "sensitive"
+        and c.column in inside
+        and c.name
+        and c.bucket is None
+        and c.column not in layout.tables
+    )
+    return assess_opened(
+        opened,
+        "release",
+        quasi=[name for name in names if name],
+        sensitive=[name for name in judged if name],
+        person=layout.person_id,
+        combined=0,
+    )
+
+
+def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
+    """Whether somebody's rows have different quasi-identifiers. Makes the classes of persons."""
+    _stage(opened, columns, person, without=None)
+    found = opened.engine.raw(f"select coalesce(max(tuples), 0) > 1 from {ident(KNOWN)}", "report")
+    return bool(found[0][0])
+
+
+def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str | None) -> None:
+    left = [name for name in columns if name != without]
+    parameters = {
+        "source": opened.relation.table or opened.relation.sql,
+        "relation": opened.relation.sql,
+        "person": ident(person),
+        "keys": [
+            (plain_value(name, opened.type_of(name)), ident(f"q{i}")) for i, name in enumerate(left)
+        ],
+        "classes": KNOWN if without is None else ALONE,
+    }
+    opened.engine.raw(render("report/person_classes.sql.j2", parameters).text, "report")
+
+
+def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessment:
+    """The classes that `_rows_differ` made, and who is alone without a column."""
+    described = tuple(opened.engine.describe(ident(KNOWN).text, "report"))
+    staged = Opened(opened.engine, Relation(ident(KNOWN), KNOWN), described)
+    found = assess_opened(staged, "source", quasi=["class"], person="person", combined=0)
+    without: dict[str, Subset] = {}
+    for name in columns if len(columns) > 1 else ():
+        _stage(opened, columns, person, without=name)
+        text = render("report/person_alone.sql.j2", {"classes": ALONE}).text
+        classes, k, alone, units = opened.engine.raw(text, "report")[0]
+        left = tuple(n for n in columns if n != name)
+        without[name] = Subset(left, classes, k, alone, classes / units)
+    alone = found.sizes.unique_persons or 0
+    together = Combinations(0, (), alone, {}, without) if without else None
+    return replace(found, quasi=tuple(columns), combinations=together)
+
+
+def _about(found: Assessment) -> Assessment:
+    """Rounded counts and shares of the source's classes, because they depend on hidden values."""
+    sizes = {
+        name: value if name in EXACT or value is None else about(value)
+        for name, value in asdict(found.sizes).items()
+    }
+    risk = {
+        name: value if name in EXACT or value is None else about_share(value)
+        for name, value in asdict(found.risk).items()
+    }
+    counted = ("classes", "units")
+    bins = [
+        {name: about(n) if name in counted else n for name, n in size.items()}
+        for size in found.size_bins
+    ]
+    return replace(
+        found,
+        sizes=Sizes(**sizes),
+        risk=Risk(**risk),
+        size_bins=bins,
+        combinations=_about_columns(found.combinations),
+    )
+
+
+def _about_columns(found: Combinations | None) -> Combinations | None:
+    """What each column has to do with who is alone, in round figures; no combination by itself."""
+    if found is None:
+        return None
+    return replace(
+        found,
+        subsets=(),
+        singled_out=about(found.singled_out),
+        column_involved={name: about(n) for name, n in found.column_involved.items()},
+        without={
+            name: replace(
+                subset, classes=about(subset.classes), singled_out=about(subset.singled_out)
+            )
+            for name, subset in found.without.items()
+        },
+    )

@@ -1,0 +1,58 @@
+"""The distance of a column's distributions before and after, over single values, not bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Table, render, work
+from anonymizer.measure.staging import Staged
+from anonymizer.review.with_source import Published
+
+EXACT = 1e-9
+"""Sums of shares are exact up to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """Between source and release, both between 0 and 1."""
+
+    moved: float
+    """Half the sum of the differences of the shares of single values: the share that has moved."""
+    below: float | None
+    """Of an ordered column: the largest difference between the shares below any value."""
+    values: int
+    """Different values of the source, NULL among them."""
+
+
+def distance(
+    release: Published,
+    counted: Table,
+    after: Table | None,
+    attribute: Staged | None,
+    *,
+    ordered: bool,
+    total: float,
+) -> Distance:
+    """`counted`: values of the source; `after`: those of the release, or `attribute`: its cells.
+
+    `total`: rows of the release.
+    """
+    parameters: dict[str, Any] = {
+        "counted": counted,
+        "after": after,
+        "total": total,
+        "i": attribute.index if attribute is not None else 0,
+        "rows": work("query_rows"),
+        "members": attribute.members if attribute is not None else None,
+        "domain": attribute.domain if attribute is not None else None,
+        "spans": attribute.spans if attribute is not None else None,
+    }
+    name = "distance_ordered" if ordered else "distance"
+    moved, below, values = release.run_sql(render(f"report/{name}.sql.j2", parameters).text)[0]
+    return Distance(_exact(moved), None if below is None else _exact(below), int(values))
+
+
+def _exact(found: float) -> float:
+    """Between 0 and 1; what only the order of summing makes is nothing."""
+    return 0.0 if abs(found) < EXACT else min(max(float(found), 0.0), 1.0)

@@ -1,0 +1,276 @@
+"""The distribution of every published column, before and after, in shares.
+
+Bins with fewer units than `floor` (in the source, if it is available) are not shown, nor labels of
+values that fewer units have. Shares are rounded, so that before and after do not disclose the
+values of single suppressed rows. Distances are computed from the values, not from the bars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Sql, Table, ident, lit, render, work
+from anonymizer.contract.layout import PublishedColumn
+from anonymizer.measure.staging import Staged as StagedAttribute
+from anonymizer.review.report.bins import intervals, merged, round_bounds
+from anonymizer.review.report.distances import Distance, distance
+from anonymizer.review.with_source import Beside, Published
+
+MOST = 11
+"""Values of a category shown one by one."""
+BEFORE, AFTER, BINS = work("report_before"), work("report_after"), work("report_bins")
+LITTLE = 0.49
+"""Of a step of rounding: tells what is nearly nothing from nothing, and from any step."""
+OTHER = "other values"
+NULL = "NULL"
+RANGES, SETS = "ranges", "sets of values"
+OR_NULL, BUCKETS = "a value or NULL", "in a bucket"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bin; shares between 0 and 1, None where there is no figure."""
+
+    label: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One column in bins."""
+
+    column: str
+    role: str
+    bars: tuple[Bar, ...]
+    distance: float | None
+    """Half the sum of the differences over all values: the share of rows that would have to move;
+    rounded like a share, and 0 only where nothing has moved."""
+    cells: bool = False
+    """Whether the labels are published cells, for lack of a source to compare with."""
+    below: float | None = None
+    """Of an ordered column: the largest difference of the shares below any value, rounded."""
+    folded: bool = False
+    """Whether values share a bar, so that the bars show less than the distances tell."""
+
+
+def compared(
+    beside: Beside, column: PublishedColumn, attribute: StagedAttribute | None, floor: int
+) -> Distribution:
+    """Source and release in the same bins. `attribute`: staged cells of a quasi-identifier."""
+    run, originals = beside.run_sql, beside.originals
+    physical = Sql(originals.values[column.column])
+    person = Sql(originals.person) if originals.person else None
+    _count(beside, originals.table, physical, column, person, BEFORE)
+    ordered = _make_bins(beside, BEFORE, column, floor)
+    before = _binned(beside, BEFORE, ordered)
+    if attribute is not None:
+        parameters: dict[str, Any] = {
+            "i": attribute.index,
+            "ordered": ordered,
+            "rows": work("query_rows"),
+            "members": attribute.members,
+            "domain": attribute.domain,
+            "spans": attribute.spans,
+            "bins": BINS,
+        }
+        found = run(render("report/expected.sql.j2", parameters).text)
+        after = {int(bin_): float(n) for bin_, n in found}
+        total = float(run(f"select count(*) from {ident(beside.view)}")[0][0])
+        far = distance(beside, BEFORE, None, attribute, ordered=ordered, total=total)
+    else:
+        table, value = _published(beside, column)
+        _count(beside, table, value, column, None, AFTER)
+        after = {bin_: n for bin_, (_, n, _) in _binned(beside, AFTER, ordered).items()}
+        total = float(sum(after.values()))
+        far = distance(beside, BEFORE, AFTER, None, ordered=ordered, total=total)
+    return _distribution(column, before, after, total, floor, attribute is not None, far)
+
+
+def alone(release: Published, column: PublishedColumn, floor: int) -> Distribution:
+    """The release without its source: values as they are, or published cells."""
+    table, value = _published(release, column)
+    if column.role in ("quasi", "semi"):
+        value = _cell(column)
+    layout = release.layout
+    person = ident(layout.person_id) if layout.person_id and table == release.view else None
+    generalized = column.role in ("quasi", "semi")
+    kind = "categorical" if generalized else column.kind
+    _count(release, table, value, column, person, AFTER, kind)
+    ordered = kind != "categorical" and _make_bins(release, AFTER, column, floor)
+    if not ordered:
+        _make_groups(release, AFTER, floor)
+    found = _binned(release, AFTER, ordered)
+    total = sum(n for _, n, _ in found.values())
+    bars = [Bar(label, None, _share(n, total)) for label, n in _listed(found, floor)]
+    return Distribution(column.column, column.role, tuple(bars), None, generalized)
+
+
+def _published(release: Published, column: PublishedColumn) -> tuple[Table, Sql]:
+    """Where the values of a column that is not generalized are published."""
+    table = release.layout.tables.get(column.column)
+    name = ident(column.name or column.column)
+    if table is None:
+        return release.view, name
+    return Table(table, release.view.schema, release.view.catalog), name
+
+
+def _cell(column: PublishedColumn) -> Sql:
+    """What a published cell shows: an exact value, or that it is a range or a set.
+
+    Bounds and members are values that few may have; an exact cell is one that a whole class has.
+    """
+    if column.lo is not None and column.hi is not None:
+        lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
+        text = f"case when {lo} = {hi} then {lo} when {lo} is not null then {lit(RANGES)} end"
+    elif column.list_cells:
+        name = ident(column.name or column.column)
+        text = (
+            f"case when len({name}) = 1 then cast({name}[1] as varchar)"
+            f" when {name} is not null then {lit(SETS)} end"
+        )
+    else:
+        name = ident(column.name or column.column)
+        opening = f"left(cast({name} as varchar), 1)"
+        text = (
+            f"case when {opening} = '[' then {lit(RANGES)} when {opening} = '{{' then {lit(SETS)}"
+            f" when ends_with(cast({name} as varchar), ' or NULL') then {lit(OR_NULL)}"
+            f" else cast({name} as varchar) end"
+        )
+    if column.bucket is not None:
+        text = f"case when {ident(column.bucket)} is null then {text} else {lit(BUCKETS)} end"
+    return Sql(text)
+
+
+def _count(
+    release: Published,
+    data: Table,
+    value: Sql,
+    column: PublishedColumn,
+    person: Sql | None,
+    counted: Table,
+    kind: str | None = None,
+) -> None:
+    parameters = {
+        "data": data,
+        "value": value,
+        "kind": kind or _kind(column),
+        "person": person,
+        "counted": counted,
+    }
+    release.run_sql(render("report/values.sql.j2", parameters).text)
+
+
+def _kind(column: PublishedColumn) -> str:
+    """A column that is kept is described as categorical whatever its type."""
+    if column.role == "keep" and not column.sql_type.startswith(("VARCHAR", "BOOLEAN", "UUID")):
+        from anonymizer.source.profile import kind_of
+
+        return kind_of(column.sql_type) or "categorical"
+    return column.kind
+
+
+def _make_bins(release: Published, counted: Table, column: PublishedColumn, floor: int) -> bool:
+    """Make BINS; whether they are intervals."""
+    if _kind(column) == "categorical":
+        _make_groups(release, counted, floor)
+        return False
+    text = render("report/range.sql.j2", {"counted": counted}).text
+    low, high, whole, _ = release.run_sql(text)[0]
+    if low is None:
+        _make_groups(release, counted, floor)
+        return False
+    days = _kind(column) == "date"
+    bounds = round_bounds(float(low), float(high), bool(whole))
+    _make_intervals(release, bounds, counted, bool(whole), days)
+    found = _binned(release, counted, True)
+    units = [found.get(number, ("", 0, 0))[2] for number in range(1, len(bounds) + 2)]
+    _make_intervals(release, merged(bounds, units, floor), counted, bool(whole), days)
+    return True
+
+
+def _make_groups(release: Published, counted: Table, floor: int) -> None:
+    parameters = {"counted": counted, "bins": BINS, "floor": floor, "most": MOST}
+    release.run_sql(render("report/groups.sql.j2", parameters).text)
+
+
+def _make_intervals(
+    release: Published, bounds: list[float], counted: Table, whole: bool, days: bool
+) -> None:
+    parameters = {
+        "counted": counted,
+        "bins": BINS,
+        "intervals": intervals(bounds, whole, days),
+    }
+    release.run_sql(render("report/intervals.sql.j2", parameters).text)
+
+
+def _binned(
+    release: Published, counted: Table, ordered: bool
+) -> dict[int, tuple[str | None, int, int]]:
+    """Bin to label, rows and units; 0 is the rest, -1 NULL."""
+    parameters = {"counted": counted, "bins": BINS, "ordered": ordered}
+    rows = release.run_sql(render("report/binned.sql.j2", parameters).text)
+    return {int(b): (label, int(n), int(units)) for b, label, n, units in rows}
+
+
+def _listed(found: dict[int, tuple[str | None, int, int]], floor: int) -> list[tuple[str, float]]:
+    bars = [(str(label), float(n)) for b, (label, n, _) in sorted(found.items()) if b > 0]
+    rest, null = (found.get(b, (None, 0, 0)) for b in (0, -1))
+    other, units = float(rest[1]), rest[2]
+    if null[2] >= floor:
+        bars.append((NULL, float(null[1])))
+    else:
+        other, units = other + null[1], units + null[2]
+    if units >= floor:
+        bars.append((OTHER, other))
+    return bars
+
+
+def _distribution(
+    column: PublishedColumn,
+    before: dict[int, tuple[str | None, int, int]],
+    after: dict[int, float],
+    total: float,
+    floor: int,
+    spread: bool,
+    far: Distance,
+) -> Distribution:
+    """`spread`: cells stand for several values, rare ones among them."""
+    source = sum(n for _, n, _ in before.values())
+    known = sum(n for b, n in after.items() if b > 0)
+    labels = {str(label): b for b, (label, _, _) in before.items() if b > 0}
+    bars = []
+    # the remainder after the bins: NULL and the rest are indistinguishable in a spread cell
+    listed = _listed(before, floor)
+    tail = [(label, n) for label, n in listed if label not in labels]
+    for label, n in listed:
+        if label in labels:
+            mass = after.get(labels[label], 0.0)
+            bars.append(Bar(label, _share(n, source), _share(mass, total)))
+    left = max(total - known, 0.0)
+    rest = sum(n for _, n in tail)
+    if tail or (spread and left / total > 0.0005):
+        label = " and ".join(name for name, _ in tail) or OTHER
+        bars.append(Bar(label, _share(rest, source), _share(left, total)))
+    return Distribution(
+        column.column,
+        column.role,
+        tuple(bars),
+        _share(far.moved * source, source),
+        below=None if far.below is None else _share(far.below * source, source),
+        folded=far.values > len(bars),
+    )
+
+
+def _share(part: float, whole: float) -> float:
+    """Rounded to a tenth of a percent, to a percent where there are few rows.
+
+    What is there and less than that is LITTLE of the step.
+    """
+    if not whole or part <= 0:
+        return 0.0
+    step = 0.001 if whole >= 10_000 else 0.01
+    steps = round(part / whole / step)
+    return round(steps * step, 3) if steps else round(step * LITTLE, 5)

@@ -1,0 +1,101 @@
+"""A report as Markdown: the same parts without charts, for wikis and pull requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from anonymizer.process.text import figure, printable
+from anonymizer.review.report.content import Report
+from anonymizer.review.report.page import percent, risk_rows, share, size_rows, utility_rows
+from anonymizer.review.report.words import attack_sentences, moved_sentence
+
+
+def markdown(report: Report) -> str:
+    """The whole report."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    manifest = report.manifest
+    yield f"# Privacy report: {_cell(str(manifest['view']))}"
+    yield ""
+    verdict = report.verdict
+    yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{_cell(verdict.says)}**"
+    if verdict.reasons:
+        yield ""
+    yield from (f"- {_cell(reason)}" for reason in verdict.reasons)
+    if report.attacked is not None:
+        yield ""
+        yield from (f"- {_cell(said)}" for said in attack_sentences(report.attacked))
+    for warning in report.warnings:
+        yield f"\n**Note: {_cell(warning)}.**"
+    yield "\n## The policy in words\n"
+    for sentence in report.guarantees:
+        yield f"- {_cell(sentence)}"
+    yield ""
+    columns = [(f"`{_cell(c['column'])}`", c["role"], _cell(c["says"])) for c in report.columns]
+    yield from _table(("column", "role", "meaning"), columns)
+    yield "\n## Guarantees required and achieved\n"
+    checks = [
+        (c.name, _cell(c.column or "-"), figure(c.required), figure(c.achieved),
+         "holds" if c.passed else "**does not hold**")
+        for c in report.verification.checks
+        if c.required != 0
+    ]  # fmt: skip
+    yield from _table(("guarantee", "column", "required", "achieved", "verdict"), checks)
+    yield "\n## Risk of re-identification\n"
+    if not report.has_source:
+        yield "The source was not at hand: nothing can be said of the time before.\n"
+    yield from _table(
+        ("figure", "before", "after"), [(s, b or "-", a) for s, b, a in risk_rows(report)]
+    )
+    yield f"\n## Class sizes: percent of {report.unit}\n"
+    sizes = [(label, percent(b), percent(a)) for label, b, a in size_rows(report)]
+    yield from _table(("in a class of", "before", "after"), sizes)
+    yield "\n## Every column: percent of rows\n"
+    yield f"Nothing is shown that fewer than {report.floor} {report.unit} have; shares are rounded."
+    for found in report.distributions:
+        yield f"\n### `{_cell(found.column)}`\n"
+        if found.distance is not None:
+            yield f"{moved_sentence(found)}.\n"
+        bars = [(_cell(b.label), share(b.before), share(b.after)) for b in found.bars]
+        yield from _table(("value", "before", "after"), bars)
+    yield "\n## What it cost: utility\n"
+    yield from _table(("measure", "value"), list(utility_rows(report)))
+    yield from _query_lines(report)
+    yield "\n## What it does not promise\n"
+    yield report.certificate + "\n"
+    for attack in report.attacks:
+        yield f"- {attack}"
+    yield "\n## The SQL to check it\n"
+    for check in report.verification.checks:
+        name = check.name + (f": {_cell(check.column)}" if check.column else "")
+        yield f"\n{name}\n\n```sql\n{check.sql};\n```"
+
+
+def _query_lines(report: Report) -> Iterator[str]:
+    if report.counts is not None:
+        yield (
+            f"\n{report.counts.queries} random count queries over {report.counts.least} rows or"
+            f" more: median error {report.counts.median}, mean {report.counts.mean}."
+        )
+    if report.workload:
+        yield "\nQueries of the policy:\n"
+        rows = [
+            (f"`{_cell(a.sql)}`", a.problem or a.median_error or "-", a.total_error or "-")
+            for a in report.workload
+        ]
+        yield from _table(("query", "median error", "error in total"), rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def _cell(text: str) -> str:
+    """Text that no table or HTML reader misunderstands."""
+    plain = printable(" ".join(text.split()), keep="")
+    return plain.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")

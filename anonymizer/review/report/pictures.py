@@ -1,0 +1,162 @@
+"""Charts of a report, drawn by matplotlib as SVG: they stay sharp on a phone and in print."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.review.report.distributions import LITTLE, Distribution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BEFORE = "#b4532a"
+AFTER = "#1f5f8b"
+"""Contrast above 4.5 to white, told apart by the colour-blind, and by lightness in print."""
+STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Arial"],
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "anonymizer",
+}
+LONGEST_LABEL = 24
+WIDTH, LEFT, TOP, BOTTOM = 4.0, 1.7, 0.35, 0.5
+"""Inches: as wide as a phone shows, so that letters keep their size there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image as a data URI, with what it shows in words."""
+
+    uri: str
+    alt: str
+    width: int
+    height: int
+
+
+def bars(
+    labels: Sequence[str],
+    before: Sequence[float | None],
+    after: Sequence[float | None],
+    *,
+    alt: str,
+    axis: str,
+    percent: bool = True,
+    names: tuple[str, str] = ("before", "after"),
+) -> Picture:
+    """Horizontal bars, one pair per label; a side without figures is left out."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    series = [(n, v, c) for n, v, c in zip(names, (before, after), (BEFORE, AFTER), strict=True)]
+    shown = [(n, v, c) for n, v, c in series if any(x is not None for x in v)]
+    with matplotlib.rc_context(STYLE):
+        # placed by hand: a layout engine draws everything twice
+        bars_high = len(labels) * (0.38 if len(shown) > 1 else 0.29)
+        height = TOP + bars_high + BOTTOM
+        figure = Figure(figsize=(WIDTH, height))
+        place = (LEFT / WIDTH, BOTTOM / height, (WIDTH - LEFT - 0.1) / WIDTH, bars_high / height)
+        axes = figure.add_axes(place)
+        thick = 0.8 / max(len(shown), 1)
+        for at, (name, values, colour) in enumerate(shown):
+            places = [i - 0.4 + thick * (at + 0.5) for i in range(len(labels))]
+            numbers = [(100 if percent else 1) * (v or 0) for v in values]
+            drawn = axes.barh(places, numbers, height=thick, color=colour, label=name)
+            texts = ["" if v is None else _figure(v, percent) for v in values]
+            axes.bar_label(drawn, texts, padding=2, fontsize=7.5, color="#333333")
+        axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
+        axes.invert_yaxis()
+        axes.set_xlabel(axis, x=0.5 - LEFT / 2 / (WIDTH - LEFT))
+        axes.margins(x=0.16, y=0.01)
+        axes.tick_params(length=0)
+        if len(shown) > 1:
+            axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
+        return _picture(figure, alt)
+
+
+def distribution(found: Distribution) -> Picture:
+    """One column, before and after."""
+    labels = [bar.label for bar in found.bars]
+    said = ", ".join(
+        f"{bar.label}: "
+        + " then ".join(_figure(v, True) for v in (bar.before, bar.after) if v is not None)
+        for bar in found.bars
+    )
+    return bars(
+        labels,
+        [bar.before for bar in found.bars],
+        [bar.after for bar in found.bars],
+        alt=f"Distribution of {found.column}. {said}.",
+        axis="percent of rows",
+    )
+
+
+def points(
+    title: str,
+    x: str,
+    y: str,
+    groups: Sequence[tuple[str, Sequence[tuple[float, float, str]]]],
+    front: Sequence[tuple[float, float]],
+) -> Figure:
+    """A scatter of labelled points by group, with the Pareto front as a line."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        if front:
+            axes.plot(*zip(*sorted(front), strict=True), color="#999999", linewidth=1, zorder=1)
+        for (name, listed), marker in zip(groups, "os^vDP*X<>" * 3, strict=False):
+            axes.scatter([p[0] for p in listed], [p[1] for p in listed], marker=marker, label=name)
+            for px, py, label in listed:
+                axes.annotate(label, (px, py), (4, 4), textcoords="offset points", fontsize=7)
+        axes.set(title=title, xlabel=x, ylabel=y)
+        axes.grid(alpha=0.25)
+        axes.margins(0.12)
+        axes.legend(frameon=False)
+        return figure
+
+
+def save(figure: Figure, target: str) -> None:
+    """Write a figure; the suffix tells the form (.svg, .png, .pdf)."""
+    figure.savefig(target, dpi=150, metadata={"Date": None} if target.endswith(".svg") else None)
+
+
+def _picture(figure: Figure, alt: str) -> Picture:
+    text = StringIO()
+    nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(text, format="svg", metadata=nothing)
+    width, height = figure.get_size_inches()
+    encoded = base64.b64encode(text.getvalue().encode()).decode()
+    return Picture(
+        f"data:image/svg+xml;base64,{encoded}", alt, round(96 * width), round(96 * height)
+    )
+
+
+def _figure(value: float, percent: bool) -> str:
+    if percent:
+        return share_text(value)
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+
+
+def share_text(value: float) -> str:
+    """A share in percent; what is less than a step of its rounding says so."""
+    if 0 < value < 0.001:
+        return "<0.1 %"
+    return (
+        "<1 %" if value == round(0.01 * LITTLE, 5) else f"{100 * value:.1f} %".replace(".0 %", " %")
+    )
+
+
+def _short(label: str) -> str:
+    """A label that fits, and that matplotlib does not read as mathematics."""
+    cut = label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
+    return cut.replace("$", r"\$")

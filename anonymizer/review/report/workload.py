@@ -1,0 +1,208 @@
+"""The user's own aggregate queries on source and release, and their errors.
+
+A query is a SELECT over the source's table under its own name (`source` where the source is a file
+or a query). Its last column is the figure, the columns before it are its groups. On the release it
+runs over rows whose generalized cells are spread evenly over the values that they cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.compile import Sql, Table, ident, quote, render, work
+from anonymizer.contract.columns import type_sql
+from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.measure.staging import QueryTables, Staged, stage
+from anonymizer.measure.steps import step
+from anonymizer.policy import Policy
+from anonymizer.review.report.units import UNCOUNTED, with_units
+from anonymizer.review.with_source import Beside
+from anonymizer.source.profile import published_type
+
+BEFORE, AFTER = work("workload_before"), work("workload_after")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One query. Errors are relative, and given in steps (`anonymizer.measure.steps`).
+
+    Groups with few units are omitted from all figures.
+    """
+
+    number: int
+    sql: str
+    groups: int | None = None
+    missing: int | None = None
+    """Groups of the source that the release does not have."""
+    invented: int | None = None
+    mean_error: str | None = None
+    median_error: str | None = None
+    total_error: str | None = None
+    """Sum of the differences over the sum of the figures: large groups count more."""
+    problem: str | None = None
+    """Why it could not be answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    type: Sql
+    kind: str
+    attribute: Staged | None
+    carried: Sql | None
+
+
+def queries_of(policy: Policy) -> tuple[str, ...]:
+    """The queries of a policy, or of its file. Raises PolicyError for what is no SELECT."""
+    import duckdb
+
+    workload = policy.workload
+    if workload is None:
+        return ()
+    texts = list(workload.queries)
+    path = "workload.sql"
+    if workload.file is not None:
+        file = policy.resolve(workload.file)
+        try:
+            texts = [file.read_text(encoding="utf-8")]
+        except (OSError, UnicodeDecodeError):
+            raise PolicyError(Problem(path, f"{file.name} cannot be read as text")) from None
+    found: list[str] = []
+    for number, text in enumerate(texts, start=1):
+        try:
+            statements = duckdb.extract_statements(text)
+        except duckdb.Error:
+            raise PolicyError(
+                Problem(path, f"query {number} is not SQL that can be read")
+            ) from None
+        for statement in statements:
+            if statement.type.name != "SELECT":
+                raise PolicyError(Problem(path, "holds something else than SELECT statements"))
+            found.append(statement.query.strip().rstrip(";").strip())
+    return tuple(found)
+
+
+def run_workload(policy: Policy, beside: Beside, least: int) -> list[Answer]:
+    """Run every query on both; errors are shown in steps, over groups of `least` units or more.
+
+    A query that fails says so, without the engine's words.
+    """
+    queries = queries_of(policy)
+    if not queries:
+        return []
+    name = policy.source.parts[-1] if policy.source.kind == "table" else "source"
+    schemas = ["main", *policy.source.parts[:-1][-1:]]
+    _reconstruct(policy, beside, name, schemas)
+    unit = "persons" if policy.person is not None else "rows"
+    asked = _Asked(beside, schemas[-1], policy.person, unit, least)
+    return [asked.answer(number, text) for number, text in enumerate(queries, start=1)]
+
+
+def _reconstruct(policy: Policy, beside: Beside, name: str, schemas: list[str]) -> None:
+    """Both tables under the source's name, in two scratch catalogs."""
+    engine = beside.engine
+    layout = beside.layout
+    carried = [
+        c.name
+        for c in layout.columns
+        if c.role in ("sensitive", "keep") and c.column not in layout.tables and c.name
+    ]
+    tables = QueryTables(lambda made: work(f"workload_{made}"))
+    staged = stage(beside.run_sql, beside.view, layout, beside.originals, None, tables, carried)
+    by_column = {a.column.column: a for a in staged}
+    published = {c.column: c for c in layout.columns}
+    columns = []
+    for column, sql_type in beside.session.profile.columns:
+        described = published.get(column)
+        place = None
+        if described is not None and described.name in carried:
+            place = Sql(f"e{carried.index(described.name) + 1}")
+        kind = described.kind if described is not None else "categorical"
+        plain = _plain_type(published_type(sql_type))
+        columns.append(_Column(column, plain, kind, by_column.get(column), place))
+    for catalog in ("anon_answers", "anon_truth"):
+        engine.raw(f"attach if not exists ':memory:' as {catalog}", "workload")
+        for schema in dict.fromkeys(schemas):
+            engine.raw(f"create schema if not exists {catalog}.{quote(schema)}", "workload")
+    parameters: dict[str, Any] = {
+        "rows": tables.rows,
+        "attributes": staged,
+        "members": tuple(a.members for a in staged),
+        "domains": tuple(a.domain for a in staged),
+        "spans": tuple(a.spans for a in staged if a.spans is not None),
+        "carried": [Sql(f"e{j}") for j in range(1, len(carried) + 1)],
+        "columns": columns,
+    }
+    for schema in dict.fromkeys(schemas):
+        target = Table(name, schema, "anon_answers")
+        engine.raw(
+            render("report/reconstructed.sql.j2", {**parameters, "target": target}).text, "workload"
+        )
+        engine.raw(
+            f"create or replace view {ident(Table(name, schema, 'anon_truth'))} as"
+            f" select * from {beside.session.source.sql}",
+            "workload",
+        )
+
+
+def _plain_type(sql_type: str) -> Sql:
+    from anonymizer.errors import TemplateError
+
+    try:
+        return type_sql(sql_type)
+    except TemplateError:
+        return Sql("varchar")  # of a nested column, which is never published
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the answers of a policy's queries are made with."""
+
+    beside: Beside
+    schema: str
+    person: str | None
+    unit: str
+    least: int
+
+    def answer(self, number: int, text: str) -> Answer:
+        engine = self.beside.engine
+        found = with_units(text, self.person), with_units(text, None)
+        if found[0] is None or found[1] is None:
+            return Answer(number, text, problem=UNCOUNTED)
+        try:
+            for catalog, target, counted in zip(
+                ("anon_truth", "anon_answers"), (BEFORE, AFTER), found, strict=True
+            ):
+                with engine.names_of(catalog, self.schema):
+                    engine.raw(f"create or replace table {ident(target)} as {counted}", "workload")
+            names = [name for name, _ in engine.describe(ident(BEFORE).text, "workload")]
+            shared: dict[str, Any] = {
+                "before": BEFORE,
+                "after": AFTER,
+                "figure": ident(names[-2]),
+                "units": ident(names[-1]),
+                "keys": [ident(name) for name in names[:-2]],
+                "least": self.least,
+            }
+            row = engine.raw(render("report/answers.sql.j2", shared).text, "workload")[0]
+        except AnonymizerError as error:
+            return Answer(number, text, problem=error.problems[0].message)
+        if not row[0]:
+            return Answer(number, text, problem=f"stands on fewer than {self.least} {self.unit}")
+        return Answer(number, text, *row[:3], *map(step, row[3:]))
+
+
+def lines(answers: list[Answer]) -> Iterator[str]:
+    """Answers as text."""
+    from anonymizer.process.text import figure, table
+
+    yield from table(
+        ("query", "groups", "missing", "mean error", "total error"),
+        [
+            (str(a.number), figure(a.groups), figure(a.missing), a.mean_error or "-",
+             a.problem or a.total_error or "-")
+            for a in answers
+        ],
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Suggestions of plausible hierarchies for the columns of a table."""

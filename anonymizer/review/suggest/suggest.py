@@ -1,0 +1,188 @@
+"""Suggested hierarchies, built over the table: their levels with examples and losses."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.compile import ident, sql
+from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.hierarchy.show import Node, Shown
+from anonymizer.review.assess.opening import Opened
+from anonymizer.review.draft.profiles import Profile, profiles
+from anonymizer.review.hierarchies import built
+from anonymizer.review.suggest.rules import Suggestion, pruned, suggestions
+
+if TYPE_CHECKING:
+    from anonymizer.engines.session import Database
+    from anonymizer.policy import Policy
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a suggested hierarchy, from 1; its loss is the share of the range, by rows."""
+
+    level: int
+    nodes: int
+    loss: float
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A suggestion with its levels, or what keeps it from being built."""
+
+    column: str
+    suggestion: Suggestion | None
+    levels: tuple[Level, ...] = ()
+    refused: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        told = self.suggestion
+        return {
+            "column": self.column,
+            "hierarchy": told.options if told else None,
+            "reason": told.reason if told else None,
+            "refused": self.refused,
+            "levels": [
+                {"level": x.level, "nodes": x.nodes, "loss": x.loss, "examples": list(x.examples)}
+                for x in self.levels
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The same as text."""
+        if self.suggestion is None:
+            yield f"{self.column}: {self.refused}"
+            return
+        yield f"{self.column}: hierarchy: {self.suggestion.text}   # {self.suggestion.reason}"
+        if self.refused is not None:
+            yield f"  {self.refused}"
+            return
+        yield "  level       nodes   loss  examples"
+        for one in self.levels:
+            examples = " | ".join(one.examples)
+            yield f"  {one.level:<5} {one.nodes:>11,}  {one.loss:.3f}  {examples}"
+
+
+def suggest(
+    policy: Policy, database: Database, columns: Sequence[str] = ()
+) -> tuple[Suggested, ...]:
+    """Suggestions for `columns` (default: those with role quasi) of a policy's source, built.
+
+    Raises SourceError where the source has no such column.
+    """
+    measured = _measured(policy, database, columns)
+    made: list[Suggested] = []
+    for p, ends in measured:
+        found = tuple(suggestions(p, ends))
+        if not found:
+            few = "has two values or fewer" if (p.different or 0) <= 2 else "has a type without one"
+            made.append(Suggested(p.column, None, refused=f"no hierarchy: {few}"))
+        made += [_built(policy, database, p, one, ends) for one in found]
+    return tuple(made)
+
+
+def _measured(
+    policy: Policy, database: Database, columns: Sequence[str]
+) -> list[tuple[Profile, tuple[float, float] | None]]:
+    from anonymizer.engines.duckdb.session import open_session
+
+    with open_session(_only(policy, {}), database) as session:
+        opened = Opened(session.embedded, session.source, session.profile.columns)
+        wanted = opened.find(columns, "--column") or policy.quasi
+        found = [p for p in profiles(opened) if p.column in wanted]
+        return [(p, _ends(opened, p) if p.number else None) for p in found]
+
+
+def _ends(opened: Opened, p: Profile) -> tuple[float, float] | None:
+    text = sql(
+        "select min({c})::double, max({c})::double from {r}",
+        c=ident(p.column),
+        r=opened.relation.sql,
+    )
+    low, high = opened.engine.raw(text.text, p.column)[0]
+    return None if low is None else (low, high)
+
+
+def _only(policy: Policy, hierarchies: dict[str, Any]) -> Policy:
+    """A policy over the same source in which these columns are quasi; without any, its own are."""
+    columns: dict[str, Any] = {
+        name: {"role": "quasi"} if name in policy.quasi and not hierarchies else {"role": "drop"}
+        for name in policy.columns
+    }
+    for name, options in hierarchies.items():
+        columns[name] = {"role": "quasi", "hierarchy": options}
+    given = {
+        "version": 1,
+        "source": policy.source.model_dump(exclude_none=True),
+        "columns": columns,
+        "privacy": {"k_anonymity": 2},
+        "algorithm": {"name": "full_domain" if hierarchies else "mondrian"},
+        "publish": {"name": "suggested", "database": "suggested.duckdb"},
+    }
+    return type(policy).model_validate(given, context={"base": policy.base})
+
+
+def _built(
+    policy: Policy,
+    database: Database,
+    p: Profile,
+    suggestion: Suggestion,
+    ends: tuple[float, float] | None,
+) -> Suggested:
+    try:
+        shown = _shown(policy, database, p.column, suggestion)
+        fewer = pruned(suggestion, p, [level.nodes for level in shown.levels])
+        if fewer is None:
+            return Suggested(p.column, suggestion, refused="all its values would be one node")
+        if fewer != suggestion:
+            suggestion = fewer
+            shown = _shown(policy, database, p.column, suggestion)
+    except AnonymizerError as error:
+        said = "; ".join(problem.message for problem in error.problems)
+        return Suggested(p.column, suggestion, refused=f"cannot be built: {said}")
+    # a level is judged by the range of the data, which the domain may go beyond
+    domain = suggestion.options.get("domain")
+    wider = 1.0
+    if domain and ends and ends[1] > ends[0]:
+        wider = max(1.0, (domain[1] - domain[0]) / (ends[1] - ends[0]))
+    return Suggested(p.column, suggestion, tuple(_levels(shown, wider)))
+
+
+def _shown(policy: Policy, database: Database, column: str, suggestion: Suggestion) -> Shown:
+    with built(_only(policy, {column: suggestion.options}), database) as made:
+        return made[0].shown()
+
+
+def _levels(shown: Shown, wider: float) -> Iterator[Level]:
+    by_level: dict[int, list[Node]] = defaultdict(list)
+    for node in shown.nodes:
+        by_level[node.level].append(node)
+    for level, nodes in sorted(by_level.items()):
+        rows = sum(node.rows for node in nodes)
+        lost = sum(node.rows * min(1.0, node.share * wider) for node in nodes)
+        yield Level(level, len(nodes), lost / rows if rows else 0.0, _examples(nodes))
+
+
+def _examples(nodes: list[Node]) -> tuple[str, ...]:
+    """Labels from the beginning, the middle and the end of a level."""
+    last = len(nodes) - 1
+    places = sorted({0, last // 2, last})[:EXAMPLES]
+    return tuple(_short(nodes[at].label) for at in places)
+
+
+def _short(label: str) -> str:
+    tidy = "".join(c if c.isprintable() else "?" for c in label)
+    return tidy if len(tidy) <= 40 else tidy[:39] + "…"
+
+
+def refuse_without(found: Sequence[Suggested]) -> None:
+    """Raises SourceError where there was nothing to suggest a hierarchy for."""
+    if not found:
+        hint = "--column COLUMN"
+        raise SourceError(Problem("columns", "none has role quasi", hint=hint))

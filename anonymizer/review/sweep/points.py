@@ -1,0 +1,69 @@
+"""The points of a sweep, and the Pareto front among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of options and its result."""
+
+    options: dict[str, Any]
+    holds: bool = False
+    risk: float | None = None
+    """Mean chance of picking the right row (person) in its class."""
+    largest_risk: float | None = None
+    loss: float | None = None
+    """NCP per quasi-identifying cell, suppressed rows included: 0 exact, 1 nothing left."""
+    suppressed: float | None = None
+    """Share of rows (persons) left out."""
+    classes: int | None = None
+    seconds: float | None = None
+    shared: int = 0
+    """Statements that an earlier point had run already."""
+    best: bool = False
+    """On the Pareto front: no other point has less risk and less loss."""
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        return ", ".join(f"{k}={v}" for k, v in self.options.items())
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def marked(points: list[Point]) -> list[Point]:
+    """The points, those of the Pareto front marked."""
+
+    def beaten(point: Point) -> bool:
+        assert point.risk is not None
+        assert point.loss is not None
+        return any(
+            other.risk <= point.risk
+            and other.loss <= point.loss
+            and (other.risk, other.loss) != (point.risk, point.loss)
+            for other in points
+            if other.holds and other.risk is not None and other.loss is not None
+        )
+
+    return [
+        replace(p, best=p.holds and p.risk is not None and p.loss is not None and not beaten(p))
+        for p in points
+    ]
+
+
+def groups(
+    points: Sequence[Point],
+) -> Iterator[tuple[str, list[tuple[float, float, str]]]]:
+    """The points that hold, by all options but the first, for a picture."""
+    named: dict[str, list[tuple[float, float, str]]] = {}
+    for p in points:
+        if p.holds and p.risk is not None and p.loss is not None:
+            (first, value), *rest = p.options.items()
+            name = ", ".join(f"{k}={v}" for k, v in rest) or first
+            named.setdefault(name, []).append((p.risk, p.loss, f"{first}={value}"))
+    yield from named.items()

@@ -1,0 +1,116 @@
+"""A policy run over a grid of its options: risk against utility, and the Pareto front.
+
+Every point of the grid is compiled, run, verified like any release, and discarded; nothing is
+published. What all points share (the snapshot, hierarchies, codes, distinct tuples)
+is computed once: a statement is skipped if its table was made by the same text and inputs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anonymizer.algorithms.compiled import STAGED, staged_values
+from anonymizer.compile import Table
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.session import Database, Session
+from anonymizer.errors import AnonymizerError
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
+from anonymizer.process.seed import Seed
+from anonymizer.release.judge import judge, refuse_unanswered
+from anonymizer.review.sweep.grid import check, combinations, varied
+from anonymizer.review.sweep.points import Point, marked
+from anonymizer.review.sweep.shared import SharedExecutor
+from anonymizer.run.link import linked_writes
+from anonymizer.run.prepare import prepare
+from anonymizer.run.source_checks import (
+    counterfeits,
+    members_read,
+    published_paths,
+    release_measures,
+    stage_originals,
+    suppression,
+)
+
+
+def sweep(
+    policy: Policy,
+    database: Database = None,
+    *,
+    vary: Sequence[str],
+    seed: int = 0,
+    limits: Limits | None = None,
+) -> list[Point]:
+    """Every combination of the options in `vary`, as in `k=2,5,10`, `algorithm.split=loss,median`.
+
+    `k`, `l`, `t`, `algorithm` are short for the table's k, the rules of all sensitive columns that
+    have one, and the algorithm's name; every other name is a path in the policy. Points that cannot
+    work say why. Raises PolicyError for options that cannot be read, and for names and values that
+    no policy has.
+    """
+    grid = combinations(vary)
+    check(policy, grid)
+    points: list[Point] = []
+    with open_session(policy, database, limits=limits) as session:
+        session.engine.binds = {"secret": Seed.test(seed).secret}
+        executor = SharedExecutor(session.engine)
+        for options in grid:
+            points.append(_point(policy, options, session, executor))
+    return marked(points)
+
+
+def _point(
+    policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
+) -> Point:
+    began, left_out = time.process_time(), executor.left_out
+    try:
+        point = _run(varied(policy, options), options, session, executor)
+    except AnonymizerError as error:
+        return Point(dict(options), problem=str(error.problems[0]))
+    return replace(
+        point,
+        seconds=round(time.process_time() - began, 3),
+        shared=executor.left_out - left_out,
+    )
+
+
+def _run(
+    policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
+) -> Point:
+    engine = session.engine
+    prepared = prepare(policy, session, executor)
+    compiled = prepared.compiled
+    executor.run(compiled.stages)
+    tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
+    executor.run(linked_writes(prepared, STAGED, tables.__getitem__))
+    layout = replace(
+        compiled.layout,
+        tables={column: tables[name].name for column, name in compiled.layout.tables.items()},
+    )
+    sensitive = {s.column: s for s in prepared.roles.sensitive}
+    requirements = tuple(
+        with_paths(item, published_paths(engine, sensitive[item.column]))
+        if item.parameters.get("distance") == "hierarchical" and item.column in sensitive
+        else item
+        for item in requirements_of(policy)
+    )
+    forged = counterfeits(engine, compiled)
+    found = suppression(policy, engine, prepared.roles, STAGED, layout, forged)
+    stage_originals(engine, compiled, prepared.roles)
+    population = members_read(policy, prepared.roles)
+    verification = judge(engine, STAGED, layout, requirements, population)
+    refuse_unanswered(policy, verification)
+    measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
+    units = measures["persons"] if policy.person is not None else measures["rows"]
+    return Point(
+        dict(options),
+        holds=verification.passed and found.share <= policy.suppression_limit,
+        risk=measures["classes"] / units if units else None,
+        largest_risk=1 / measures["class_min"] if measures["class_min"] else None,
+        loss=measures["ncp"],
+        suppressed=found.share,
+        classes=measures["classes"],
+    )

@@ -1,0 +1,42 @@
+"""An executor that skips statements whose result exists already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anonymizer.compile import ident
+from anonymizer.engines.execute import Executor
+from anonymizer.steps import Compute, Row, Step
+
+
+@dataclass(slots=True)
+class SharedExecutor(Executor):
+    """Leaves out a statement whose table holds its result already.
+
+    A table's content is known by the text that made it and by the contents that text read.
+    """
+
+    held: dict[tuple[str, ...], object] = field(default_factory=dict)
+    left_out: int = 0
+
+    def _step(
+        self, step: Step, stage: str, number: int, of: int, round_: int | None = None
+    ) -> list[Row]:
+        statement = step.statement()
+        if statement.kind == "query":
+            return Executor._step(self, step, stage, number, of, round_)
+        inputs = tuple(sorted((table, self.held.get(table)) for table in statement.reads))
+        key = hash((statement.text, repr(inputs)))
+        (target,) = statement.writes
+        if statement.kind == "create" and self.held.get(target) == key:
+            self.left_out += 1
+            return []
+        before = self.held.pop(target, None)
+        rows = Executor._step(self, step, stage, number, of, round_)
+        self.held[target] = key if statement.kind == "create" else hash((before, key))
+        return rows
+
+    def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
+        Executor._compute(self, compute, stage, number, of)
+        # a result computed in Python is identified only by its content
+        self.held[(ident(compute.target).text,)] = object()

@@ -1,0 +1,168 @@
+"""Opening a release and, if available, its source together, for reports and attacks.
+
+Both are opened read-only on one sandboxed connection; the source is copied once to scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Table, ident, lit, work
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.originals import Originals
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import unopened
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
+from anonymizer.policy import Policy
+from anonymizer.release.agreement import refuse_other
+from anonymizer.release.manifest import Manifest, read_manifest
+from anonymizer.release.names import Names
+from anonymizer.release.opening import opened, place_of
+from anonymizer.release.sealing import changes_in_database
+from anonymizer.release.unchanged import refuse_not_as_published
+from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.run.counted import counted
+from anonymizer.run.nodes import nodes_step
+from anonymizer.run.prepare import hierarchy_stages
+from anonymizer.source.roles import Roles, roles
+from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps
+
+RELEASE = "anon_published"
+"""Catalog under which a release is attached beside its source."""
+ORIGINALS = work("beside_originals")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A release that is open for reading."""
+
+    engine: DuckDBEngine
+    view: Table
+    manifest: Manifest
+
+    @property
+    def layout(self) -> Layout:
+        return self.manifest.layout
+
+    def run_sql(self, text: str) -> list[tuple[Any, ...]]:
+        return self.engine.raw(text, "release")
+
+
+@dataclass(frozen=True, slots=True)
+class Beside(Published):
+    """A release with the source that it was made of, as a snapshot in scratch."""
+
+    session: Session
+    roles: Roles
+    originals: Originals
+
+
+def release_file(policy: Policy, database: str | Path | None, source: str | Path | None) -> Path:
+    """Where the release of a policy is: named, or publish.database, or beside its source."""
+    if database is not None:
+        path = Path(database)
+    elif policy.publish.database is not None:
+        path = policy.resolve(policy.publish.database)
+    elif source is not None:
+        path = Path(source)
+    else:
+        raise NothingToCheckError(Problem("--database", "names no release"))
+    if not path.is_file():
+        raise NothingToCheckError(
+            Problem("--database", no_file(path), hint="anonymizer run makes it")
+        )
+    return path.resolve()
+
+
+@contextmanager
+def open_release(policy: Policy, database: Path) -> Iterator[Published]:
+    """The release alone. Raises NothingToCheckError where there is none."""
+    with opened(database, place_of(policy, database)) as (engine, catalog):
+        view = Names.of(policy, "").view(catalog)
+        manifest = read_manifest(engine, view)
+        refuse_other(policy, manifest.layout)
+        _refuse_changed(policy, engine, view, manifest)
+        yield Published(engine, view, manifest)
+
+
+@contextmanager
+def open_beside(
+    policy: Policy,
+    database: Path,
+    source: str | Path | None,
+    limits: Limits | None = None,
+    further: Sequence[Path] = (),
+) -> Iterator[Beside]:
+    """The release in `database` with its source (None where the policy names a file).
+
+    The database files in `further` can be attached as well.
+    """
+    files = (database, *further)
+    with open_session(policy, source, databases=files, limits=limits) as session:
+        where = place_of(policy, database)
+        catalog = attach_release(session.embedded, database, session.database, RELEASE, where)
+        view = Names.of(policy, "").view(catalog)
+        manifest = read_manifest(session.engine, view)
+        refuse_other(policy, manifest.layout)
+        _refuse_changed(policy, session.embedded, view, manifest)
+        columns, originals = _read(policy, session, view, manifest.layout)
+        yield Beside(session.embedded, view, manifest, session, columns, originals)
+
+
+def _refuse_changed(policy: Policy, engine: DuckDBEngine, view: Table, manifest: Manifest) -> None:
+    refuse_unknown_columns(engine, view, manifest.layout)
+    alone = policy.publish.database is not None
+    changes = changes_in_database(engine, view, manifest, alone=alone)
+    refuse_not_as_published(policy, view, manifest, changes)
+
+
+def attach_release(
+    engine: DuckDBEngine, database: Path, source: Path | None, name: str, where: str
+) -> str:
+    """Attach a release read-only, unless it is in the source's own file; returns its catalog."""
+    if source is not None and source == database:
+        return SOURCE
+    try:
+        engine.raw(f"attach {lit(str(database))} as {name} (read_only)", where)
+    except EngineError as error:
+        raise EngineError(unopened(database, where, error.__cause__ or error)) from error
+    return name
+
+
+def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:
+    """Read the source, build the hierarchies, and return the names of their tables."""
+    read = roles(policy, session.profile)
+    executor = Executor(session.engine)
+    executor.run(reading_steps(policy, session.profile, read, session.source))
+    executor.run([*values_steps(read), *hierarchy_stages(policy, read, session)])
+    _, _, profile = counted(policy, session, read)
+    found = roles(policy, profile)
+    engine = session.engine
+    engine.raw(
+        f"create or replace view {ident(ORIGINALS)} as"
+        f" select rowid as row_ref, * from {ident(SNAPSHOT)}",
+        "source",
+    )
+    nodes: dict[str, Table] = {}
+    for a in found.quasi:
+        if a.height and not a.ordered:
+            nodes[a.column] = work(f"beside_nodes_{a.index}")
+            columns = {c.column: c for c in layout.columns}
+            step = nodes_step(
+                a, columns[a.column], nodes[a.column], typed=layout.cells == "typed", data=view
+            )
+            engine.raw(step.statement().text, "source")
+    values = {a.column: a.q.text for a in found.quasi}
+    values |= {s.column: s.s.text for s in found.sensitive}
+    values |= {k.column: k.k.text for k in found.kept}
+    flags = {a.column: a.f.text for a in found.flagged}
+    person = "person" if policy.person is not None else None
+    return found, Originals(ORIGINALS, values, flags, nodes, person)

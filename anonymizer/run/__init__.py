@@ -1,0 +1,1 @@
+"""One run: prepare the source, compile, execute, judge, publish."""

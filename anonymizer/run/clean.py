@@ -1,0 +1,103 @@
+"""Removing leftovers of dead runs: private folders, unfinished files, stale manifests."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.process import run_folder
+from anonymizer.release.manifest_files import refresh
+from anonymizer.release.opening import opened
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What `clean` did."""
+
+    removed: tuple[Path, ...]
+    kept: tuple[Path, ...]
+    """Files being built whose run is alive."""
+    refreshed: tuple[Path, ...] = ()
+    """JSON manifests of another run than the release in the database."""
+
+    def as_dict(self) -> dict[str, list[str]]:
+        return {
+            "removed": list(map(str, self.removed)),
+            "kept": list(map(str, self.kept)),
+            "refreshed": list(map(str, self.refreshed)),
+        }
+
+
+def clean(database: str | Path) -> Cleaned:
+    """Remove the leavings of dead runs: run folders, and `<database>.<run id>.tmp` files.
+
+    Nothing else is ever removed, and nothing of a run that is alive. JSON manifests that a killed
+    run left stale are written again. Raises SourceError where
+    the folder of `database` does not exist.
+    """
+    path = Path(database).resolve()  # runs build beside the target of a symbolic link
+    if not path.parent.is_dir():
+        raise SourceError(Problem("--database", "is in a folder that does not exist"))
+    removed = remove_leftovers(path, at_least=0.0)
+    removed += run_folder.remove_dead()
+    kept = [file for file in _building(path) if file.suffix == ".tmp"]
+    return Cleaned(tuple(removed), tuple(kept), tuple(_refreshed(path)))
+
+
+def _refreshed(database: Path) -> list[Path]:
+    if not database.is_file():
+        return []
+    try:
+        with opened(database, "--database") as (engine, catalog):
+            return refresh(engine, catalog, database)
+    except (AnonymizerError, OSError):
+        return []  # no database, or one that is being written: the next run tries again
+
+
+def remove_leftovers(database: Path, at_least: float = run_folder.ABANDONED) -> list[Path]:
+    """Remove the files that dead runs were building beside `database`; returns them.
+
+    A run that has a folder here is judged by its owner. One that has none ran elsewhere or lost
+    its folder: its file goes if no process holds it and it has been still for `at_least` seconds.
+    """
+    dead = [file for file in _building(database) if _is_left(file, at_least)]
+    return run_folder.remove_files(dead)
+
+
+def _building(database: Path) -> list[Path]:
+    """Every file that has the name of one being built, with its write-ahead log."""
+    name = re.compile(re.escape(database.name) + r"\.[0-9a-f]{16}\.tmp(\.wal)?\Z")
+    try:
+        return sorted(p for p in database.parent.iterdir() if name.match(p.name))
+    except OSError:
+        return []
+
+
+def _is_left(file: Path, at_least: float) -> bool:
+    run_id = file.name.removesuffix(".wal").removesuffix(".tmp").rsplit(".", 1)[-1]
+    if file.is_symlink() or run_folder.is_live(run_id):
+        return False
+    if run_folder.folder_of(run_id).is_dir():
+        return True
+    try:
+        still = time.time() - file.lstat().st_mtime
+    except OSError:
+        return False
+    return still >= at_least and not _is_held(file)
+
+
+def _is_held(file: Path) -> bool:
+    """Whether a process holds the lock that the engine takes on a file it has open."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        with file.open("r+b") as handle:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False

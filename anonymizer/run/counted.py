@@ -1,0 +1,65 @@
+"""Facts about a source after it was read and its hierarchies were built."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from anonymizer.compile import Table, ident
+from anonymizer.engines.session import Session
+from anonymizer.policy import Policy
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import row_counts, rows_read
+
+ASKED_AT_ONCE = 64
+"""Counts that one statement asks for: planning takes the square of their number in time."""
+
+
+def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, int, TableProfile]:
+    """Rows read, rows kept, and the source's profile with counts and the heights of hierarchies.
+
+    The rows that `nulls: suppress` leaves out are in the first figure only. Needs the snapshot, the
+    tables of values and the hierarchies.
+    """
+    engine = session.engine
+    found: list[int] = []
+    for text in counting(policy, described, at_once=engine.reads_once):
+        found += [int(figure or 0) for figure in engine.raw(text, "counts of the source")[0]]
+    read, rows, *figures = found
+    quasi = len(described.quasi)
+    return (
+        read,
+        rows,
+        dataclasses.replace(
+            session.profile,
+            rows=rows,
+            left_out=read - rows,
+            distinct=tuple(figures[0 : 2 * quasi : 2]),
+            heights=tuple(figures[1 : 2 * quasi : 2]),
+            nulls=tuple(rows - n for n in figures[len(figures) - quasi :]),
+            sensitive_heights=tuple(figures[2 * quasi : -quasi or None]),
+        ),
+    )
+
+
+def counting(policy: Policy, described: Roles, *, at_once: bool) -> list[str]:
+    """The statements that answer with all counts, each in one row."""
+    kept_rows, *known_rows = row_counts(described, at_once=at_once)
+    counts: list[str] = [f"select count(*) from {ident(rows_read(policy, described))}", kept_rows]
+    for a in described.quasi:
+        counts += [
+            f"select count(*) from {ident(a.values)}",
+            _height(policy, a.column, a.hierarchy),
+        ]
+    counts += [_height(policy, s.column, s.hierarchy) for s in described.sensitive]
+    counts += known_rows
+    return [
+        "select " + ", ".join(f"({query})" for query in counts[start : start + ASKED_AT_ONCE])
+        for start in range(0, len(counts), ASKED_AT_ONCE)
+    ]
+
+
+def _height(policy: Policy, column: str, hierarchy: Table) -> str:
+    if policy.columns[column].hierarchy is None:
+        return "select 0"
+    return f"select max(level) from {ident(hierarchy)}"

@@ -1,0 +1,171 @@
+"""The second half of a run: write the rows, verify them, and only then publish."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.compiled import Compiled
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.engines.base import Engine
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.ledger import Keeper
+from anonymizer.policy import Policy
+from anonymizer.process.seed import Seed
+from anonymizer.publish.target import Places, Target, Writer
+from anonymizer.release.certificate import PRESENCE, presence_disclosed
+from anonymizer.release.judge import judge, refuse_beyond, refuse_unanswered, refuse_unless_passed
+from anonymizer.release.manifest import Manifest, make_manifest
+from anonymizer.release.published import Release
+from anonymizer.release.seal import Sign
+from anonymizer.run.link import LINK, linked_writes
+from anonymizer.run.prepare import Prepared
+from anonymizer.run.remarks import little
+from anonymizer.run.source_checks import (
+    ORIGINALS,
+    against_source,
+    counterfeits,
+    judging,
+    members_read,
+    policy_requirements,
+    release_measures,
+    suppression,
+)
+from anonymizer.steps import Step
+
+
+@dataclass(slots=True)
+class Job:
+    """A run whose stages were executed: its state, and the steps to a release."""
+
+    policy: Policy
+    session: Session
+    executor: Executor
+    prepared: Prepared
+    target: Target
+    seed: Seed
+    began: float
+    keeper: Keeper | None
+    told: tuple[str, ...] = ()
+    """Warnings about the source."""
+    sign: Sign | None = None
+    """What signs the manifest, where there is a key."""
+
+    @property
+    def engine(self) -> Engine:
+        return self.session.engine
+
+    @property
+    def compiled(self) -> Compiled:
+        return self.prepared.compiled
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """The policy's guarantees; a hierarchical distance comes with the paths of its values."""
+        return policy_requirements(self.policy, self.engine, self.prepared.roles)
+
+    def release(self) -> Release:
+        """Build the release, judge it from what was built, and publish it.
+
+        Raises GuaranteeError where something does not hold; nothing is published then.
+        """
+        snapshot = self.prepared.read[0]
+        assert isinstance(snapshot, Step)
+        self.target.build(self.engine, Writer(self._write, snapshot))
+        with self.target.judged(self.engine, self.compiled.layout) as (view, layout):
+            verification, measures = self._judged(view, layout)
+        manifest = self._manifest(verification, measures)
+        manifest = self._publish(manifest)
+        readers = self.target.readers
+        return Release(
+            run_id=self.target.names.run_id,
+            view=self.target.names.release,
+            database=self.target.place,
+            verification=verification,
+            measures=measures,
+            manifest=manifest,
+            warnings=(*self.target.warnings, *self._warnings(), *little(measures)),
+            replaced=self.target.replaces,
+            _table=readers.view,
+            _connection=readers.connection,
+            _frame=readers.frame,
+        )
+
+    def _write(self, rows: Table, place: Places) -> None:
+        if self.engine.embedded:
+            self.executor.run(linked_writes(self.prepared, rows, place), "writing")
+        else:
+            self.executor.run(self.compiled.writes(rows, place), "writing")
+
+    def _publish(self, manifest: Manifest) -> Manifest:
+        """Let the ledger compare and remember; from there on the release counts as published."""
+        keeper = self.keeper
+        if keeper is None:
+            return self.target.publish(self.engine, manifest, self.sign)
+        engine = self.session.embedded
+        keeper.remember(
+            engine,
+            self.prepared.roles,
+            self.compiled.layout,
+            link=LINK,
+            originals=ORIGINALS,
+            secret=self.seed.secret,
+        )
+        try:
+            published = self.target.publish(engine, manifest, self.sign)
+        except BaseException:
+            if not self.target.stands:
+                keeper.withdraw(engine)
+            raise
+        keeper.confirm(engine)
+        return published
+
+    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
+        """Raises GuaranteeError unless everything holds for the rows behind `view`."""
+        began = time.perf_counter()
+        forged = counterfeits(self.engine, self.compiled)
+        found = suppression(self.policy, self.engine, self.prepared.roles, view, layout, forged)
+        refuse_beyond(found, self.policy.suppression_limit)
+        source = against_source(self.policy, self.engine, self.prepared, view, layout)
+        population = members_read(self.policy, self.prepared.roles)
+        ask = judging(self.engine, view, layout)
+        verification = judge(self.engine, view, layout, self.requirements, population, ask)
+        verification += source
+        refuse_unless_passed(verification)
+        refuse_unanswered(self.policy, verification)
+        measures = release_measures(
+            self.requirements, self.engine, self.prepared, view, layout, found
+        )
+        measures |= self.executor.notes
+        now = time.perf_counter()
+        measures["seconds_anonymizing"] = round(began - self.began, 3)
+        measures["seconds_judging"] = round(now - began, 3)
+        return verification, measures
+
+    def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
+        from anonymizer import __version__
+
+        return make_manifest(
+            policy=self.policy,
+            names=self.target.names,
+            layout=self.compiled.layout,
+            requirements=self.requirements,
+            verification=verification,
+            measures=measures,
+            versions={"anonymizer": __version__, self.engine.name: self.engine.version},
+            reproducible=self.seed.reproducible,
+            findings=self._findings(),
+        )
+
+    def _findings(self) -> dict[str, Any]:
+        return {
+            found.name: found.tell(self.engine.execute(found.query.statement(), found.name))
+            for found in self.compiled.findings
+        }
+
+    def _warnings(self) -> tuple[str, ...]:
+        return (*self.told, *((PRESENCE,) if presence_disclosed(self.policy) else ()))

@@ -1,0 +1,175 @@
+"""The first half of a run: read the source, build hierarchies, count, compile the plan."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from anonymizer import hierarchy
+from anonymizer.algorithms.compiled import Compiled
+from anonymizer.algorithms.descriptor import Compiler
+from anonymizer.algorithms.guards import source_guard
+from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.algorithms.supported import refuse_unsupported
+from anonymizer.compile import Table
+from anonymizer.engines.base import Engine
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session, find_table
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
+from anonymizer.hierarchy.shape import Shape, read_shapes
+from anonymizer.ledger.digests import prepare_history
+from anonymizer.policy import Policy
+from anonymizer.policy.checks.names import clashes
+from anonymizer.policy.values import table_parts
+from anonymizer.release.population import population_steps
+from anonymizer.run.counted import counted
+from anonymizer.run.raw_text import raw_text_notes
+from anonymizer.run.remarks import digests, remark_notes
+from anonymizer.source.profile import Attribute, Sensitive, TableProfile, published_type
+from anonymizer.source.roles import Roles, roles
+from anonymizer.source.snapshot import (
+    reading_steps,
+    values_at_once,
+    values_step,
+    values_steps,
+)
+from anonymizer.steps import Plan, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The source has been read once; everything from here on reads the snapshot."""
+
+    roles: Roles
+    read: tuple[Stage, ...]
+    """The stages that were executed to get here."""
+    compiled: Compiled
+    rows: int
+    """Rows of the source, those among them that `nulls: suppress` leaves out."""
+    profile: TableProfile
+    """The source with its counts."""
+
+    def plan(self, policy: Policy) -> Plan:
+        """Everything that a run executes, in order, but for judging and publishing."""
+        title = f"{policy.algorithm.name} over {self.rows} rows"
+        return Plan(title, (*self.read, *self.compiled.plan(title).stages))
+
+
+def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
+    """Execute the reading stages in scratch and compile the rest."""
+    refuse_unsupported(policy)
+    first = roles(policy, session.profile)
+    refuse_clashes(policy, first)
+    check_conditions(policy, session)
+    reading: list[Stage] = [
+        *reading_steps(
+            policy, session.profile, first, session.source, digests(policy, session.profile)
+        ),
+        *source_guard(policy, first),
+        *remark_notes(policy, session.profile, first),
+        *raw_text_notes(first),
+        *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
+    ]
+    reading += hierarchy_stages(policy, first, session)
+    reading += population_steps(policy, session, first)
+    executor.run(reading, "reading")
+    if policy.ledger is not None:
+        prepare_history(policy, session.embedded)
+    read, rows, profile = counted(policy, session, first)
+    if read == 0:
+        raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
+    session.engine.expect(rows)
+    if policy.algorithm.over_levels:
+        profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
+    final = roles(policy, profile)
+    compiled = _compiler(policy)(policy, profile, final)
+    return Prepared(final, tuple(reading), compiled, read, profile)
+
+
+def _compiler(policy: Policy) -> Compiler:
+    """What compiles the policy: its algorithm, or what continues earlier releases."""
+    if policy.republish is None:
+        return ALGORITHMS[policy.algorithm.name].compile
+    from anonymizer.republish import compile_republish
+
+    return compile_republish
+
+
+def _shapes(described: Roles, engine: Engine) -> tuple[Shape, ...]:
+    """The hierarchies' shapes, for the algorithms that work on whole levels."""
+    return read_shapes(
+        lambda text: engine.raw(text, "hierarchies"), [a.hierarchy for a in described.quasi]
+    )
+
+
+def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list[Stage]:
+    """Build the hierarchies of all columns that have one; problems come together."""
+
+    def resolve(name: str) -> Table:
+        return find_table(session.engine, table_parts(name), "hierarchy.table")
+
+    stages: list[Stage] = []
+    problems: list[Problem] = []
+    columns: list[tuple[int, Attribute | Sensitive]]
+    columns = [(a.index, a) for a in described.quasi]
+    columns += [(s.hierarchy_index, s) for s in described.sensitive]
+    for index, a in columns:
+        spec = policy.columns[a.column].hierarchy
+        if spec is None:
+            continue
+        if isinstance(a, Sensitive):
+            stages.append(values_step(a.column, a.values, a.s))
+        try:
+            stages += hierarchy.stages(
+                index,
+                published_type(a.sql_type),
+                a.kind,
+                spec,
+                column=a.column,
+                base=policy.base,
+                resolve=resolve,
+            )
+        except AnonymizerError as error:
+            problems += error.problems
+    if problems:
+        raise SourceError(problems)
+    return stages
+
+
+def refuse_clashes(policy: Policy, described: Roles) -> None:
+    """Raises PolicyError for published names that clash, now that the types are known."""
+    problems = list(clashes(policy, described.kinds))
+    if problems:
+        raise PolicyError(problems)
+
+
+def check_conditions(policy: Policy, session: Session) -> None:
+    """Every condition has to be boolean over the source's columns."""
+    from anonymizer.compile.condition import condition
+
+    names = [name for name, _ in session.profile.columns]
+    problems: list[Problem] = []
+    for name in policy.semi_sensitive:
+        path = f"columns.{name}.sensitive_when"
+        found = condition(policy.columns[name].sensitive_when or "", names, path)
+        if isinstance(found, Problem):
+            problems.append(found)
+            continue
+        try:
+            described = session.engine.describe(
+                f"(select {found} as flag from {session.source.sql})", path
+            )
+        except AnonymizerError as error:
+            problems += error.problems
+            continue
+        if described[0][1] != "BOOLEAN":
+            problems.append(
+                Problem(
+                    path,
+                    "is not boolean",
+                    allowed="a boolean column, or a comparison",
+                    hint="compare it with a value, as in flag = 1",
+                )
+            )
+    if problems:
+        raise SourceError(problems)

@@ -1,0 +1,168 @@
+"""Warnings of a run: conditions that are NULL, sensitive columns without any rule, columns
+that look like person keys, and releases of little use.
+
+No warning stops a run or is part of a release: they contain counts of unpublished data, which one
+statement takes from the snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.hierarchies import unused_hierarchies
+from anonymizer.compile import Sql, Table, ident, join, sql
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.measure.usefulness import little_left
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
+from anonymizer.run.raw_text import raw_text
+from anonymizer.source import column_names
+from anonymizer.source.persons import countable, repeats_like_persons
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.steps import Note, Step
+
+NULLS = "null_conditions."
+DIFFERENT = "different_values."
+KNOWN = "known_values."
+MOST = "most_rows."
+
+
+def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
+    """Columns that may identify persons, if the policy names no person.
+
+    A column that is published as it is has to be named like one: others are values.
+    """
+    if policy.person is not None:
+        return ()
+    others = column_names.QUASI | column_names.SENSITIVE | column_names.OTHERS
+    found = []
+    for name, column in policy.columns.items():
+        hidden = column.role in ("identifier", "drop")
+        if name == policy.key or not (hidden or published_as_it_is(policy, name)):
+            continue
+        numbered = column.role == "identifier" or column_names.says(name, column_names.KEY)
+        like = hidden and numbered and not column_names.says(name, others)
+        if (like or column_names.names_person(name)) and countable(profile.type_of(name)):
+            found.append(name)
+    return tuple(found)
+
+
+def digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
+    """Columns of the snapshot from which the repeats of key-like columns are counted."""
+    return [
+        (sql("case when {c} is not null then hash({c}) end", c=name), _digest(j))
+        for j, name in enumerate(key_like(policy, profile))
+    ]
+
+
+def _digest(number: int) -> Sql:
+    return Sql(f"h{number}")
+
+
+def remark_notes(policy: Policy, profile: TableProfile, roles: Roles) -> tuple[Note, ...]:
+    """The statement that counts, if there is something to count."""
+    conditions = [
+        (sql("count(*) filter (where {f} is null)", f=a.f), ident(NULLS + a.column))
+        for a in roles.flagged
+    ]
+    keys = [_Repeats.of(name, _digest(j)) for j, name in enumerate(key_like(policy, profile))]
+    if not conditions and not keys:
+        return ()
+    return _counting(conditions, keys, SNAPSHOT, ident(SNAPSHOT))
+
+
+def repeats(policy: Policy, session: Session) -> dict[str, Any]:
+    """The same counts of key-like columns from the source itself, where there is no snapshot."""
+    names = key_like(policy, session.profile)
+    if not names:
+        return {}
+    columns = join(sql("{e} as {h}", e=e, h=h) for e, h in digests(policy, session.profile))
+    rows = sql("(select {c} from {r}) as source", c=columns, r=session.source.sql)
+    keys = [_Repeats.of(name, _digest(j)) for j, name in enumerate(names)]
+    executor = Executor(session.engine)
+    executor.run(_counting([], keys, session.source.table or session.source.sql, rows))
+    return dict(executor.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeats:
+    """A key-like column's digest, and the names of its counts."""
+
+    digest: Sql
+    different: Sql
+    known: Sql
+    most: Sql
+
+    @classmethod
+    def of(cls, column: str, digest: Sql) -> _Repeats:
+        return cls(digest, *(ident(prefix + column) for prefix in (DIFFERENT, KNOWN, MOST)))
+
+
+def _counting(
+    conditions: list[tuple[Sql, Sql]],
+    keys: list[_Repeats],
+    table: Table | Sql,
+    rows: Sql,
+) -> tuple[Note, ...]:
+    context = {"snapshot": table, "rows": rows, "conditions": conditions, "keys": keys}
+    return (Note(Step("remarks on the source", "prepare/remarks.sql.j2", context)),)
+
+
+def remarks(policy: Policy, notes: MutableMapping[str, Any], kinds: Mapping[str, str]) -> list[str]:
+    """The warnings that counts and kinds of columns give rise to; what only they need is taken out
+    of `notes`.
+    """
+    prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
+    different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
+    found = [*unused_hierarchies(policy, kinds), *raw_text(notes)]
+    for name in policy.semi_sensitive:
+        nulls = undecided.get(name, 0)
+        if nulls:
+            found.append(
+                f"columns.{name}.sensitive_when is NULL in {nulls:,} rows:"
+                " their cells count as sensitive"
+            )
+    for name in acknowledged(policy):
+        found.append(f"columns.{name}: {joined_on()}")
+    for name in unprotected(policy):
+        found.append(
+            f"columns.{name}: is sensitive and no rule protects it: everybody in a class may have"
+            " the same value, and who finds the class then knows it; for instance"
+            " protect: {l_diversity: 3}"
+        )
+    repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
+    # names of people repeat beside their numbers: who knows the number needs no guess
+    sure = [name for name in repeating if column_names.names_person(name)]
+    for name in sure or repeating:
+        mean = known[name] / different[name]
+        found.append(
+            f"columns.{name}: {different[name]:,} values in {known[name]:,} rows (on average"
+            f" {mean:.1f} rows per value, at most {most[name]:,}):"
+            + (" it is published as it is;" if published_as_it_is(policy, name) else "")
+            + ("" if sure else " if it tells whose row it is,")
+            + " k and the other guarantees count rows, not persons, and a class may hold the rows"
+            f" of one person only; name it as `person: {name}`, so that persons are counted"
+        )
+    return found
+
+
+def little(measures: Mapping[str, Any]) -> list[str]:
+    """That a release holds and says little, from its measures."""
+    return [f"the release holds, but little is left: {found}" for found in little_left(measures)]
+
+
+def unprotected(policy: Policy) -> list[str]:
+    """Sensitive columns that no guarantee of the policy speaks of, of the table or of their own."""
+    spoken = {requirement.column for requirement in requirements_of(policy)}
+    return [name for name in policy.sensitive if name not in spoken]
+
+
+def _taken(notes: MutableMapping[str, Any], prefix: str) -> Mapping[str, int]:
+    names = [name for name in notes if name.startswith(prefix)]
+    return {name.removeprefix(prefix): int(notes.pop(name)) for name in names}

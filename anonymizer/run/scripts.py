@@ -1,0 +1,61 @@
+"""A run as a script in the SQL of an engine, to be executed without this tool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import ident
+from anonymizer.engines.base import Limits
+from anonymizer.engines.capabilities import refuse
+from anonymizer.engines.choice import chosen_engine, told_by
+from anonymizer.engines.registry import engines, script_of
+from anonymizer.policy import Policy
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import prepare
+from anonymizer.run.verbs import executing, plan
+from anonymizer.steps import Plan, Step
+
+
+def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str]:
+    """The dialect that is used, and every statement of a run of `policy` in it.
+
+    For another engine than that of `database`, the file is taken for a copy of the table there.
+    """
+    copied = dialect not in (None, "duckdb") and told_by(database) is None
+    copied = copied and (database is not None or policy.source.kind == "file")
+    engine = chosen_engine(policy, database, dialect)
+    if engine == "duckdb":
+        from anonymizer.run.rehearsed import rehearsed
+
+        return engine, rehearsed(policy, database)
+    of_engine = script_of(engine)
+    policy = of_engine.scripted(policy)
+    read = (
+        plan_from_copy(policy, database, engine)
+        if copied
+        else plan(policy, database, engine=engine)
+    )
+    return engine, of_engine.script(read, policy, database)
+
+
+def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> Plan:
+    """What a run there would execute, with the counts of a copy of the source that DuckDB reads.
+
+    Scripts leave the place of a release to their reader.
+    """
+    publish = policy.publish.model_copy(update={"database": None})
+    refuse(policy.model_copy(update={"publish": publish}), engine)
+    with executing(policy, database, "duckdb", seed=Seed.fresh(), limits=Limits()) as (
+        session,
+        executor,
+    ):
+        profile = replace(session.profile, recursive=engines()[engine].recursive)
+        prepared = prepare(policy, replace(session, profile=profile), executor)
+    read, *rest = prepared.read
+    assert isinstance(read, Step)
+    table = script_of(engine).copied_source(policy)
+    source = {"source": table, "relation": ident(table)}
+    first = replace(read, parameters={**read.parameters, **source})
+    return replace(prepared, read=(first, *rest)).plan(policy)

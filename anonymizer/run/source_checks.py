@@ -1,0 +1,255 @@
+"""Scratch tables of a run for the verifier and the measures: originals, link, suppressed rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from anonymizer.algorithms.compiled import Compiled
+from anonymizer.algorithms.population import POPULATION
+from anonymizer.compile import Table, ident, work
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.contract.originals import Originals
+from anonymizer.engines.base import Engine
+from anonymizer.engines.execute import Executor
+from anonymizer.measure import measure_release
+from anonymizer.measure.groups import measure_groups
+from anonymizer.policy import Lgb, Policy
+from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
+from anonymizer.release.judge import Suppression
+from anonymizer.release.population import population_of
+from anonymizer.run.link import LINK, link_step
+from anonymizer.run.nodes import (
+    admitted_step,
+    declares_leaves,
+    has_free_bounds,
+    listed_leaves,
+    lists_members,
+    nodes_step,
+)
+from anonymizer.run.prepare import Prepared
+from anonymizer.source.profile import Sensitive
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import SNAPSHOT, rows_read
+from anonymizer.verification.against_source import verify_against_source
+from anonymizer.verification.fast.release import WorkTables, fast_release
+from anonymizer.verification.fast.source import fast_source
+from anonymizer.verification.population import NEEDED, Members
+from anonymizer.verification.questions import Asking, ask_all
+
+ORIGINALS = work("originals")
+COMPARED = work("compared")
+PAIRS = work("pairs")
+JUDGED = WorkTables(tuples=work("tuples"), values=work("counted"))
+
+
+def suppression(
+    policy: Policy,
+    engine: Engine,
+    roles: Roles,
+    view: Table,
+    layout: Layout,
+    counterfeits: int = 0,
+) -> Suppression:
+    """How many rows (persons) of the source the release has; counterfeits are not counted."""
+    unit, texts = suppression_counts(policy, roles, view, layout)
+    # two questions: on Spark, what asks the release alone is answered without it
+    found = [int(engine.raw(text, "suppression")[0][0]) for text in texts]
+    return Suppression(unit, found[0], found[1] - counterfeits)
+
+
+def suppression_counts(
+    policy: Policy, roles: Roles, view: Table, layout: Layout
+) -> tuple[str, tuple[str, str]]:
+    """The unit that is counted, and queries for how many the source and the release have."""
+    everything = ident(rows_read(policy, roles))
+    if policy.person is not None and layout.person_id is not None:
+        counted = ident(layout.person_id).text
+        return "persons", (
+            f"select count(distinct person) from {everything}",
+            f"select count(distinct {counted}) from {ident(view)}",
+        )
+    return "rows", (f"select count(*) from {everything}", f"select count(*) from {ident(view)}")
+
+
+def counterfeits(engine: Engine, compiled: Compiled) -> int:
+    """The number of counterfeits."""
+    if compiled.counterfeits is None:
+        return 0
+    return int(engine.raw(f"select count(*) from {ident(compiled.counterfeits)}", "release")[0][0])
+
+
+def _rows_suppressed(engine: Engine, rows: int, view: Table, forged: int = 0) -> int:
+    published = engine.raw(f"select count(*) from {ident(view)}", "suppression")[0][0]
+    return rows - int(published) + forged
+
+
+def originals(roles: Roles, *, forged: bool = False) -> Originals:
+    """The values that the release is checked against, from the snapshot.
+
+    With `forged` rows beside it, the values that were counted are not all of them.
+    """
+    values = {a.column: a.q.text for a in roles.quasi}
+    values |= {s.column: s.s.text for s in roles.sensitive}
+    values |= {k.column: k.k.text for k in roles.kept}
+    return Originals(
+        table=ORIGINALS,
+        values=values,
+        flags={a.column: a.f.text for a in roles.flagged},
+        nodes={a.column: _nodes(a.index) for a in roles.quasi if a.height and not a.ordered},
+        person="person",
+        sets=frozenset(a.column for a in roles.quasi if lists_members(a)),
+        admitted={a.column: _admitted(a.index) for a in roles.quasi if has_free_bounds(a)},
+        leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
+        distinct={} if forged else {a.column: a.values for a in roles.quasi},
+    )
+
+
+def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -> Members | str:
+    """The population as it was read once; nodes stand where the originals say."""
+    if population_of(policy) is None:
+        return NEEDED
+    return Members(
+        POPULATION,
+        {a.column: f"p{a.index}" for a in roles.quasi},
+        (where or originals(roles)).nodes,
+    )
+
+
+def _nodes(index: int) -> Table:
+    return work(f"published_nodes_{index}")
+
+
+def _admitted(index: int) -> Table:
+    return work(f"admitted_{index}")
+
+
+def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
+    """Make, in scratch only, the link and what its rows are compared with."""
+    Executor(engine).run([link_step(compiled, ordered=False)])
+    stage_originals(engine, compiled, roles)
+
+
+def stage_originals(engine: Engine, compiled: Compiled, roles: Roles) -> None:
+    """Make, in scratch only, what rows and cells of the link are compared with."""
+    for text in original_statements(compiled, roles):
+        engine.raw(text, "verification")
+
+
+def original_statements(compiled: Compiled, roles: Roles) -> Iterator[str]:
+    """The statements that make what rows and cells of the link are compared with."""
+    # to the checks a counterfeit is a row like any other: it has to be covered and kept as well
+    forged = compiled.counterfeits
+    more = f" union all by name from {ident(forged)}" if forged is not None else ""
+    yield (
+        f"create or replace view {ident(ORIGINALS)} as"
+        f" select rowid as row_ref, * from {ident(SNAPSHOT)}{more}"
+    )
+    columns = {c.column: c for c in compiled.layout.columns}
+    for a in roles.quasi:
+        if a.height and not a.ordered:
+            step = nodes_step(
+                a,
+                columns[a.column],
+                _nodes(a.index),
+                typed=compiled.layout.cells == "typed",
+                link=LINK,
+                original=ORIGINALS,
+            )
+            yield step.statement().text
+        elif has_free_bounds(a):
+            yield admitted_step(a, _admitted(a.index)).statement().text
+
+
+def judging(engine: Engine, view: Table, layout: Layout) -> Asking:
+    """How a run answers the questions about its release."""
+    return fast_release(view, layout, JUDGED) if engine.embedded else ask_all
+
+
+def against_source(
+    policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
+) -> Verification:
+    """Verify the release against the snapshot, through the link.
+
+    On DuckDB the link exists already: the rows of the release were copied from it.
+    """
+    embedded = engine.embedded
+    if embedded:
+        stage_originals(engine, prepared.compiled, prepared.roles)
+    else:
+        stage_link(engine, prepared.compiled, prepared.roles)
+    # (rows that `nulls: suppress` leaves out are not among the originals)
+    suppressed = _rows_suppressed(
+        engine,
+        prepared.rows - prepared.profile.left_out,
+        view,
+        counterfeits(engine, prepared.compiled),
+    )
+    where = originals(prepared.roles)
+    fast = fast_source(where, LINK, view, layout, pairs=PAIRS, suppressed=suppressed)
+    promoted = isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote"
+    return verify_against_source(
+        engine.asking("verification"),
+        where,
+        LINK,
+        view,
+        layout,
+        compared=COMPARED,
+        suppressed=suppressed,
+        promoted=promoted,
+        ask=fast if embedded else ask_all,
+    )
+
+
+def release_measures(
+    requirements: tuple[Requirement, ...],
+    engine: Engine,
+    prepared: Prepared,
+    view: Table,
+    layout: Layout,
+    found: Suppression,
+) -> dict[str, Any]:
+    """The measures of the release, with what the run suppressed."""
+    suppressed = _rows_suppressed(
+        engine, prepared.rows, view, counterfeits(engine, prepared.compiled)
+    )
+
+    def run_sql(text: str) -> list[tuple[Any, ...]]:
+        return engine.raw(text, "measures")
+
+    where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
+    measures: dict[str, Any] = measure_release(
+        run_sql, view, layout, where, link=LINK, suppressed=suppressed
+    )
+    if layout.group_id is not None:
+        lost = found.suppressed if found.unit == "persons" else suppressed
+        measures |= measure_groups(run_sql, view, layout, requirements, suppressed=lost)
+    if prepared.compiled.counterfeits is not None:
+        measures["counterfeits"] = counterfeits(engine, prepared.compiled)
+    measures["suppressed_share"] = found.share
+    if found.unit == "persons":
+        measures["suppressed_persons"] = found.suppressed
+    return measures
+
+
+def published_paths(engine: Engine, column: Sensitive) -> dict[str, list[int]]:
+    """Text of every published value of a sensitive column, with its ancestors' numbers."""
+    rows = engine.raw(
+        f"select cast(f.original as varchar), list(h.node order by h.level)"
+        f" from {ident(column.reference)} f join {ident(column.hierarchy)} h"
+        " on h.value = f.original group by 1",
+        "verification",
+    )
+    return {str(value): list(nodes) for value, nodes in rows}
+
+
+def policy_requirements(policy: Policy, engine: Engine, roles: Roles) -> tuple[Requirement, ...]:
+    """The policy's guarantees; a hierarchical distance comes with the paths of its values."""
+    found = []
+    sensitive = {s.column: s for s in roles.sensitive}
+    for item in requirements_of(policy):
+        if item.parameters.get("distance") == "hierarchical" and item.column in sensitive:
+            item = with_paths(item, published_paths(engine, sensitive[item.column]))
+        found.append(item)
+    return tuple(found)

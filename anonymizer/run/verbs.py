@@ -1,0 +1,225 @@
+"""Plan, run and verify, the same for every engine."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Origin, Verification
+from anonymizer.engines.base import Limits
+from anonymizer.engines.capabilities import refuse
+from anonymizer.engines.choice import chosen_engine
+from anonymizer.engines.execute import Executor, Listener
+from anonymizer.engines.registry import open_source
+from anonymizer.engines.session import Session, Workplace
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.ledger import Keeper
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
+from anonymizer.process.interrupts import deciding
+from anonymizer.process.seed import Seed
+from anonymizer.process.turns import turn
+from anonymizer.publish.duckdb.replace_source import refuse_without_consent
+from anonymizer.publish.target import Published, Target, publisher
+from anonymizer.release.agreement import refuse_unmet
+from anonymizer.release.judge import judge, refuse_unanswered
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.names import Names
+from anonymizer.release.population import members_at_hand, with_population
+from anonymizer.release.published import Release
+from anonymizer.release.signing import refuse_unsigned, signer
+from anonymizer.release.unchanged import (
+    refuse_changed,
+    refuse_other_figures,
+    refuse_other_policy,
+)
+from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.run.clean import remove_leftovers
+from anonymizer.run.job import Job
+from anonymizer.run.prepare import prepare
+from anonymizer.run.remarks import remarks
+from anonymizer.steps import Plan
+from anonymizer.verification.fast.release import fast_release
+from anonymizer.verification.questions import Asking, ask_all
+
+
+@contextmanager
+def executing(
+    policy: Policy,
+    database: Any,
+    engine: str,
+    *,
+    seed: Seed,
+    run: Workplace | None = None,
+    limits: Limits | None = None,
+    listener: Listener | None = None,
+) -> Iterator[tuple[Session, Executor]]:
+    """The source of `policy`, opened on an engine, and what executes the stages of a run there."""
+    place = run or Workplace(secrets.token_hex(8))
+    with open_source(engine, policy, database, place, limits or Limits()) as session:
+        session.engine.binds = {"secret": seed.secret}
+        yield session, Executor(session.engine, listener)
+
+
+def plan(policy: Policy, database: Any = None, *, engine: str | None = None) -> Plan:
+    """What a run would execute, in order. Reads the source into memory; writes nothing.
+
+    Raises the same errors as `run` for what a look at the source shows. `engine`: as for `run`.
+    """
+    kind = chosen_engine(policy, database, engine)
+    refuse(policy, kind)
+    with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
+        made = prepare(policy, session, executor).plan(policy)
+        return replace(made, views=session.engine.defined())
+
+
+@deciding()
+def run(
+    policy: Policy,
+    database: Any = None,
+    *,
+    seed: Seed | str | int | None = None,
+    limits: Limits | None = None,
+    listener: Listener | None = None,
+    replace_source: bool = False,
+    engine: str | None = None,
+    sign: str | Path | None = None,
+) -> Release:
+    """Anonymize, verify, and only then publish. Raises on failure and publishes nothing then.
+
+    `database`: the source's file, or an open DuckDB connection, which is used itself; the address
+    of a Postgres database (postgresql://...) or a connection of psycopg; a Spark session. `seed`: a
+    secret of 64 hexadecimal digits; a number makes a release that is stamped reproducible.
+    `replace_source`: agreement to `publish: {replace_source: true}`, which needs one. `engine`:
+    duckdb, postgres or spark, before what the policy says and the database tells. `sign`: the file
+    of a private key (Ed25519), by which the release is signed.
+    """
+    kind = chosen_engine(policy, database, engine)
+    refuse(policy, kind)
+    key = signer(sign) if sign is not None else None
+    if policy.publish.replace_source:
+        refuse_without_consent(replace_source)
+    began = time.perf_counter()
+    chosen = _seed(seed)
+    there = publisher(kind)
+    place = Workplace(secrets.token_hex(8), there.place_of(policy, database), writes=True)
+    names = Names.of(policy, place.run_id)
+    of_its_own = place.file if policy.publish.database is not None else None
+    keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
+    if keeper is not None:
+        keeper.check(database)
+    target: Target | None = None
+    with turn(place.file):
+        if place.file is not None:
+            remove_leftovers(place.file)
+        try:
+            with executing(
+                policy, database, kind, seed=chosen, run=place, limits=limits, listener=listener
+            ) as (session, executor):
+                target = there.target(policy, session, names)
+                target.check(session.engine)
+                if keeper is not None:
+                    keeper.target = target.place
+                    keeper.begin(session.embedded)
+                prepared = prepare(policy, session, executor)
+                told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+                executor.run(prepared.compiled.stages, "anonymizing")
+                job = Job(
+                    policy, session, executor, prepared, target, chosen, began, keeper, told, key
+                )
+                return job.release()
+        finally:
+            if target is not None:
+                target.discard()
+
+
+def _seed(seed: Seed | str | int | None) -> Seed:
+    match seed:
+        case Seed():
+            return seed
+        case str():
+            return Seed.of(seed)
+        case int():
+            return Seed.test(seed)
+        case _:
+            return Seed.chosen()
+
+
+def verify(
+    policy: Policy | None,
+    database: Any = None,
+    *,
+    engine: str | None = None,
+    plain: bool = False,
+    population: str | Path | None = None,
+    public_key: str | Path | None = None,
+) -> Verification:
+    """Judge a release again, from the release alone.
+
+    With a policy, its requirements are judged on its view; without one, those of every manifest
+    there: then nobody knows by whom it was made, which `Verification.origin` says.
+
+    `database`: the file of the release, or an open DuckDB connection to where it stands.
+    `population`: the file with the population of k_map and delta_presence. `public_key`: the file
+    of the key by whose private half the release has to be signed. Raises NothingToCheckError where
+    there is nothing to judge, and GuaranteeError where the release was changed, is not signed by
+    this key, or has other columns or roles than the policy asks for. `engine`: as for `run`.
+    `plain`: without any shortcut, by the statements that the checks show.
+    """
+    kind = chosen_engine(policy, database, engine)
+    complete = policy
+    if policy is not None and population is not None:
+        complete = with_population(policy, Path(population))
+    total: Verification | None = None
+    with publisher(kind).published(complete, database) as found:
+        for view in found.views(policy):
+            manifest = found.manifest(view)
+            if public_key is not None:
+                refuse_unsigned(manifest, public_key)
+            judged = _judged_again(policy, found, view, manifest, complete, plain=plain)
+            total = judged if total is None else total + judged
+    if total is None:
+        raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+    if policy is not None:
+        refuse_unanswered(policy, total)
+    origin: Origin = "unknown" if policy is None else "policy"
+    return replace(total, origin="signature" if public_key is not None else origin)
+
+
+def _judged_again(
+    policy: Policy | None,
+    found: Published,
+    view: Table,
+    manifest: Manifest,
+    complete: Policy | None,
+    *,
+    plain: bool,
+) -> Verification:
+    """One release: unchanged, and then judged by its rows.
+
+    `complete`: the policy with the path of the available population.
+    """
+    alone = False
+    if policy is not None:
+        refuse_unmet(policy, manifest.layout)
+        alone = policy.publish.database is not None
+    refuse_unknown_columns(found.engine, view, manifest.layout)
+    refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
+    required = requirements_of(policy) if policy is not None else manifest.requirements
+    required = with_paths_of(required, manifest.requirements)
+    members = members_at_hand(complete, found.engine, manifest.layout)
+    ask: Asking = ask_all
+    if not plain and found.engine.embedded:
+        ask = fast_release(view, manifest.layout)
+    judged = judge(found.engine, view, manifest.layout, required, members, ask)
+    if judged.passed:
+        if policy is not None:
+            refuse_other_policy(policy.digest(), manifest)
+        refuse_other_figures(found.engine, view, manifest, judged)
+    return judged

@@ -1,0 +1,158 @@
+"""Words in column names that suggest the content of a column."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+
+def _set(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+IDENTIFIER = _set(
+    "name firstname lastname forename surname fullname maiden email mail phone telephone mobile fax"
+    " ssn passport iban account address street ip url website user username login nickname mrn nhs"
+    " license licence plate insurance uuid guid token signature photo fingerprint device serial"
+    " vorname nachname strasse telefon nino"
+)
+PERSON = _set(
+    "person patient customer user member client employee subject household student citizen pid"
+    " individual respondent donor donator voter tenant insured policyholder subscriber beneficiary"
+    " enrollee"
+)
+SHORT = _set("pat cust emp mbr subj usr insd")
+"""Words for a person that stand for one only beside a word of KEY: `pat_id`."""
+NUMBERS = _set(
+    "mrn nhs ssn nino passport email mail username login nickname medicalrecord socialsecurity"
+    " nationalid healthcard hospitalnumber hospitalno"
+)
+"""What one person has for themselves, as one word or as two: `medical_record`."""
+NAMES = _set("firstname lastname forename surname fullname maiden vorname nachname")
+"""Names of people, whatever else the name of the column says."""
+OTHERS = _set(
+    "doctor physician clinician surgeon nurse provider prescriber hospital clinic ward room bed"
+    " unit site store shop branch product item article drug test station vehicle"
+)
+"""What is numbered in a table on persons and is none of them."""
+HIDING = _set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
+KEY = _set("id key number no nr num code pk rowid ref reference index")
+QUASI = _set(
+    "age birth birthday birthdate born dob yob sex gender female male race ethnicity ethnic"
+    " black white asian hispanic latino origin ancestry birthplace birthcountry native immigrant"
+    " abroad zip zipcode postcode postal plz city town village county district state province"
+    " municipality region country nationality citizenship citizen msa smsa puma south north"
+    " urban rural migration moved residence house housing site center centre popul population"
+    " marital married maried single divorced widowed spouse husband wife children child kids kid"
+    " dependents family relationship sibling siblings education educ edu edlevel ed degree"
+    " school schooling college university study enrolled enrollment grade class profession job"
+    " work worked working worker workclass workplace outwork employer employed employment"
+    " occupation occ bluecol industry industri sector department position title experience"
+    " commute commuting hours weeks wks shift language height weight admitted admission"
+    " discharge arrival visit date year years yrs month veteran veterans military army religion"
+)
+FLAGS = _set(
+    "female male black white asian hispanic latino married maried single divorced widowed"
+    " employed veteran citizen immigrant native south north urban rural moved bluecol children"
+    " kids"
+)
+"""Of QUASI, what yes and no may answer: a flag named `age` is no age."""
+SENSITIVE = _set(
+    "disease diagnosis diagnoses diag dx icd condition illness comorbidity symptom symptoms"
+    " sick treatment treat treated trt rx medication medicine drug drugs therapy procedure"
+    " surgery surg operation hiv aids cancer tumor tumour allergy disability disabled handicap"
+    " impairment health hlth healthy medical clinical medicaid medicare mental depression"
+    " anxiety stress pregnancy pregnant abortion contraception insulin dose lab finding"
+    " complaint biopsy stage ecog relapse recurrence infection death died dead suicide"
+    " doctorvisits visits docvis hospvis hosp hospitalized hospitalizations emr adl chronic"
+    " smoke smoking smoker smokes cigarettes alcohol drinking bmi bp systolic diastolic"
+    " cholesterol chol hdl ldl triglycerides trig glucose bilirubin bili albumin copper platelet"
+    " platelets creatinine hemoglobin hgb ast alt alk phos protime sodium potassium ascites"
+    " hepato hepatomegaly spiders edema steroid steroids antibiotics gene genetic genotype"
+    " mutation inherit inheritance hereditary salary wage wages lwage income earnings earned pay"
+    " payment credit debt loan mortgage balance fine poverty poor tax taxes dividend dividends"
+    " gain gains loss losses capital asset assets wealth savings revenue spending expenses"
+    " benefit benefits welfare pension unemployment unemployed layoff political politics party"
+    " vote votes voted voting ideology conservative liberal union orientation opinion attitude"
+    " trust satisfaction happiness happy religious religiosity belief crime offense offence"
+    " conviction convicted arrest arrests arrested prison prior victim affair affairs deny"
+    " denied default abuse violence score iq result outcome rating rate rated"
+)
+EVENT = _set(
+    "status event events enum start stop tstart tstop begin end time futime duration survival"
+    " followup outcome censored censor failure success response"
+)
+"""What happened and when, counted from a start: findings of a study, unless the name says more."""
+MEASURED = _set("weight wt wgt pweight fnlwgt")
+SAMPLED = _set(
+    "person instance sample sampling survey final replicate design household population probability"
+)
+"""Beside a word of MEASURED: how many persons a row of a sample stands for, and no body weight."""
+ENDINGS = ("income", "inc", "wage", "salary", "vis", "visits", "score")
+BEGINNINGS = ("chron", "numchron", "adl", "diab", "cardi", "depress", "psych", "symptom", "therap")
+POSTAL = _set("zip zipcode postcode postal plz")
+LATITUDE = _set("lat latitude")
+LONGITUDE = _set("lon lng long longitude")
+GRADED = _set("grade class")
+"""Of a school, unless the column stands among findings: then of a tumor."""
+_JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
+"""`patientid` and the like, which have no mark between their words."""
+
+
+def words(name: str) -> list[str]:
+    """The words of a name: `patientId`, `patient_id` and `PATIENT-ID` have the same."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[^a-z]+", spaced.lower()) if word]
+
+
+def names_person(name: str) -> bool:
+    """Whether a column has a name like a person identifier: `patient_id`, `mrn`, `user`.
+
+    The word has to come last or to be numbered: `patient_sex` and `customer_segment` identify
+    nobody, nor does `patient_visit_no`, which numbers visits.
+    """
+    found = words(name)
+    pairs = {"".join(two) for two in pairwise(found)}
+    whole = "".join(found)
+    if NUMBERS & {*found, *pairs} or whole in NUMBERS or whole in _JOINED:
+        return True
+    if len(found) > 1 and found[-2] in PERSON | SHORT and found[-1] in KEY:
+        return True
+    if not found or not (QUASI | SENSITIVE | OTHERS).isdisjoint(found):
+        return False
+    numbered = any(word in KEY for word in found)
+    return found[-1] in PERSON or (numbered and any(word in PERSON | SHORT for word in found))
+
+
+def names_people(name: str) -> bool:
+    """Whether a column is named like one of people's names, however few they are."""
+    found = words(name)
+    named = "".join(found) == "name" or ("name" in found and not PERSON.isdisjoint(found))
+    return named or says(name, NAMES | NUMBERS)
+
+
+def says(name: str, meanings: frozenset[str]) -> bool:
+    """Whether a word of `name`, or all of it together, is one of `meanings`."""
+    found = words(name)
+    return any(word in meanings for word in found) or "".join(found) in meanings
+
+
+def sensitive(name: str) -> bool:
+    """Whether a word of the name, or its prefix or suffix, suggests health or money."""
+    long = [word for word in words(name) if len(word) > 4]
+    begins = any(word.startswith(BEGINNINGS) for word in long)
+    return says(name, SENSITIVE) or begins or any(word.endswith(ENDINGS) for word in long)
+
+
+def coordinate(name: str) -> str | None:
+    """`latitude` or `longitude`, where a column is named like one."""
+    if says(name, LATITUDE):
+        return "latitude"
+    return "longitude" if says(name, LONGITUDE) else None
+
+
+def weighs_a_sample(name: str) -> bool:
+    """Whether a column is named like the weights of a survey: `person_weight`, `fnlwgt`."""
+    found = words(name)
+    weight = not MEASURED.isdisjoint(found)
+    return weight and (not SAMPLED.isdisjoint(found) or not {"fnlwgt", "pweight"}.isdisjoint(found))

@@ -1,0 +1,37 @@
+"""Detects columns whose counts look like persons with several rows each."""
+
+from __future__ import annotations
+
+from anonymizer.source import column_names
+from anonymizer.source.profile import kind_of
+
+CATEGORY = 2
+"""So few values are a category, whatever a column's name says."""
+MOST_ROWS = 50
+"""Rows per value, on average, up to which few values may be persons."""
+MANY = 100
+"""Values from which a column that is named after persons tells them at any number of rows."""
+NEARLY_UNIQUE = 0.9
+"""Values per row above which a column without such a name repeats by chance."""
+
+
+def countable(sql_type: str) -> bool:
+    """Whether values of the type may number persons: no measures, dates, flags."""
+    measure = sql_type in ("BOOLEAN", "FLOAT", "DOUBLE", "TIME") or fractional(sql_type)
+    return not measure and kind_of(sql_type) in ("numeric", "categorical")
+
+
+def fractional(sql_type: str) -> bool:
+    """Whether numbers of the type have a part after the point: they measure."""
+    decimals = sql_type.startswith("DECIMAL(") and not sql_type.endswith(",0)")
+    return sql_type in ("FLOAT", "DOUBLE") or decimals
+
+
+def repeats_like_persons(name: str, different: int, known: int) -> bool:
+    """Whether `different` values in `known` rows may be persons with several rows each."""
+    if not CATEGORY < different < known:
+        return False
+    few_rows = known <= different * MOST_ROWS
+    if column_names.names_person(name):
+        return few_rows or different >= MANY
+    return few_rows and different <= known * NEARLY_UNIQUE

@@ -1,0 +1,250 @@
+"""The profile of a table, from which a plan is made: types, kinds, counts. No values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from anonymizer.compile import Sql, Table, work
+from anonymizer.errors import Problem, SourceError
+
+if TYPE_CHECKING:
+    from anonymizer.hierarchy.shape import Shape
+    from anonymizer.policy.hierarchies import Hierarchy
+
+Kind = Literal["numeric", "categorical", "date"]
+
+_NUMERIC = re.compile(
+    r"(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL(\(.*\))?)\Z"
+)
+_DATE = re.compile(r"(DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE)\Z")
+_TEXT = re.compile(r"(VARCHAR|BOOLEAN|UUID|ENUM\(.*\)|TIME)\Z", re.DOTALL)
+
+
+def kind_of(sql_type: str) -> Kind | None:
+    """The kind that a column of this type has by default; None where it cannot be used."""
+    if _NUMERIC.match(sql_type):
+        return "numeric"
+    if _DATE.match(sql_type):
+        return "date"
+    return "categorical" if _TEXT.match(sql_type) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a hierarchy above the leaves, 1 being the lowest, and its columns."""
+
+    number: int
+
+    @property
+    def a(self) -> Sql:
+        """The ancestor at this level."""
+        return Sql(f"a{self.number}")
+
+    @property
+    def z(self) -> Sql:
+        """The share of the leaves that the ancestor covers."""
+        return Sql(f"z{self.number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One column of the source in the terms of the algorithms.
+
+    `index` counts from 1 within its list (quasi-identifiers, sensitive, kept) and makes the
+    physical names: quasi-identifier 2 is `q2` in the snapshot and `c2` as a code.
+    """
+
+    index: int
+    column: str
+    sql_type: str
+    kind: Kind
+    flagged: bool = False
+    """Semi-sensitive: some cells are sensitive instead of quasi-identifying."""
+    flag: int = 0
+    """Position among the semi-sensitive columns."""
+    height: int = 0
+    """Levels of the generalization hierarchy above the leaves; 0 where there is none."""
+    spec: Hierarchy | None = None
+    """The policy's options of its hierarchy."""
+    distinct: int = 0
+    """Distinct non-NULL values; 0 while not counted."""
+    nulls: int = 0
+    """Rows in which it is NULL; 0 while not counted."""
+
+    @property
+    def ordered(self) -> bool:
+        return self.kind != "categorical"
+
+    @property
+    def q(self) -> Sql:
+        """Its value in the snapshot."""
+        return Sql(f"q{self.index}")
+
+    @property
+    def c(self) -> Sql:
+        """Its code in the coded tables: -1 flagged, 0 NULL, from 1 in the domain's order."""
+        return Sql(f"c{self.index}")
+
+    @property
+    def f(self) -> Sql:
+        """Its sensitivity flag in the snapshot."""
+        return Sql(f"f{self.index}")
+
+    @property
+    def bit(self) -> Sql:
+        """Its bit in the pattern of sensitive cells."""
+        return Sql(str(1 << self.flag))
+
+    @property
+    def r(self) -> Sql:
+        """The code of its cell where that is sensitive, else NULL."""
+        return Sql(f"r{self.index}")
+
+    @property
+    def d(self) -> Sql:
+        """Alias of its domain in a join."""
+        return Sql(f"d{self.index}")
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return tuple(Level(j) for j in range(1, self.height + 1))
+
+    @property
+    def values(self) -> Table:
+        """Work table of its distinct values with counts."""
+        return work(f"values_{self.index}")
+
+    @property
+    def domain(self) -> Table:
+        """Work table of its codes, in order, with positions and ancestors."""
+        return work(f"domain_{self.index}")
+
+    @property
+    def hierarchy(self) -> Table:
+        """Work table of its hierarchy: one row per value and level."""
+        return work(f"hierarchy_{self.index}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitive:
+    """A sensitive column; its physical name in the snapshot is `s<index>`."""
+
+    index: int
+    column: str
+    sql_type: str
+    kind: Kind
+    height: int = 0
+
+    @property
+    def s(self) -> Sql:
+        return Sql(f"s{self.index}")
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return tuple(Level(j) for j in range(1, self.height + 1))
+
+    @property
+    def hierarchy(self) -> Table:
+        """Work table of its hierarchy, where hierarchical t needs one."""
+        return work(f"hierarchy_{self.hierarchy_index}")
+
+    @property
+    def hierarchy_index(self) -> int:
+        """Number of its hierarchy, beyond those of the quasi-identifiers."""
+        return 10_000 + self.index
+
+    @property
+    def values(self) -> Table:
+        """Work table of its distinct values with counts, from which its hierarchy is built."""
+        return work(f"values_{self.hierarchy_index}")
+
+    @property
+    def reference(self) -> Table:
+        """Work table of its codes and their counts over the rows that are published."""
+        return work(f"reference_{self.index}")
+
+    @property
+    def cells(self) -> Table:
+        """Work table of its codes and counts per unit."""
+        return work(f"cells_{self.index}")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A column that is published as it is; its physical name in the snapshot is `k<index>`."""
+
+    index: int
+    column: str
+    sql_type: str
+
+    @property
+    def k(self) -> Sql:
+        return Sql(f"k{self.index}")
+
+
+@dataclass(frozen=True, slots=True)
+class TableProfile:
+    """The source as far as a plan depends on it."""
+
+    columns: tuple[tuple[str, str], ...]
+    """Name and SQL type of every source column, in order."""
+    rows: int | None = None
+    """Rows that may be published, where they have been counted."""
+    left_out: int = 0
+    """Rows that `nulls: suppress` leaves out."""
+    tuples: int | None = None
+    """Distinct quasi-identifier tuples, where they have been counted."""
+    distinct: tuple[int, ...] = ()
+    """Distinct values of each quasi-identifier, where they have been counted."""
+    nulls: tuple[int, ...] = ()
+    """Rows in which each quasi-identifier is NULL, where they have been counted."""
+    heights: tuple[int, ...] = ()
+    """Height of each quasi-identifier's hierarchy, where they have been built."""
+    sensitive_heights: tuple[int, ...] = ()
+    """Height of each sensitive column's hierarchy, where they have been built."""
+    shapes: tuple[Shape, ...] = ()
+    """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
+    recursive: bool = True
+    """Whether one recursive statement can carry the state of a partitioning where the plan runs."""
+
+    def type_of(self, column: str) -> str:
+        return dict(self.columns)[column]
+
+    def counted(self, **figures: object) -> TableProfile:
+        return replace(self, **figures)  # type: ignore[arg-type]
+
+
+def published_type(sql_type: str) -> str:
+    """The type a value is published with: an ENUM becomes VARCHAR, its type would tell values."""
+    return "VARCHAR" if sql_type.startswith("ENUM") else sql_type
+
+
+def unusable(column: str, sql_type: str) -> Problem:
+    """What is said of a column whose type has no order and no equality to generalize by."""
+    return Problem(
+        f"columns.{column}",
+        "has a type that cannot be anonymized as a value",
+        allowed="numbers, text, boolean, date, timestamp, uuid, enum",
+        hint="unnest or cast it in source.query, or give it role drop",
+    )
+
+
+def check_kind(column: str, sql_type: str, kind: Kind | None) -> Kind:
+    """The kind to use for a column, given its type and what the policy asks for."""
+    natural = kind_of(sql_type)
+    if natural is None:
+        raise SourceError(unusable(column, sql_type))
+    if kind is None or kind == natural:
+        return natural
+    if kind == "categorical":
+        return kind
+    raise SourceError(
+        Problem(
+            f"columns.{column}.kind",
+            f"does not fit the column's type {published_type(sql_type)}",
+            allowed=f"{natural}, categorical" if natural != "categorical" else "categorical",
+            hint="cast the column in source.query",
+        )
+    )

@@ -1,0 +1,20 @@
+"""The relation that the rows of a source are read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymizer.compile import Sql, Table, work
+
+READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
+"""Table function that reads a file of a format."""
+QUERIED = work("queried")
+"""Where the rows of `source.query` go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The origin of rows: a table, or SQL (a file function, a user's query)."""
+
+    sql: Sql
+    table: Table | None = None

@@ -1,0 +1,197 @@
+"""The statements that read the source once, and count its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile.condition import condition
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.source.coding import coded, coding
+from anonymizer.source.labels import typed
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.relation import Relation
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Step
+
+SNAPSHOT = work("snapshot")
+"""The rows that may be published: the only ones that values, domains and hierarchies come from."""
+READ = work("read_rows")
+"""All rows as they were read, where `nulls: suppress` leaves some of them out."""
+DISTINCT = work("distinct_values")
+
+
+def reading_steps(
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    source: Relation,
+    more: Sequence[tuple[Sql, Sql]] = (),
+) -> tuple[Step, ...]:
+    """Read the source once, as the first step, and omit the rows that NULLs suppress.
+
+    They are gone before a value is counted, so that nothing of them reaches a domain, a hierarchy
+    or a measure. `more`: as for `snapshot_step`.
+    """
+    read = snapshot_step(policy, profile, roles, source, more)
+    columns = suppressing(policy, roles)
+    if not columns:
+        return (read,)
+    context = {
+        "read": READ,
+        "snapshot": SNAPSHOT,
+        "columns": columns,
+        "persons_whole": policy.person is not None,
+    }
+    return (read, Step("rows that may be published", "prepare/kept.sql.j2", context))
+
+
+def suppressing(policy: Policy, roles: Roles) -> list[Sql]:
+    """The columns of the snapshot in which NULL suppresses a row, and all rows of its person."""
+    columns = [(a.column, a.q) for a in roles.quasi]
+    columns += [(s.column, s.s) for s in roles.sensitive]
+    columns += [(k.column, k.k) for k in roles.kept]
+    return [name for column, name in columns if policy.columns[column].nulls == "suppress"]
+
+
+def rows_read(policy: Policy, roles: Roles) -> Table:
+    """The relation with all rows of the source, counted for the suppression limit."""
+    return READ if suppressing(policy, roles) else SNAPSHOT
+
+
+def snapshot_step(
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    source: Relation,
+    more: Sequence[tuple[Sql, Sql]] = (),
+) -> Step:
+    """Raises SourceError with every condition that may not be used.
+
+    `more`: further columns, as expressions over the source with their names.
+    """
+    names = [name for name, _ in profile.columns]
+    columns: list[tuple[Sql, Sql]] = []
+    problems: list[Problem] = []
+    for a in roles.quasi:
+        value, codes = _value(a.column, a.sql_type), coding(policy, a.column, a.sql_type)
+        columns.append((value if codes is None else coded(value, codes, a.sql_type), a.q))
+        when = policy.columns[a.column].sensitive_when
+        if when is not None:
+            found = condition(when, names, f"columns.{a.column}.sensitive_when")
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                columns.append((found, a.f))
+    for s in roles.sensitive:
+        grouped = policy.columns[s.column].protect is not None
+        columns.append((_value(s.column, s.sql_type, grouped=grouped), s.s))
+    columns += [(_value(k.column, k.sql_type, grouped=False), k.k) for k in roles.kept]
+    if policy.person is not None:
+        columns.append((ident(policy.person), Sql("person")))
+    identity = _identity(policy, profile, roles)
+    if identity is not None:
+        columns.append((identity, Sql("identity")))
+    columns += more
+    if problems:
+        raise SourceError(problems)
+    return Step(
+        "read the source",
+        "prepare/snapshot.sql.j2",
+        {
+            "snapshot": rows_read(policy, roles),
+            "columns": columns,
+            "source": source.table or source.sql,
+            "relation": source.sql,
+        },
+    )
+
+
+def _value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
+    """A column as it is read; what carries more than its values (an ENUM's type) becomes text.
+
+    `grouped`: rows with equal values are published by one of them, not each with its own.
+    """
+    name = ident(column)
+    if sql_type.startswith("ENUM") or sql_type == "VARCHAR":
+        # a column may carry a collation of its own; values compare by their bytes
+        return Sql(f'cast({name} as varchar) collate "binary"')
+    if grouped and sql_type in ("FLOAT", "DOUBLE"):
+        # -0.0 and 0.0 are equal and print differently: which one a group shows would be chance
+        return Sql(f"cast(case when {name} = 0 then 0 else {name} end as {sql_type})")
+    return name
+
+
+def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None:
+    """The identity of a row besides its quasi-identifiers: the key, or all other columns.
+
+    None if not needed. The encoding is injective: a text follows its length, and NULL is -1.
+    """
+    if policy.key is not None:
+        return Sql(_text(policy.key, profile))
+    if not told_apart(policy, roles):
+        return None
+    quasi = {a.column for a in roles.quasi}
+    others = [_text(name, profile) for name, _ in profile.columns if name not in quasi]
+    if not others:
+        return None
+    # (a length that is a text is made once per different value of a column, not once per row)
+    length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
+    texts = ", ".join(length.format(text) for text in others)
+    return Sql(f"md5(concat({texts}))")
+
+
+def _text(column: str, profile: TableProfile) -> str:
+    return f"cast({typed(ident(column).text, profile.type_of(column))} as varchar)"
+
+
+def values_step(column: str, values: Table, cell: Sql) -> Step:
+    """The distinct values of one column of the snapshot, with their counts."""
+    return Step(
+        f"values of {column}",
+        "prepare/values.sql.j2",
+        {"snapshot": SNAPSHOT, "values": values, "column": cell},
+    )
+
+
+def values_steps(roles: Roles) -> tuple[Step, ...]:
+    """The distinct values of every quasi-identifier."""
+    return tuple(values_step(a.column, a.values, a.q) for a in roles.quasi)
+
+
+def values_at_once(roles: Roles) -> tuple[Step, ...]:
+    """The same in one reading of the snapshot, for engines to which every reading is a cost."""
+    if not roles.quasi:
+        return ()
+    shared = {"snapshot": SNAPSHOT, "distinct": DISTINCT, "attributes": roles.quasi}
+    one = [
+        Step(
+            f"values of {a.column}",
+            "prepare/values_of.sql.j2",
+            {"distinct": DISTINCT, "values": a.values, "attribute": a},
+        )
+        for a in roles.quasi
+    ]
+    return (Step("values of all columns", "prepare/distinct.sql.j2", shared), *one)
+
+
+def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
+    """Queries for the rows of the snapshot, and for those in which a quasi-identifier is known."""
+    if at_once and roles.quasi:
+        counted = f"select coalesce(sum(n), 0) from {ident(DISTINCT)}"
+        first = roles.quasi[0].index
+        known = [f"{counted} where g{a.index} = 0 and {a.q} is not null" for a in roles.quasi]
+        return [f"{counted} where g{first} = 0", *known]
+    counted = f"select count(*) from {ident(SNAPSHOT)}"
+    return [counted, *(f"select coalesce(sum(n), 0) from {ident(a.values)}" for a in roles.quasi)]
+
+
+def told_apart(policy: Policy, roles: Roles) -> bool:
+    """Whether rows with equal quasi-identifiers have to be distinguished.
+
+    If nothing else of them is published or recorded, they are interchangeable.
+    """
+    if policy.person is not None or policy.ledger is not None:
+        return policy.key is not None or len(policy.columns) > len(roles.quasi)
+    return policy.key is not None or bool(roles.sensitive or roles.kept or roles.flagged)

@@ -1,0 +1,164 @@
+"""A plan: the named steps that make a release, as data. Nothing here touches a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from anonymizer.compile import Statement, Table, header, render
+from anonymizer.errors import Problem
+from anonymizer.process.shown import Fact, as_html, as_text, fact
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement: a template, its parameters, and the bound values it needs."""
+
+    name: str
+    template: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    binds: tuple[str, ...] = ()
+
+    @property
+    def purpose(self) -> str:
+        """What the step is for, from the header of its template."""
+        return header(self.template).purpose
+
+    def statement(self, dialect: str = "duckdb") -> Statement:
+        """The rendered statement, in the variant for `dialect` where the template has one."""
+        return render(self.template, self.parameters, dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Steps that are repeated until the query `until` counts zero, at most `at_most` times."""
+
+    name: str
+    body: tuple[Step | Compute | Loop, ...]
+    until: Step
+    at_most: int
+    asked_first: bool = False
+    """Whether the query also runs before the first round, so that there may be no round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A query whose rows are reasons not to go on: every row becomes a problem.
+
+    `explain` turns a row (counts and positions, never values) into the message.
+    Raises `error` (exit code 2 for what a count of the source shows).
+    """
+
+    query: Step
+    explain: Callable[[Row], Problem]
+    error: type[Exception]
+
+    @property
+    def name(self) -> str:
+        return self.query.name
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A query whose one row of counts is kept in the release's measures under its column names."""
+
+    query: Step
+
+    @property
+    def name(self) -> str:
+        return self.query.name
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """What SQL cannot say in a set-based way: aggregated rows in, rows of a work table out.
+
+    Never used on rows of the source: `query` returns state that is small (distinct values with
+    counts, classes that bounds leave undecided).
+    """
+
+    query: Step
+    function: Callable[[list[Row]], list[Row]]
+    target: Table
+    columns: tuple[tuple[str, str], ...]
+    """Name and SQL type of each column of the target."""
+    given: bool = False
+    """Whether the policy gives the rows, whatever the query answers."""
+    in_sql: Callable[[], Step] | None = None
+    """Makes the step that does the same in SQL, where there is one: slower, for who has nothing
+    else. It has to lead to the same release."""
+
+    @property
+    def name(self) -> str:
+        return self.query.name
+
+
+Stage: TypeAlias = Step | Loop | Guard | Note | Compute
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """Everything that will be executed, in order, and the objects that it creates."""
+
+    title: str
+    stages: tuple[Stage, ...]
+    views: tuple[str, ...] = ()
+    """Statements that create scratch views in place of relations that a run reads separately."""
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self.stages)
+
+    def __add__(self, other: Plan) -> Plan:
+        return Plan(self.title, self.stages + other.stages, self.views + other.views)
+
+    def _facts(self) -> list[Fact]:
+        kinds = {Step: "steps", Loop: "loops", Guard: "checks before", Note: "counts told"}
+        counted = {
+            name: sum(type(stage) is kind for stage in self.stages) for kind, name in kinds.items()
+        }
+        return [fact(name, n) for name, n in counted.items() if n]
+
+    def __repr__(self) -> str:
+        return as_text(f"Plan: {self.title}; sql() has the statements", self._facts())
+
+    def _repr_html_(self) -> str:
+        steps = ", ".join(dict.fromkeys(stage.name for stage in self.stages))
+        return as_html(f"Plan: {self.title}", self._facts(), steps)
+
+    def sql(self) -> str:
+        """Every statement in order; a loop once, with its exit query and its bound."""
+        views = [f"-- a view of the source\n{text};" for text in self.views]
+        return "\n\n".join([*views, *(_show(stage) for stage in self.stages)]) + "\n"
+
+
+def _show(stage: Stage) -> str:
+    match stage:
+        case Step():
+            return f"-- {stage.name}: {stage.purpose}\n{stage.statement().text};"
+        case Guard():
+            return (
+                f"-- {stage.name}: {stage.query.purpose} (stops the run if it returns rows)\n"
+                f"{stage.query.statement().text};"
+            )
+        case Note():
+            return f"-- {stage.name}: {stage.query.purpose}\n{stage.query.statement().text};"
+        case Compute():
+            purpose = (stage.function.__doc__ or "").strip().splitlines()[0]
+            return (
+                f"-- {stage.name}: {stage.query.purpose}\n{stage.query.statement().text};\n"
+                f"-- then in Python, into {stage.target.name}: {purpose}"
+            )
+        case Loop():
+            inner = "\n\n".join(_show(step) for step in stage.body)
+            exit_text = stage.until.statement().text
+            asked = " (asked before the first round as well)" if stage.asked_first else ""
+            return (
+                f"-- loop: {stage.name}, at most {stage.at_most} times,"
+                f" until the exit query counts 0{asked}\n{inner}\n\n"
+                f"-- exit query of the loop: {stage.until.purpose}\n{exit_text};\n"
+                f"-- end of loop: {stage.name}"
+            )

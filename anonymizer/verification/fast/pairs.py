@@ -1,0 +1,96 @@
+"""Distinct pairs of cells and original values, and of cells and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.contract.columns import cell_parts, quasi
+from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.contract.originals import Originals
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """One generalized column in the table of pairs."""
+
+    index: int
+    column: PublishedColumn
+    physical: str
+    """The column of its originals."""
+    flag: str | None
+    """The column that is true (or NULL) where the original is sensitive; only with buckets."""
+
+    @property
+    def parts(self) -> list[Sql]:
+        return [ident(part) for part in cell_parts(self.column)]
+
+    @property
+    def cells(self) -> list[Sql]:
+        return [Sql(f"cell{self.index}_{i}") for i, _ in enumerate(self.parts, start=1)]
+
+    @property
+    def read(self) -> list[Sql]:
+        """Its cells as they are read: texts, however the link carries them."""
+        first, *others = self.cells
+        if self.column.lo is None and not self.column.list_cells:
+            return [Sql(f"cast({first} as varchar) as {first}"), *others]
+        return [first, *others]
+
+    @property
+    def bucket(self) -> str | None:
+        return self.column.bucket
+
+    @property
+    def dealt(self) -> Sql:
+        """Whether the value is in a bucket."""
+        return Sql(f"dealt{self.index}")
+
+    @property
+    def value(self) -> Sql:
+        return Sql(f"value{self.index}")
+
+    @property
+    def other(self) -> Sql:
+        """0 where the row is a pair of this column."""
+        return Sql(f"other{self.index}")
+
+    @property
+    def sensitive(self) -> Sql:
+        return Sql(f"sensitive{self.index}")
+
+    @property
+    def unlike(self) -> Sql:
+        """0 where the row says whether cells of one flag are in buckets."""
+        return Sql(f"unlike{self.index}")
+
+
+def paired(
+    layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str]
+) -> dict[str, Paired]:
+    """The columns of the table by their names in the source: those that are never in buckets, and
+    those of whose values a flag says whether they have to be.
+    """
+    return {
+        column.column: Paired(
+            index,
+            column,
+            physical[column.column],
+            flags.get(column.column) if column.bucket is not None else None,
+        )
+        for index, column in enumerate(quasi(layout), start=1)
+        if column.bucket is None or column.column in flags
+    }
+
+
+def pair(columns: Mapping[str, Paired], originals: Originals, link: Table, pairs: Table) -> str:
+    """The statement that makes the table of pairs; there has to be a column."""
+    context = {
+        "link": link,
+        "original": originals.table,
+        "row_ref": originals.row_ref,
+        "pairs": pairs,
+        "columns": list(columns.values()),
+    }
+    return render("verify/fast/pairs.sql.j2", context).text

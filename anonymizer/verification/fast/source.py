@@ -1,0 +1,94 @@
+"""The questions about a release and its source, answered from pairs, and from digests of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Check, RunSql
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.originals import Originals
+from anonymizer.verification.fast.pairs import Paired, pair, paired
+from anonymizer.verification.fast.shortcuts import Proof, Shortcut, answer, fast_sql
+from anonymizer.verification.fast.staged import Kept, kept_columns, staged_proof, values_proof
+from anonymizer.verification.questions import Asking, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What the statements of single questions are made of, and what several have in common."""
+
+    kept: Mapping[str, Kept]
+    staged: str
+    values: str | None
+    columns: Mapping[str, Paired]
+    pairs: Table
+
+    def of(self, question: Question) -> Shortcut | None:
+        column = question.column or ""
+        match question.template:
+            case "source_rows" | "source_link":
+                return Proof((self.staged,))
+            case "source_equal" | "source_covers" | "source_spanned" if column in self.kept:
+                return Proof((self.staged,))
+            case "source_values" if self.values is not None:
+                return Proof((self.values,))
+            case "source_covers":
+                paired = self.columns.get(column)
+                return Proof((fast_sql(question, pairs=self.pairs, paired=paired),))
+            case "source_spanned":
+                paired = self.columns.get(column)
+                spanned = fast_sql(question, pairs=self.pairs, paired=paired)
+                return Proof((self.staged, spanned))
+            case "source_flags" | "source_unflagged":
+                paired = self.columns[column]
+                return Proof((fast_sql(question, pairs=self.pairs, paired=paired),))
+            case "source_bucket":
+                # (as above, of rows that stand for one original each)
+                return Proof((self.staged, fast_sql(question)))
+        return None
+
+
+def fast_source(
+    originals: Originals,
+    link: Table,
+    view: Table,
+    layout: Layout,
+    *,
+    pairs: Table,
+    suppressed: int = 0,
+) -> Asking:
+    """How `verify_against_source` answers its questions on the embedded engine.
+
+    `pairs` is a work table that may be made: every different pair of a cell and an original.
+    """
+
+    def ask(questions: Sequence[Question], run_sql: RunSql) -> tuple[Check, ...]:
+        proofs = source_proofs(originals, link, view, layout, pairs, suppressed, run_sql)
+        return answer(questions, [proofs.of(question) for question in questions], run_sql)
+
+    return ask
+
+
+def source_proofs(
+    originals: Originals,
+    link: Table,
+    view: Table,
+    layout: Layout,
+    pairs: Table,
+    suppressed: int,
+    run_sql: RunSql,
+) -> Proofs:
+    """What proves the conditions; the work table is made."""
+    kept = kept_columns(originals, layout, run_sql)
+    columns = {
+        name: column
+        for name, column in paired(layout, originals.values, originals.flags).items()
+        if name not in kept
+    }
+    if columns:
+        run_sql(pair(columns, originals, link, pairs))
+    staged = staged_proof(originals, link, view, layout, kept, suppressed)
+    values = values_proof(originals, link, view, layout)
+    return Proofs(kept, staged, values, columns, pairs)

@@ -1,0 +1,112 @@
+"""Guarantees: each requirement as the questions that its descriptor asks of the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from anonymizer.compile import Sql, Table
+from anonymizer.contract.ask import Ask
+from anonymizer.contract.columns import cells, flags, type_sql
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
+from anonymizer.verification.bounds import lower_bound, upper_bound
+from anonymizer.verification.questions import Achieved, Question
+
+Groups = dict[str, Any]
+
+
+def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator[Question]:
+    """Everything that has to hold for one requirement.
+
+    Raises `NothingToCheckError` for what the release alone cannot answer.
+    """
+    guarantee = BY_NAME.get(requirement.name)
+    if guarantee is None or guarantee.of_population:
+        raise NothingToCheckError(
+            Problem(
+                f"privacy.{requirement.name}",
+                "cannot be judged from the release alone",
+                allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
+            )
+        )
+    for ask in guarantee.asks_in(requirement.scope):
+        if ask.of == "values":
+            yield question(ask, requirement, _values(view, layout, requirement))
+            continue
+        groups = {"data": view, "group": layout.class_id, "person": layout.person_id}
+        groups["label"] = layout.class_id or "tuple"
+        if ask.of == "tuples":
+            cut = {**groups, "flags": flags(layout), "cells": cells(layout)}
+            yield question(ask, requirement, cut)
+        elif layout.class_id is not None:
+            yield question(ask, requirement, groups)
+
+
+def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Question:
+    """What a descriptor asks, about a requirement on these groups."""
+    if ask.persons and groups["person"] is None:
+        said = "counts persons, and the release does not tell them apart"
+        raise NothingToCheckError(Problem(f"privacy.{requirement.name}", said))
+    parameters = ask.parameters(requirement)
+    worst = ask.worst if isinstance(ask.worst, Mapping) else {"achieved": ask.worst}
+    return Question(
+        ask.name.format(name=requirement.name),
+        requirement.column,
+        ask.required(parameters),
+        ask.template.format(**parameters),
+        {
+            **groups,
+            **{name: parameters[name] for name in ask.given},
+            **{name: upper_bound(parameters[of]) for name, of in ask.upper.items()},
+            **{name: lower_bound(parameters[of]) for name, of in ask.lower.items()},
+            **ask.settings,
+            **(ask.computed(requirement) if ask.computed is not None else {}),
+        },
+        tuple(Achieved(name, which) for name, which in worst.items()),
+        {name: parameters[name] for name in ask.constants} or None,
+    )
+
+
+def _values(view: Table, layout: Layout, requirement: Requirement) -> Groups:
+    """Where the groups of the requirement's scope and the values of its column stand."""
+    column = next((c for c in layout.columns if c.column == requirement.column), None)
+    if column is None:
+        raise NothingToCheckError(
+            Problem(f"privacy.{requirement.name}", "names no column that the release publishes")
+        )
+    data, group, person = view, layout.class_id, layout.person_id
+    if requirement.scope == "bucket":
+        # at most one row per person and bucket is a condition of form, so rows count here
+        group, person = column.bucket, None
+    elif requirement.scope == "group":
+        data = Table(layout.tables[column.column], view.schema, view.catalog)
+        group, person = layout.group_id, None
+    if group is None:
+        where = {"class": "classes", "bucket": "buckets", "group": "groups"}[requirement.scope]
+        raise NothingToCheckError(
+            Problem(f"columns.{column.column}.protect", f"the release has no {where} to judge")
+        )
+    nulls_count = bool(requirement.parameters.get("null_as_value", False))
+    return groups_of(data, group, person, column, type_sql(column.sql_type), nulls_count)
+
+
+def groups_of(
+    data: Table,
+    group: str,
+    person: str | None,
+    column: PublishedColumn,
+    sql_type: Sql,
+    nulls_count: bool,
+) -> Groups:
+    """The parameters of every template that reads the values of a column."""
+    return {
+        "data": data,
+        "group": group,
+        "label": group,
+        "person": person,
+        "column": column,
+        "type": sql_type,
+        "nulls_count": nulls_count,
+    }

@@ -1,0 +1,86 @@
+"""Verification of a release from the release alone, by SQL separate from the algorithms'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anonymizer.compile import Table, ident
+from anonymizer.contract.checks import NotChecked, RunSql, Verification, verification
+from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.verification.form import form
+from anonymizer.verification.guarantees import questions
+from anonymizer.verification.population import (
+    NEEDED,
+    Members,
+    not_checked,
+    of_population,
+    population_questions,
+)
+from anonymizer.verification.questions import Asking, Question, ask_all
+
+
+def verify_release(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    requirements: Sequence[Requirement],
+    population: Members | str = NEEDED,
+    ask: Asking = ask_all,
+) -> Verification:
+    """Judge the published rows: conditions of form first, then every requirement.
+
+    `population`: what the models of a population are judged with, or why they cannot be; they are
+    then listed as not checked. `ask`: how the questions are answered; a faster way has to say the
+    same as the plain one (`anonymizer.verification.fast`). Raises `NothingToCheckError` where there
+    is no requirement, no class or group, no row, or nothing but requirements that the release alone
+    cannot answer.
+    """
+    asked = _questions(view, layout, requirements)
+    left: tuple[NotChecked, ...] = ()
+    if isinstance(population, Members):
+        asked = (*asked, *population_questions(view, layout, requirements, population))
+    else:
+        left = not_checked(requirements, population)
+        if len(left) == len(requirements):
+            raise NothingToCheckError(
+                [
+                    Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}")
+                    for item in left
+                ]
+            )
+    if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
+        raise NothingToCheckError(
+            Problem("release", "has no rows", hint="nothing was published, so nothing can be shown")
+        )
+    return verification(ask(asked, run_sql), left)
+
+
+def check_sql(
+    view: Table, layout: Layout, requirements: Sequence[Requirement]
+) -> list[dict[str, str | None]]:
+    """The statement of every check by name and column, for a manifest. No catalog is named."""
+    bare = replace(view, catalog=None)
+    return [
+        {"name": question.name, "column": question.column, "sql": question.sql()}
+        for question in _questions(bare, layout, requirements)
+    ]
+
+
+def _questions(
+    view: Table, layout: Layout, requirements: Sequence[Requirement]
+) -> tuple[Question, ...]:
+    if not requirements:
+        raise NothingToCheckError(
+            Problem("privacy", "names no guarantee", hint="privacy: {k_anonymity: 5}")
+        )
+    if layout.class_id is None and layout.group_id is None:
+        raise NothingToCheckError(
+            Problem(
+                "release", "has neither class_id nor group_id", hint="was it made by this tool?"
+            )
+        )
+    alone = [item for item in requirements if item not in of_population(requirements)]
+    guarantees = [q for requirement in alone for q in questions(view, layout, requirement)]
+    return (*form(view, layout), *guarantees)

@@ -1,0 +1,53 @@
+"""The verb `hierarchy suggest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call, listing
+
+DATABASE = ("--database", "warehouse.duckdb")
+SUGGEST = ("hierarchy", "suggest")
+
+
+def test_a_table_and_a_policy_get_the_same(warehouse: Path, call: Call) -> None:
+    before = listing(warehouse)
+    done = call(*SUGGEST, "visits", *DATABASE, "--format", "json")
+    assert done.code == 0, done.err
+    told = done.json["suggestions"]
+    assert [one["column"] for one in told] == ["age", "sex"]
+    assert {"level", "nodes", "loss", "examples"} == set(told[0]["levels"][0])
+    assert told[0]["hierarchy"]["builder"] == "divisor"
+    assert told[1]["refused"] == "no hierarchy: has two values or fewer"
+    assert listing(warehouse) == before
+    (warehouse / "p.yml").write_text(
+        "version: 1\nsource: {table: visits}\ncolumns: {patient_id: {role: drop},"
+        " age: {role: quasi, hierarchy: {file: gone.csv}}, sex: {role: quasi},"
+        " disease: {role: drop}}\nprivacy: {k_anonymity: 2}\nalgorithm: {name: full_domain}\n"
+        "publish: {name: o, database: o.duckdb}\n".replace(
+            "sex: {role: quasi}", "sex: {role: quasi, hierarchy: {builder: frequency}}"
+        )
+    )
+    by_policy = call(*SUGGEST, "p.yml", *DATABASE, "--format", "json")
+    assert by_policy.code == 0, by_policy.err
+    assert by_policy.json["suggestions"] == told
+
+
+@pytest.mark.parametrize("column", ["disease", "DISEASE"])
+def test_columns_may_be_named(column: str, warehouse: Path, call: Call) -> None:
+    done = call(*SUGGEST, "visits", *DATABASE, "--column", column)
+    assert done.code == 0, done.err
+    assert done.out.startswith("disease: hierarchy: {builder: frequency}   # ")
+    assert " 1.000  *" in done.out.splitlines()[-1]
+
+
+def test_what_cannot_be_suggested_for(warehouse: Path, call: Call) -> None:
+    done = call(*SUGGEST, "visits", *DATABASE, "--column", "agee")
+    assert done.code == 2
+    assert done.err.startswith("--column: agee is not a column of the table")
+    assert "did you mean age?" in done.err
+    (warehouse / "mails.csv").write_text("mail\n" + "".join(f"u{i}@x.example\n" for i in range(9)))
+    assert call(*SUGGEST, "mails.csv").code == 0
+    assert call(*SUGGEST, "nothing", *DATABASE).code == 2

@@ -1,0 +1,119 @@
+"""The direction of imports: a layer imports only layers above it in the list."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import anonymizer
+
+PACKAGE = Path(anonymizer.__file__).parent
+LAYERS = (
+    "independent",
+    "errors",
+    "compile",
+    "policy",
+    "process",
+    "contract",
+    "steps",
+    "privacy",
+    "hierarchy",
+    "source",
+    "algorithms",
+    "engines",
+    "verification",
+    "measure",
+    "release",
+    "publish",
+    "ledger",
+    "republish",
+    "run",
+    "review",
+    "api",
+    "commands",
+    "cli",
+    "dbt_release",
+    "__main__",
+)
+"""Packages and modules of `anonymizer`: each may import itself and those before it."""
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def imported(path: Path, known: set[str]) -> Iterator[str]:
+    """The modules that a file imports: at its top, inside functions, and for types only."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package != "anonymizer" or not rest:
+                continue
+            yield rest if rest in known else rest.rpartition(".")[0]
+
+
+def arrows() -> list[tuple[str, str]]:
+    """Pairs of modules: the one that imports, and the one that it imports."""
+    found = modules()
+    known = set(found)
+    return [(name, other) for name, path in found.items() for other in imported(path, known)]
+
+
+def test_every_module_is_in_a_layer() -> None:
+    assert {name.split(".")[0] for name in modules()} - {""} == set(LAYERS)
+
+
+def test_the_page_lists_the_layers_in_their_order() -> None:
+    page = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.split("| layer | holds |", 1)[1].split("\n\n", 1)[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == LAYERS
+
+
+def test_imports_point_one_way() -> None:
+    order = {layer: number for number, layer in enumerate(LAYERS)}
+    upwards = [
+        f"{name} imports {other}"
+        for name, other in arrows()
+        if name and other and order[other.split(".")[0]] > order[name.split(".")[0]]
+    ]
+    assert upwards == []
+
+
+def test_the_second_reader_shares_nothing_with_the_first() -> None:
+    shared = [other for name, other in arrows() if name.split(".")[0] == "independent"]
+    assert {other.split(".")[0] for other in shared} == {"independent"}
+
+
+def test_the_package_itself_imports_on_first_use_only() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    assert not [
+        node
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("anonymizer")
+    ]
+
+
+def test_the_root_is_small() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 7
+
+
+@pytest.mark.parametrize("heavy", ["duckdb", "pandas", "matplotlib", "sqlglot", "pydantic"])
+def test_importing_the_package_imports_no_heavy_library(heavy: str) -> None:
+    import subprocess
+    import sys
+
+    code = f"import sys, anonymizer; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

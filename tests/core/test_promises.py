@@ -1,0 +1,112 @@
+"""What a policy promises is read from its fields; a check that is missing is found by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anonymizer.contract.checks import Check, NotChecked, verification
+from anonymizer.errors import GuaranteeError
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.promises import promises_of, unanswered
+from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.release.judge import refuse_unanswered
+
+
+def policy(protect: dict[str, Any] | None, **more: Any) -> Policy:
+    columns: dict[str, Any] = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    if protect is not None:
+        columns["ill"]["protect"] = protect
+    return Policy.model_validate(
+        {"version": 1, "source": {"table": "main.t"}, "columns": columns} | more
+    )
+
+
+EVERYTHING = policy(
+    {
+        "l_diversity": 3,
+        "entropy_l": 2.5,
+        "recursive_cl": {"c": 4, "l": 3},
+        "t_closeness": 0.2,
+        "alpha": 0.5,
+        "beta_likeness": 2,
+        "delta_disclosure": 1.5,
+    },
+    person="who",
+    columns={
+        "who": {"role": "drop"},
+        "age": {"role": "quasi"},
+        "ill": {"role": "sensitive", "protect": {"alpha": 0.5, "l_diversity": 3}},
+        "job": {"role": "sensitive"},
+    },
+    privacy={
+        "k_anonymity": 5,
+        "alpha_k": {"alpha": 0.4, "k": 7},
+        "ir_k": 3,
+        "ir_kl": {"k": 2, "l": 4},
+        "ir_alpha_beta": {"alpha": 0.3, "beta": 0.6},
+        "eir_l": 3,
+        "eir_alpha_beta": {"alpha": 0.2, "beta": 0.7},
+        "k_map": {"k": 9, "population": "main.people"},
+        "delta_presence": {"min": 0.1, "max": 0.5, "population": "main.people"},
+    },
+)
+LEVELS = policy(
+    {"levels": {0: ["flu"], 1: ["hiv"]}, "default_level": 1},
+    algorithm={"name": "msb", "generalize": {"k": 3}},
+    privacy={"level_l": {0: 1, 1: 2}},
+)
+BUCKETS = policy({"l_diversity": 2}, algorithm={"name": "lgb"}, privacy={"k_anonymity": 3})
+SHARES = policy(
+    {"alpha": 0.5},
+    algorithm={"name": "lgb"},
+    privacy={"k_anonymity": 3, "alpha_k": {"alpha": 0.4, "k": 3}},
+)
+SIGNATURES = policy(
+    None,
+    privacy={"k_anonymity": 3},
+    republish={"m": 2},
+    ledger="ledger.duckdb",
+    person="who",
+    columns={
+        "who": {"role": "drop"},
+        "age": {"role": "quasi"},
+        "ill": {"role": "sensitive"},
+    },
+)
+POLICIES = [EVERYTHING, LEVELS, BUCKETS, SHARES, SIGNATURES]
+
+
+def check(name: str, column: str | None) -> Check:
+    return Check(name, column, 1, 1, True, "")
+
+
+@pytest.mark.parametrize("given", POLICIES)
+def test_requirements_and_promises_are_the_same(given: Policy) -> None:
+    required = {(item.name, item.column) for item in requirements_of(given)}
+    assert {one for promise in promises_of(given) for one in promise.checks} == required
+
+
+@pytest.mark.parametrize("given", POLICIES)
+def test_each_check_that_is_missing_is_found(given: Policy) -> None:
+    required = {(item.name, item.column) for item in requirements_of(given)}
+    refuse_unanswered(given, verification(tuple(check(*one) for one in required)))
+    for missing in required:
+        left = verification(tuple(check(*one) for one in required - {missing}))
+        assert any(missing[0] in names for _, names in unanswered(given, left))
+        with pytest.raises(GuaranteeError, match=missing[0]):
+            refuse_unanswered(given, left)
+
+
+def test_what_could_not_be_judged_is_listed_and_thereby_answered() -> None:
+    given = policy(None, privacy={"k_map": {"k": 3, "population": "main.people"}})
+    assert list(unanswered(given, verification((check("class_cells", None),))))
+    left = (NotChecked("k_map", "needs the population"),)
+    assert not list(unanswered(given, verification((check("class_cells", None),), left)))
+
+
+def test_the_same_guarantee_elsewhere_answers_nothing() -> None:
+    given = policy({"alpha": 0.5}, privacy={"k_anonymity": 3, "alpha_k": {"alpha": 0.4, "k": 3}})
+    found = verification((check("alpha", "ill"), check("k_anonymity", None)))
+    assert list(unanswered(given, found)) == [("privacy.alpha_k", "alpha_k")]

@@ -1,0 +1,78 @@
+"""The list of checks in docs/verification.md is that of the code, and its example runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.compile import Table
+from anonymizer.compile.environment import folder
+from anonymizer.contract.checks import Check
+from anonymizer.contract.originals import Originals
+from anonymizer.privacy.of_policy.registry import GUARANTEES
+from anonymizer.review import demo
+from anonymizer.verification.against_source import verify_against_source
+from anonymizer.verification.form import form
+from anonymizer.verification.questions import Question
+from tests.docs.blocks import ROOT, follow
+from tests.duckdb.test_verify_form import FLAGS, LINK, ORIGINALS, VALUES, VIEW, lgb_layout
+from tests.properties.test_shortcuts import GROUPS
+
+PAGE = ROOT / "docs" / "verification.md"
+ROW = re.compile(r"^\| `(\w+)`[^|]* \| [^|]+ \| `(\w+)` \|$", re.MULTILINE)
+DISTANCES = ("equal", "ordered", "hierarchical")
+LAYOUTS = (
+    lgb_layout(person=True),
+    replace(GROUPS, person_id="person_id"),
+)
+
+
+def of_guarantees() -> set[tuple[str, str]]:
+    """The checks that descriptors ask for, and their templates."""
+    return {
+        (ask.name.format(name=guarantee.name), ask.template.format(distance=distance))
+        for guarantee in GUARANTEES
+        for ask in guarantee.asks
+        for distance in DISTANCES
+    }
+
+
+def of_form_and_source() -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+
+    def note(questions: Sequence[Question], _: Any) -> tuple[Check, ...]:
+        found.update((question.name, question.template) for question in questions)
+        return ()
+
+    for layout in LAYOUTS:
+        values = {**VALUES, **{column.column: column.column for column in layout.columns}}
+        originals = Originals(ORIGINALS, values, FLAGS, person="person")
+        note(tuple(form(VIEW, layout)), None)
+        verify_against_source(
+            lambda _: [], originals, LINK, VIEW, layout, compared=Table("compared"), ask=note
+        )
+    return found
+
+
+def test_the_page_lists_every_check_with_its_template() -> None:
+    listed = ROW.findall(PAGE.read_text(encoding="utf-8"))
+    assert len(listed) == len(set(listed))
+    assert set(listed) == of_guarantees() | of_form_and_source()
+    plain = {path.name for path in (folder("templates") / "verify").glob("[!_]*.sql.j2")}
+    assert plain == {f"{template}.sql.j2" for _, template in listed} | {
+        f"{work_table}.sql.j2" for work_table in ("side_by_side", "nodes", "admitted")
+    }
+
+
+@pytest.mark.slow
+def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
+    assert demo.run(demo.write(tmp_path)).verification.passed
+    (printed,) = follow(PAGE, tmp_path)
+    lines = printed.splitlines()
+    assert len(lines) > 5
+    assert all(line.endswith(" []") for line in lines)

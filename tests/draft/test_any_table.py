@@ -1,0 +1,98 @@
+"""`init` drafts a policy that runs for any table with rows, whatever its columns are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from anonymizer import Policy, run
+from anonymizer.review.draft.draft import Draft, draft
+
+TYPES = {
+    "integers": "i",
+    "few": "i % 7",
+    "negative": "-i",
+    "huge": "170141183460469231731687303715884105727::hugeint - i",
+    "unsigned": "(18446744073709551615::ubigint - i::ubigint)",
+    "decimals": "(i / 8)::decimal(38, 10)",
+    "doubles": "case i % 90 when 0 then 'nan'::double when 1 then 'inf'::double else i / 7 end",
+    "few doubles": "case i % 9 when 0 then 'nan'::double else i % 5 / 2 end",
+    "floats": "(i % 50 / 3)::float",
+    "texts": "'value ' || i % 40",
+    "many texts": "'value ' || i % 150",
+    "unique texts": "'value ' || i",
+    "empty texts": "case when i % 3 > 0 then '' else ' ' end",
+    "long texts": "repeat('word ', 20) || i",
+    "days as text": "(date '2020-01-01' + (i % 200)::int)::varchar",
+    "booleans": "i % 3 = 0",
+    "dates": "date '2020-01-01' + (i % 300)::int",
+    "endless dates": "case i % 9 when 0 then 'infinity' else '2020-01-01'::date + (i % 9)::int end",
+    "timestamps": "timestamp '2020-01-01' + to_minutes(i * 999)",
+    "zoned": "timestamptz '2020-01-01 00:00:00+00' + to_minutes(i * 999)",
+    "times": "time '00:00:00' + to_minutes(i % 900)",
+    "uuids": "md5(i::varchar)::uuid",
+    "enums": "(['a', 'b', 'c'])[1 + i % 3]::enum('a', 'b', 'c')",
+    "intervals": "to_days(i::int)",
+    "blobs": "('a' || i)::blob",
+    "lists": "[i]",
+    "structs": "{'a': i}",
+    "maps": "map {'a': i}",
+    "json": "('{\"a\":' || i || '}')::json",
+    "bits": "i::int::bit",
+    "nothing": "null",
+    "nulls": "case when i % 2 = 0 then i % 4 end",
+    "constant": "1",
+    "one value or none": "case when i % 5 = 0 then 'x' end",
+}
+
+
+def drafted(folder: Path, columns: str, rows: int) -> Draft:
+    """Draft a policy for a table with these columns, and run it as it is."""
+    path = folder / "any.duckdb"
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute(f"create table t as select {columns} from range({rows}) r(i)")
+    found = draft("t", str(path), base=folder)
+    (folder / "policy.yml").write_text(found.text, encoding="utf-8")
+    run(Policy.load(folder / "policy.yml"), path)
+    return found
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_column_of_any_type_alone_and_beside_others(name: str, tmp_path: Path) -> None:
+    for folder, others in ((tmp_path / "alone", ""), (tmp_path / "beside", ", 20 + i % 50 as age")):
+        folder.mkdir()
+        drafted(folder, f'{TYPES[name]} as "{name}"{others}', 400)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 7])
+def test_a_table_of_few_rows(rows: int, tmp_path: Path) -> None:
+    drafted(tmp_path, "i as id, 20 + i as age, i % 2 as hiv", rows)
+
+
+def test_a_table_of_identifiers_only(tmp_path: Path) -> None:
+    found = drafted(tmp_path, "i as id, 'user' || i || '@mail.example' as email", 100)
+    assert "everybody: {role: quasi}" in found.text
+    folder = tmp_path / "taken"
+    folder.mkdir()
+    found = drafted(folder, "i as everybody, 'user' || i || '@mail.example' as email", 100)
+    assert "everybody_: {role: quasi}" in found.text
+
+
+def test_a_file_of_identifiers_only(tmp_path: Path) -> None:
+    (tmp_path / "mails.csv").write_text(
+        "email\n" + "\n".join(f"user{i}@mail.example" for i in range(50)) + "\n"
+    )
+    found = draft(str(tmp_path / "mails.csv"), base=tmp_path)
+    (tmp_path / "policy.yml").write_text(found.text)
+    run(Policy.load(tmp_path / "policy.yml"), None)
+    assert found.guesses["email"].role == "quasi"
+    assert "fewest" in found.guesses["email"].reason
+
+
+def test_names_that_would_end_a_comment(tmp_path: Path) -> None:
+    names = ("grade\nof \\a\x85👩\u200d🚀", "grade\nof \\a\x85👩\u200d🚀2")
+    columns = ", ".join(f'(i % 5) as "{name}"' for name in names)
+    found = drafted(tmp_path, columns, 100)
+    assert {one.role for one in found.guesses.values()} == {"quasi", "drop"}

@@ -1,0 +1,77 @@
+"""The golden files: whole plans, outlines, and what no whole plan shows of the templates."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anonymizer.compile import header
+from anonymizer.compile.render import variant
+from anonymizer.steps import Plan
+from tests.duckdb.golden_outline import outline, steps
+from tests.duckdb.golden_plans import all_plans
+from tests.duckdb.golden_probe import Branch, Probe, Rendering
+from tests.duckdb.golden_settings import WHOLE
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+DIALECTS = ("duckdb", "postgres", "spark")
+
+
+@dataclass
+class Golden:
+    """The files by their paths below the folder, and what they show."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=dict)
+    probe: Probe = field(default_factory=Probe)
+    templates: set[str] = field(default_factory=set)
+    """Those of which a rendering is shown."""
+    branches: set[Branch] = field(default_factory=set)
+    """Those whose text is shown."""
+
+
+def golden(folder: Path) -> Golden:
+    """All golden files, made in an empty folder.
+
+    A template of which no whole plan holds a step is shown by its first rendering. Of every later
+    rendering, what it has in branches that were not shown before is added to the template's file.
+    """
+    made = Golden()
+    shown: dict[str, list[str]] = defaultdict(list)
+    for name, plan in all_plans(folder):
+        made.plans[name] = plan
+        whole = name in WHOLE
+        if whole:
+            made.files[f"plans/{name}.sql"] = plan.sql()
+        else:
+            made.files[f"outlines/{name}.txt"] = outline(plan, made.probe)
+        for step in steps(plan.stages):
+            where = f"{name}, {step.name}"
+            for dialect in DIALECTS:
+                if dialect == "duckdb" or variant(step.template, dialect) != step.template:
+                    rendering = made.probe.rendered(step, dialect)
+                    told = _shows(made, rendering, where, in_plan=whole and dialect == "duckdb")
+                    shown[rendering.template] += told
+    for template, texts in shown.items():
+        if texts:
+            path = f"templates/{template.removesuffix('.j2')}"
+            made.files[path] = "\n".join(texts) + "\n"
+    return made
+
+
+def _shows(made: Golden, rendering: Rendering, where: str, *, in_plan: bool) -> Iterable[str]:
+    """The lines that a rendering adds to the file of its template."""
+    new = rendering.template not in made.templates
+    made.templates.add(rendering.template)
+    if new and not in_plan:
+        yield f"-- {where}: {header(rendering.template).purpose}"
+        yield rendering.text
+    for taken in rendering.taken:
+        if taken.branch not in made.branches and not new and not in_plan and taken.text.strip():
+            text = taken.text.strip("\n")
+            said = f"-- {where}: {taken.branch}"
+            yield f"{said}\n{text}" if "\n" in text else f"{text.strip()}  {said}"
+            made.branches |= taken.inside
+        made.branches.add(taken.branch)

@@ -1,0 +1,70 @@
+"""A plan as an outline: one line per step, loops with their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from anonymizer.compile import SCRATCH
+from anonymizer.steps import Compute, Guard, Loop, Note, Plan, Stage, Step
+from tests.duckdb.golden_probe import Probe
+
+
+def steps(stages: Iterable[Stage]) -> Iterator[Step]:
+    """Every step with a statement, those of loops once."""
+    for stage in stages:
+        match stage:
+            case Step():
+                yield stage
+            case Guard() | Note():
+                yield stage.query
+            case Compute():
+                yield stage.query
+                if stage.in_sql is not None:
+                    yield stage.in_sql()
+            case Loop():
+                yield from steps(stage.body)
+                yield stage.until
+
+
+def outline(plan: Plan, probe: Probe) -> str:
+    """The lines of a plan.
+
+    `name: template (tables read) -> table written; parameters; digest`, where the digest stands for
+    all that the parameters say.
+    """
+    return "\n".join(line for stage in plan.stages for line in _lines(stage, probe)) + "\n"
+
+
+def _lines(stage: Stage, probe: Probe) -> Iterator[str]:
+    match stage:
+        case Step():
+            yield _line(stage, probe)
+        case Guard():
+            yield f"guard {_line(stage.query, probe)}; else {stage.error.__name__}"
+        case Note():
+            yield f"note {_line(stage.query, probe)}"
+        case Compute():
+            columns = ", ".join(" ".join(column) for column in stage.columns)
+            yield f"compute {_line(stage.query, probe)}"
+            yield f"  in Python: {stage.function.__name__} -> {stage.target.name} ({columns})"
+            if stage.in_sql is not None:
+                yield f"  in a script: {_line(stage.in_sql(), probe)}"
+        case Loop():
+            asked = ", asked first" if stage.asked_first else ""
+            yield f"loop {stage.name}, at most {stage.at_most} times{asked}"
+            for step in stage.body:
+                yield from (f"  {line}" for line in _lines(step, probe))
+            yield f"  until none: {_line(stage.until, probe)}"
+
+
+def _line(step: Step, probe: Probe) -> str:
+    statement = step.statement()
+    reads, writes = (
+        ", ".join(sorted(".".join(name).removeprefix(f"{SCRATCH}.main.") for name in names))
+        for names in (statement.reads, statement.writes)
+    )
+    told = [f"{name}={value}" for name, value in probe.scalars(step)]
+    told += [f"binds {name}" for name in step.binds]
+    template = step.template.removesuffix(".sql.j2")
+    parts = [f"{step.name}: {template} ({reads})" + (f" -> {writes}" if writes else "")]
+    return "; ".join([*parts, *([", ".join(told)] if told else []), probe.rendered(step).digest])

@@ -1,0 +1,267 @@
+"""Settings of which an outline is kept: the options of every algorithm, on the same small table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymizer.algorithms import cells, parts, tuples
+from anonymizer.algorithms.lattice import packing
+from anonymizer.algorithms.partition import partition, words
+from anonymizer.algorithms.privacyfrost import partial
+from tests.duckdb.golden_settings import (
+    CLOSE,
+    CLOSE_IN_ORDER,
+    CLOSE_IN_TREE,
+    DIVERSE,
+    KEPT,
+    LIMITS,
+    PREFIX,
+    TREES,
+    TWO,
+    UNKNOWN_OUT,
+    Setting,
+    asked,
+    hidden,
+    sensitive,
+    tree,
+)
+
+PERSONS: Setting = {"person": "patient"}
+POPULATION: Setting = {
+    "k_map": {"k": 3, "population": "people"},
+    "delta_presence": {"min": 0.1, "max": 1, "population": "people"},
+}
+MONDRIAN: Setting = {"name": "mondrian"}
+LGB: Setting = {"name": "lgb"}
+FULL: Setting = {"name": "full_domain"}
+FROST: Setting = {"name": "privacyfrost"}
+MSB: Setting = {"name": "msb"}
+LEVELS: Setting = {"levels": {0: ["flu"], 2: ["gout"]}, "default_level": 1}
+LEVEL_L: Setting = {"level_l": {0: 1, 1: 2, 2: 3}}
+TYPED: Setting = {"publish": {"cells": "typed"}}
+
+OUTLINED: dict[str, Setting] = {
+    "mondrian_recursive": asked(
+        {**MONDRIAN, "loop": "recursive"},
+        {
+            **KEPT,
+            "patient": "identifier",
+            "zip": tree(),
+            "sex": "quasi",
+            "ward": "keep",
+            "ill": sensitive(DIVERSE),
+        },
+        key="visit",
+    ),
+    "mondrian_driven_median": asked(
+        {**MONDRIAN, "loop": "driven", "split": "median"},
+        {
+            "patient": "identifier",
+            "ward": "identifier",
+            **TWO,
+            "ill": sensitive(CLOSE),
+            "cost": sensitive(CLOSE_IN_ORDER),
+        },
+        **TYPED,
+    ),
+    "mondrian_tree_distance": asked(
+        MONDRIAN, {**TWO, "ill": sensitive(CLOSE_IN_TREE, hierarchy=PREFIX)}
+    ),
+    "mondrian_persons": asked(
+        MONDRIAN,
+        {"visit": "identifier", "age": UNKNOWN_OUT, "sex": UNKNOWN_OUT, "zip": tree()},
+        key="visit",
+        **PERSONS,
+    ),
+    "mondrian_identity_reserved": asked(
+        {**MONDRIAN, "loop": "driven"},
+        {**TWO, "ill": "sensitive"},
+        privacy={"ir_alpha_beta": LIMITS, "eir_l": 2},
+        **PERSONS,
+    ),
+    "mondrian_population": asked(MONDRIAN, {"age": "quasi", "zip": tree()}, privacy=POPULATION),
+    "mondrian_population_of_persons": asked(
+        {**MONDRIAN, "split": "median", "strict": False},
+        {**TWO, "ill": "sensitive"},
+        privacy={**POPULATION, "eir_l": 2},
+        **PERSONS,
+    ),
+    "mondrian_many_rows": asked(MONDRIAN, {**TWO, "zip": tree(), "sex": "quasi"}),
+    "mondrian_many_values": asked(
+        MONDRIAN, {"age": "quasi", "sex": "quasi", "ill": sensitive(DIVERSE)}
+    ),
+    "mondrian_refine": asked(
+        {**MONDRIAN, "refine": 1},
+        {"age": UNKNOWN_OUT, "sex": UNKNOWN_OUT, "zip": tree(), "ward": "quasi"},
+    ),
+    "mondrian_relaxed": asked(
+        {**MONDRIAN, "split": "median", "strict": False},
+        {**TWO, "age": {"role": "quasi", "nulls": "forbid"}, "ill": sensitive(CLOSE)},
+    ),
+    "lgb_mdp": asked(
+        {**LGB, "generalization": "mdp"},
+        {"age": hidden(), "zip": tree(), "sex": hidden(), "ill": sensitive(DIVERSE)},
+    ),
+    "lgb_ncp": asked(
+        {**LGB, "generalization": "ncp", "rebalance": True},
+        {
+            "age": "quasi",
+            "born": "quasi",
+            "zip": hidden(hierarchy=PREFIX),
+            "ill": sensitive({"t_closeness": 0.3}),
+        },
+        **TYPED,
+    ),
+    "lgb_persons": asked(LGB, {**TWO, "ill": sensitive(DIVERSE)}, **PERSONS),
+    "lgb_tight": asked(
+        {**LGB, "generalization": "loss", "ranges": "tight"},
+        {"age": "quasi", "sex": hidden({"t_closeness": 0.6}), "cost": sensitive(DIVERSE)},
+    ),
+    "lgb_promoted_persons": asked(
+        {**LGB, "generalization": "ncp"},
+        {"age": hidden(), "sex": "quasi", "ill": sensitive(CLOSE)},
+        **PERSONS,
+    ),
+    "full_domain_ncp": asked(
+        {**FULL, "optimum": "ncp"},
+        {
+            "age": tree("divisor", mode="independent"),
+            "born": {"role": "quasi", "hierarchy": {"file": "born.csv"}},
+            "ward": {"role": "quasi", "hierarchy": {"file": "wards.csv"}},
+            "ill": sensitive(DIVERSE),
+        },
+        suppression_limit=0.1,
+    ),
+    "full_domain_c_dm_persons": asked(
+        {**FULL, "optimum": "c_dm"}, {**TREES, "born": tree("date")}, **TYPED, **PERSONS
+    ),
+    "full_domain_t": asked(
+        {**FULL, "optimum": "glm"},
+        {**TREES, "ill": sensitive(CLOSE), "cost": sensitive(CLOSE_IN_ORDER)},
+        suppression_limit=0.2,
+    ),
+    "full_domain_tree_distance": asked(
+        {**FULL, "optimum": "dcp"},
+        {
+            "zip": tree("suffix"),
+            "ill": sensitive({**CLOSE_IN_TREE, "delta_disclosure": 2}, hierarchy=PREFIX),
+        },
+        suppression_limit=0.1,
+    ),
+    "full_domain_distortion": asked(
+        {**FULL, "optimum": "distortion"},
+        {"age": tree("frequency"), "ward": tree("frequency")},
+    ),
+    "privacyfrost_recursive": asked(
+        {**FROST, "presampling_k": 2, "tie_break": "sum"},
+        {"zip": tree(), "ward": {**tree("frequency"), "priority": 2.5}, "ill": sensitive(DIVERSE)},
+    ),
+    "privacyfrost_driven": asked(
+        {**FROST, "score": "log"},
+        {"age": tree("conventional"), "cost": sensitive(CLOSE_IN_ORDER)},
+    ),
+    "privacyfrost_full_domain": asked(
+        {**FROST, "score": "eta", "d": 3.5, "partial_domain": False},
+        {**TREES, "ill": sensitive(CLOSE_IN_TREE, hierarchy=PREFIX), "cost": sensitive(CLOSE)},
+    ),
+    "msb_exact_mbf": asked(
+        {**MSB, "mode": "exact", "strategy": "mbf"},
+        {
+            **TWO,
+            "ill": sensitive(DIVERSE),
+            "ward": sensitive(DIVERSE, null_as_value=True),
+            "cost": sensitive(DIVERSE),
+        },
+        privacy={},
+    ),
+    "msb_exact_mmdcf_levels": asked(
+        {**MSB, "mode": "exact"},
+        {
+            **TWO,
+            "ill": sensitive(LEVELS),
+            "ward": sensitive({"levels": {1: ["A"]}, "default_level": 1}),
+        },
+        privacy=LEVEL_L,
+        **TYPED,
+    ),
+    "msb_batched_msdcf_levels": asked(
+        {**MSB, "strategy": "msdcf", "generalize": {"k": 2}},
+        {"age": "quasi", "ill": sensitive(LEVELS), "sex": sensitive({"levels": {1: ["m", "f"]}})},
+        privacy=LEVEL_L,
+    ),
+    "msb_persons": asked(
+        MSB,
+        {"age": "quasi", "ill": sensitive(DIVERSE), "cost": sensitive(DIVERSE)},
+        privacy={},
+        **PERSONS,
+    ),
+    "danonyir_eir_l": asked(
+        "danonyir",
+        {**TWO, "zip": tree(), "sex": "sensitive", "ill": "sensitive"},
+        privacy={"eir_l": 2},
+        **PERSONS,
+    ),
+    "danonyir_alpha_beta": asked(
+        {"name": "danonyir", "block_size": "all"},
+        {"age": "quasi", "sex": "quasi", "cost": "quasi", "ill": "sensitive"},
+        privacy={"eir_alpha_beta": LIMITS, "eir_l": 2},
+        merge_person_rows=True,
+        **PERSONS,
+    ),
+    "geneir_alpha_beta": asked(
+        "geneir",
+        {"sex": tree("frequency"), "ill": "sensitive"},
+        privacy={"ir_alpha_beta": LIMITS, "eir_l": 2},
+        **PERSONS,
+    ),
+    "geneir_two_diseases": asked(
+        "geneir",
+        {
+            "age": tree("conventional"),
+            "zip": tree("suffix"),
+            "ill": "sensitive",
+            "ward": sensitive(null_as_value=True),
+        },
+        privacy={"eir_l": 2},
+        **PERSONS,
+    ),
+    "append_only": asked(
+        "mondrian",
+        {**KEPT, "born": "quasi", "ill": "sensitive"},
+        key="visit",
+        ledger="private.duckdb",
+        republish={"append_only": True},
+    ),
+    "m_invariance": asked(
+        "mondrian",
+        {**KEPT, "ill": sensitive({"l_diversity": 3})},
+        privacy={},
+        key="visit",
+        ledger="private.duckdb",
+        republish={"m": 3},
+    ),
+    "m_invariance_persons": asked(
+        "mondrian",
+        {**TWO, "zip": tree(), "sex": "quasi", "ill": sensitive({"l_diversity": 3})},
+        privacy={},
+        ledger="private.duckdb",
+        republish={"m": 3},
+        **PERSONS,
+    ),
+}
+
+CHANGED: dict[str, list[tuple[Any, str, int]]] = {
+    "mondrian_many_rows": [
+        (partition, "AT_ONCE", 8),
+        (words, "MOST_BITS", 1),
+        (cells, "WORD_BITS", 1),
+    ],
+    "mondrian_many_values": [(partition, "MANY_VALUES", 4), (parts, "JOINED_AT_ONCE", 1)],
+    "m_invariance_persons": [(parts, "JOINED_AT_ONCE", 1)],
+    "mondrian_identity_reserved": [(tuples, "WORD_LIMIT", 8)],
+    "full_domain_c_dm_persons": [(tuples, "WORD_LIMIT", 8)],
+    "full_domain_t": [(packing, "WORD", 6)],
+    "privacyfrost_driven": [(partial, "RECURSIVE_UP_TO", 0)],
+    "privacyfrost_recursive": [(packing, "WORD", 6)],
+}
+"""Limits that a setting lowers, so that this table is a large one."""

@@ -1,0 +1,155 @@
+"""All plans that the golden files tell of: of settings, of hierarchies, and of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anonymizer
+from anonymizer.compile import Statement, Table, render
+from anonymizer.errors import GuaranteeError
+from anonymizer.hierarchy import stages
+from anonymizer.hierarchy.distortion import distortion
+from anonymizer.hierarchy.exchange import export_table
+from anonymizer.ledger import compare, keeper
+from anonymizer.steps import Plan, Step
+from tests.duckdb.golden_outlined import CHANGED, OUTLINED, PERSONS
+from tests.duckdb.golden_settings import (
+    DIVERSE,
+    KEPT,
+    ROWS,
+    TWO,
+    TYPES,
+    UNIQUE,
+    WHOLE,
+    Setting,
+    asked,
+    hidden,
+    sensitive,
+)
+from tests.duckdb.hierarchy_build import OPTIONS
+from tests.runs import policy, run, source
+
+HIERARCHIES: dict[str, tuple[Setting, str, str]] = {
+    "conventional": ({"builder": "conventional", "min_width": 10}, "SMALLINT", "numeric"),
+    "conventional_decimal": (
+        {"builder": "conventional", "domain": [0, 9.9]},
+        "DECIMAL(3,1)",
+        "numeric",
+    ),
+    "conventional_timestamp": ({"builder": "conventional"}, "TIMESTAMP", "date"),
+    "conventional_double": ({"builder": "conventional"}, "DOUBLE", "numeric"),
+    "divisor_chain": ({"builder": "divisor", "min_width": 10}, "SMALLINT", "numeric"),
+    "divisor_independent": ({"builder": "divisor", "mode": "independent"}, "DOUBLE", "numeric"),
+    "divisor_given": ({"builder": "divisor", "divisors": [5, 10]}, "INTEGER", "numeric"),
+    "cardinality": ({"builder": "cardinality", "min_width": 10}, "SMALLINT", "numeric"),
+    "cardinality_double": ({"builder": "cardinality"}, "DOUBLE", "numeric"),
+    "on_the_fly": ({"builder": "on_the_fly"}, "INTEGER", "numeric"),
+    "intervals": (
+        {"builder": "intervals", "cuts": [20, 40], "bottom": 18, "top": 80},
+        "SMALLINT",
+        "numeric",
+    ),
+    "intervals_wide": ({"builder": "intervals", "cuts": [20, 40]}, "BIGINT", "numeric"),
+    "date": ({"builder": "date"}, "DATE", "date"),
+    "prefix": ({"builder": "prefix"}, "VARCHAR", "categorical"),
+    "suffix": ({"builder": "suffix", "lengths": [4, 2]}, "VARCHAR", "categorical"),
+    "frequency": ({"builder": "frequency"}, "VARCHAR", "categorical"),
+    "order": ({"builder": "order", "values": ["low", "high"]}, "VARCHAR", "categorical"),
+    "taxonomy": ({"table": "codes"}, "VARCHAR", "categorical"),
+}
+"""Options, type and kind of a column whose hierarchy is built."""
+
+SECOND_RELEASES: dict[str, Setting] = {
+    "ledger_classes": asked(
+        "mondrian",
+        {**KEPT, "ill": sensitive(DIVERSE), "born": UNIQUE, "cost": UNIQUE},
+        key="visit",
+        ledger="private.duckdb",
+    ),
+    "ledger_m_invariance": {**OUTLINED["m_invariance"]},
+    "ledger_buckets_of_persons": asked(
+        "lgb",
+        {
+            **TWO,
+            "sex": hidden(sensitive_when="age < 25"),
+            "ill": sensitive(DIVERSE),
+            "cost": UNIQUE,
+        },
+        ledger="private.duckdb",
+        **PERSONS,
+    ),
+}
+"""What the ledger asks when a release is made again, recorded while it is asked."""
+
+
+def hierarchy(name: str) -> Plan:
+    """The steps that build a hierarchy."""
+    spec, sql_type, kind = HIERARCHIES[name]
+    options = OPTIONS.validate_python(spec)
+    made = stages(
+        1, sql_type, kind, options, column="x", base=Path(), resolve=lambda name: Table(name, "s")
+    )
+    return Plan(name, made)
+
+
+def second_release(name: str, folder: Path) -> Plan:
+    """The statements of the ledger for the last of three equal releases."""
+    database = source(folder, TYPES, ROWS)
+    given = policy(folder, **SECOND_RELEASES[name])
+    steps: list[Step] = []
+
+    def recorded(rendering: Callable[..., Statement]) -> Callable[..., Statement]:
+        def wrapped(template: str, parameters: Mapping[str, Any], *rest: Any) -> Statement:
+            name = template.removesuffix(".sql.j2").replace("/", " ")
+            steps.append(Step(name, template, dict(parameters)))
+            return rendering(template, parameters, *rest)
+
+        return wrapped
+
+    with pytest.MonkeyPatch.context() as listening:
+        for module in (keeper, compare):
+            listening.setattr(module, "render", recorded(render))
+        for _ in range(3):
+            steps.clear()
+            with suppress(GuaranteeError):  # a refusal comes after all of it was asked
+                run(given, database, seed=None)
+    return Plan(name, tuple(steps))
+
+
+def all_plans(folder: Path) -> Iterator[tuple[str, Plan]]:
+    """Every setting with its plan, the whole ones first.
+
+    What is changed for a setting stays changed until the next one is asked for.
+    """
+    database = source(folder, TYPES, ROWS)
+    (folder / "wards.csv").write_text("A;*\nB;*\n")
+    (folder / "born.csv").write_text("2000-01-01;winter;*\n2000-03-07;spring;*\n")
+    for name, given in (WHOLE | OUTLINED).items():
+        with pytest.MonkeyPatch.context() as lowered:
+            for limit in CHANGED.get(name, []):
+                lowered.setattr(*limit)
+            yield name, anonymizer.plan(policy(folder, **given), database)
+    for name in HIERARCHIES:
+        yield f"hierarchy_{name}", hierarchy(name)
+    yield (
+        "hierarchy_distortion",
+        Plan(
+            "distortion",
+            (
+                distortion(1, "SMALLINT", "divisor"),
+                distortion(1, "SMALLINT", "divisor", published=True),
+                distortion(1, "SMALLINT", "conventional", published=True),
+                distortion(1, "VARCHAR", "prefix"),
+            ),
+        ),
+    )
+    yield "hierarchy_export", Plan("export", (export_table(1, 2, Table("kept"), bounds=True),))
+    for name in SECOND_RELEASES:
+        place = folder / name
+        place.mkdir()
+        yield name, second_release(name, place)

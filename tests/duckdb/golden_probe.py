@@ -1,0 +1,156 @@
+"""Renders the templates of steps, and tells which branches were taken and what was printed.
+
+A statement is determined by its template, the branches taken and the values printed. So a digest of
+the last two stands for a step's parameters, and the text of every branch shows the whole template.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import jinja2
+from jinja2 import meta, nodes
+
+from anonymizer.compile.environment import environment, only_sql
+from anonymizer.compile.render import variant
+from anonymizer.compile.sql import Sql
+from anonymizer.steps import Step
+
+START, NUMBERED, END = "\ue000", "\ue001", "\ue002"
+"""Marks in a rendering where the text of a branch starts and ends; of no use in any SQL."""
+MARK = re.compile(f"({START}[0-9]+{NUMBERED}|{END})")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """What a condition, loop or macro holds in one of its outcomes."""
+
+    template: str
+    number: int
+    outcome: str
+    tag: str
+    """The line of the template in which it begins."""
+    empty: bool
+    """A condition without an else, where it does not hold."""
+
+    def __str__(self) -> str:
+        return self.tag if self.outcome == "body" else f"{self.tag} ... {{% else %}}"
+
+
+@dataclass
+class Taken:
+    """A branch that was taken, with the text that it made and the branches inside."""
+
+    branch: Branch
+    text: str = ""
+    inside: set[Branch] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """One step as the probe saw it."""
+
+    template: str
+    text: str
+    taken: tuple[Taken, ...]
+    """Every branch taken, outer ones before those inside."""
+    digest: str
+    """Of what the parameters decided: the branches taken and the values printed, in order."""
+
+
+class Probe(jinja2.Environment):
+    """The environment of all templates, with marks around the text of every branch."""
+
+    def __init__(self) -> None:
+        ours = environment()
+        super().__init__(
+            loader=ours.loader,
+            undefined=ours.undefined,
+            finalize=self._printed,
+            autoescape=True,
+            trim_blocks=ours.trim_blocks,
+            lstrip_blocks=ours.lstrip_blocks,
+            auto_reload=False,
+        )
+        self.filters = ours.filters
+        self.globals = ours.globals
+        self.branches: list[Branch] = []
+        """All that there are, in the templates loaded so far."""
+        self._values: list[str] = []
+        self._names: dict[str, set[str]] = {}
+        self._done: dict[tuple[int, str], tuple[Step, Rendering]] = {}
+
+    def rendered(self, step: Step, dialect: str = "duckdb") -> Rendering:
+        """The step's statement, which is also what the product renders."""
+        template = variant(step.template, dialect)
+        if (id(step), template) in self._done:
+            return self._done[id(step), template][1]
+        loaded = self.get_template(template)
+        self._values.clear()
+        marked = loaded.render(step.parameters).strip()
+        text = MARK.sub("", marked).strip()
+        assert text == step.statement(dialect).text
+        taken = tuple(self._taken(marked))
+        decided = [f"{t.branch.number} {t.branch.outcome}" for t in taken] + self._values
+        digest = hashlib.sha256("\0".join(decided).encode()).hexdigest()[:8]
+        made = Rendering(template, text, taken, digest)
+        self._done[id(step), template] = step, made
+        return made
+
+    def scalars(self, step: Step) -> Iterator[tuple[str, Any]]:
+        """The parameters named in the step's template that can be told in a word."""
+        if step.template not in self._names:
+            tree = super()._parse(self._source(step.template), step.template, None)
+            self._names[step.template] = meta.find_undeclared_variables(tree)
+        for name in sorted(self._names[step.template] & step.parameters.keys()):
+            value = step.parameters[name]
+            if isinstance(value, Sql) and len(value.text) <= 30 and "\n" not in value.text:
+                yield name, value.text
+            elif isinstance(value, str | int | float):
+                yield name, value
+
+    def _taken(self, marked: str) -> Iterator[Taken]:
+        found: list[Taken] = []
+        around: list[Taken] = []
+        for piece in MARK.split(marked):
+            if piece.startswith(START):
+                found.append(Taken(self.branches[int(piece[1:-1])]))
+                for outer in around:
+                    outer.inside.add(found[-1].branch)
+                around.append(found[-1])
+            elif piece == END:
+                around.pop()
+            else:
+                for outer in around:
+                    outer.text += piece
+        return iter(found)
+
+    @staticmethod
+    @jinja2.pass_environment  # or constants would be printed ahead, when a template is compiled
+    def _printed(probe: Probe, value: object) -> object:
+        if isinstance(value, Sql):
+            probe._values.append(value.text)
+        return only_sql(value)
+
+    def _source(self, template: str) -> str:
+        assert self.loader is not None
+        return self.loader.get_source(self, template)[0]
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        found: Iterator[Any] = tree.find_all((nodes.If, nodes.For, nodes.Macro))
+        for number, node in enumerate(found):
+            tag = source.splitlines()[node.lineno - 1].strip()
+            bodies = {"body": node.body}
+            if isinstance(node, nodes.If):
+                bodies["else"] = node.else_
+            for outcome, body in bodies.items():
+                start = f"{START}{len(self.branches)}{NUMBERED}"
+                self.branches.append(Branch(str(name), number, outcome, tag, not body))
+                body.insert(0, nodes.Output([nodes.TemplateData(start)]))
+                body.append(nodes.Output([nodes.TemplateData(END)]))
+        return tree.set_environment(self)  # type: ignore[return-value]

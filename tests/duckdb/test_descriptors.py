@@ -1,0 +1,271 @@
+"""Every guarantee's own examples, by its rules, by the verifier and by its definition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.algorithms.registry import check as check_algorithms
+from anonymizer.compile import Sql, Table
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.errors import RegistryError
+from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.protect import Protect
+from anonymizer.privacy.guarantee import Example, Guarantee
+from anonymizer.privacy.judge import judge_sql
+from anonymizer.privacy.levels import value_l_sql
+from anonymizer.privacy.of_policy.registry import BY_NAME, FIELDS, GUARANTEES, check
+from anonymizer.privacy.of_policy.rules import rules_of, table_rules, table_rules_of
+from anonymizer.privacy.rule import Rule
+from anonymizer.verification.guarantees import questions
+from anonymizer.verification.population import Members, population_questions
+from tests.oracle import models, persons
+
+VIEW = Table("release", "main")
+EXAMPLES = [(guarantee, example) for guarantee in GUARANTEES for example in guarantee.examples]
+NAMES = [f"{guarantee.name} {number}" for number, (guarantee, _) in enumerate(EXAMPLES)]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A tiny table: values (and persons) by class, and the population's members of each."""
+
+    classes: dict[int, list[str | None]]
+    who: dict[int, list[int]]
+    members: dict[int, int]
+
+
+def rows_of(text: str) -> Rows:
+    """`aab b.`: classes of values; `1a2b`: with persons; `ab4`: with members."""
+    classes: dict[int, list[str | None]] = {}
+    who: dict[int, list[int]] = {}
+    members: dict[int, int] = {}
+    for number, word in enumerate(text.split(), start=1):
+        found = re.findall(r"(\d?)([a-z.])", word)
+        classes[number] = [None if value == "." else value for _, value in found]
+        who[number] = [100 * number + int(person or i) for i, (person, _) in enumerate(found)]
+        members[number] = int("0" + word[-1]) if word[-1].isdigit() else 0
+    return Rows(classes, who, members)
+
+
+def parameters(guarantee: Guarantee, example: Example) -> dict[str, Any]:
+    """The requirement's parameters for an example."""
+    model: Any = {"protect": Protect, "privacy": Privacy}.get(guarantee.holder)
+    if model is None:
+        return guarantee.terms_of(example.value)
+    held = model.model_validate({guarantee.option: example.value})
+    given = {} if guarantee.terms else guarantee.terms_of(getattr(held, guarantee.option))
+    return {**given, **example.terms}
+
+
+def everywhere(found: models.Result, holds: Callable[[Any], bool]) -> bool:
+    return all(holds(figure) for figure in found.per_class.values())
+
+
+def exact(number: float) -> Fraction:
+    return Fraction(str(number))
+
+
+def l_sl(rows: Rows, p: dict[str, Any]) -> models.Result:
+    levels = {value: level for level, values in p["levels"].items() for value in values}
+    return models.l_sl(rows.classes, levels, p["level_l"])
+
+
+def shares(pair: Any, p: dict[str, Any]) -> bool:
+    return bool(pair[0] <= exact(p["alpha"]) and pair[1] <= exact(p["beta"]))
+
+
+def closeness(rows: Rows, p: dict[str, Any]) -> bool:
+    found = models.t_closeness(rows.classes, p["distance"], paths=p.get("paths"))
+    return everywhere(found, lambda t: t <= exact(p["t"]))
+
+
+DEFINITIONS: dict[str, Callable[[Rows, dict[str, Any]], bool]] = {
+    "distinct_l": lambda r, p: everywhere(models.distinct_l(r.classes), lambda l: l >= p["l"]),
+    "entropy_l": lambda r, p: all(models.entropy_l_holds(c, p["l"]) for c in r.classes.values()),
+    "recursive_cl": lambda r, p: all(
+        models.recursive_cl_holds(c, exact(p["c"]), p["l"]) for c in r.classes.values()
+    ),
+    "t_closeness": closeness,
+    "alpha": lambda r, p: everywhere(models.alpha(r.classes), lambda a: a <= exact(p["alpha"])),
+    "beta_likeness": lambda r, p: everywhere(
+        models.beta_likeness(r.classes), lambda gain: gain <= exact(p["beta"])
+    ),
+    "delta_disclosure": lambda r, p: everywhere(
+        models.delta_disclosure(r.classes), lambda found: found < p["delta"]
+    ),
+    "level_l": lambda r, p: everywhere(l_sl(r, p), lambda weighted: weighted <= 1),
+    "k_anonymity": lambda r, p: everywhere(models.k_anonymity(r.classes), lambda k: k >= p["k"]),
+    "alpha_k": lambda r, p: everywhere(
+        models.alpha_k(r.classes), lambda pair: pair[0] <= exact(p["alpha"]) and pair[1] >= p["k"]
+    ),
+    "ir_k": lambda r, p: everywhere(persons.ir_k(r.classes, r.who), lambda k: k >= p["k"]),
+    "ir_kl": lambda r, p: everywhere(
+        persons.ir_kl(r.classes, r.who), lambda pair: pair[0] >= p["k"] and pair[1] >= p["l"]
+    ),
+    "ir_alpha_beta": lambda r, p: everywhere(
+        persons.ir_alpha_beta(r.classes, r.who), lambda pair: shares(pair, p)
+    ),
+    "eir_l": lambda r, p: everywhere(persons.eir_l(r.classes, r.who), lambda l: l >= p["l"]),
+    "eir_alpha_beta": lambda r, p: everywhere(
+        persons.eir_alpha_beta(r.classes, r.who), lambda pair: shares(pair, p)
+    ),
+    "k_map": lambda r, p: min(r.members.values()) >= p["k"],
+    "delta_presence": lambda r, p: all(
+        exact(p["min"]) <= Fraction(len(c), r.members[n]) <= exact(p["max"])
+        for n, c in r.classes.items()
+    ),
+    "m_unique": lambda r, p: all(
+        len(set(c)) == len(c) and len(c) >= p["l"] for c in r.classes.values()
+    ),
+}
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def publish(connection: duckdb.DuckDBPyConnection, rows: Rows) -> None:
+    connection.execute(
+        "create or replace table release (class_id int, person_id int, zone text, value text)"
+    )
+    connection.execute("create or replace table people (zone text, members int)")
+    for number, values in rows.classes.items():
+        zone = f"zone {number}"
+        listed = zip(rows.who[number], values, strict=True)
+        connection.executemany(
+            "insert into release values (?, ?, ?, ?)", [[number, p, zone, v] for p, v in listed]
+        )
+        connection.execute("insert into people values (?, ?)", [zone, rows.members[number]])
+
+
+def by_verifier(
+    connection: duckdb.DuckDBPyConnection, guarantee: Guarantee, terms: dict[str, Any]
+) -> bool:
+    """Whether the verifier's questions hold; the checks carry the guarantee's name."""
+    columns = (
+        PublishedColumn("zone", "quasi", "categorical", "VARCHAR", name="zone"),
+        PublishedColumn("value", "sensitive", "categorical", "VARCHAR", name="value"),
+    )
+    counted = any(ask.persons for ask in guarantee.asks)
+    layout = Layout("mondrian", "text", columns, person_id="person_id" if counted else None)
+    column = "value" if guarantee.of_values else None
+    requirement = Requirement(guarantee.name, column, terms)
+    if guarantee.of_population:
+        people = Members(Table("people", "main"), {"zone": "zone"})
+        asked = list(population_questions(VIEW, layout, [requirement], people))
+    else:
+        asked = list(questions(VIEW, layout, requirement))
+    checks = [question.ask(lambda text: connection.execute(text).fetchall()) for question in asked]
+    assert guarantee.name in {check.name for check in checks}
+    return all(check.passed for check in checks)
+
+
+def rules(guarantee: Guarantee, example: Example) -> tuple[Rule, ...]:
+    """The rules that the search is given for an example."""
+    option = {guarantee.option: example.value}
+    if guarantee.holder == "protect":
+        protect = Protect.model_validate(option)
+        return rules_of("value", protect, height=2, level_l=example.terms.get("level_l"))
+    if guarantee.holder == "privacy":
+        privacy = Privacy.model_validate(option)
+        return (*table_rules(privacy), *table_rules_of("value", privacy))
+    return ()
+
+
+RELATIONS = {
+    "pairs": "select class_id, person_id as person, ascii(value) as value, count(*) as n"
+    " from release group by all",
+    "classes": "select r.class_id, count(*) as n, any_value(p.members) as population"
+    " from release r join people p using (zone) group by all",
+    "histogram": """
+        with q as (select value as v, count(*) as q from release group by all),
+        coded as (
+            select v, q, case when v is null then 0
+                else dense_rank() over (order by v nulls last) end as value
+            from q
+        )
+        select c.class_id, q.value, count(r.value) + count(*) filter (where q.v is null
+                and r.class_id is not null) as n, any_value(q.q) as q,
+            (select count(value) from release) as q_known, (select count(*) from release) as q_size,
+            (select count(distinct value) from release)::integer as m,
+            any_value(case q.v when 'a' then 'x' else 'y' end) as a1, '*' as a2,
+            any_value({value_l}) as value_l
+        from coded q cross join (select distinct class_id from release) c
+        left join release r on r.class_id = c.class_id and r.value is not distinct from q.v
+        group by all
+    """,
+}
+
+
+def by_rules(
+    connection: duckdb.DuckDBPyConnection, made: tuple[Rule, ...], terms: dict[str, Any]
+) -> bool:
+    value_l = Sql("1")
+    if "levels" in terms:
+        value_l = value_l_sql(Sql("q.v"), terms["levels"], terms["level_l"], None)
+    holds = True
+    for rule in made:
+        relation = Sql(RELATIONS[rule.basis].replace("{value_l}", value_l.text))
+        found = connection.execute(judge_sql(relation, ["class_id"], [rule]).text).fetchall()
+        holds = holds and all(row[1] for row in found)
+    return holds
+
+
+@pytest.mark.parametrize(("guarantee", "example"), EXAMPLES, ids=NAMES)
+def test_examples_by_rules_verifier_and_definition(
+    connection: duckdb.DuckDBPyConnection, guarantee: Guarantee, example: Example
+) -> None:
+    terms = parameters(guarantee, example)
+    made = rules(guarantee, example)
+    assert made or guarantee.holder == "republish"
+    for text, holds in ((example.holds, True), (example.fails, False)):
+        rows = rows_of(text)
+        publish(connection, rows)
+        assert DEFINITIONS[guarantee.name](rows, terms) == holds, text
+        assert by_verifier(connection, guarantee, terms) == holds, text
+        if made:
+            assert by_rules(connection, made, terms) == holds, text
+
+
+def test_every_guarantee_has_a_definition() -> None:
+    assert set(DEFINITIONS) == set(BY_NAME)
+
+
+def test_every_field_is_answered_for_once() -> None:
+    answered = [field for g in GUARANTEES for field in (g.field, *g.further)]
+    assert sorted(answered) == sorted(FIELDS)
+    assert [field for g in GUARANTEES for field in g.further] == [
+        "protect.default_level",
+        "privacy.level_l",
+    ]
+    with pytest.raises(RegistryError, match=r"protect\.new: no guarantee answers for it"):
+        check(GUARANTEES, (*FIELDS, "protect.new"))
+    with pytest.raises(RegistryError, match=r"protect\.alpha: several guarantees answer for it"):
+        check((*GUARANTEES, BY_NAME["alpha"]), FIELDS)
+    with pytest.raises(RegistryError, match=r"protect\.alpha: is no field"):
+        check(GUARANTEES, [field for field in FIELDS if field != "protect.alpha"])
+
+
+def test_every_algorithm_is_made_by_one_package() -> None:
+    made = list(ALGORITHMS.values())
+    with pytest.raises(RegistryError, match="geneir: 0 packages"):
+        check_algorithms([one for one in made if one.name != "geneir"])
+    with pytest.raises(RegistryError, match="geneir: 2 packages"):
+        check_algorithms([*made, ALGORITHMS["geneir"]])
+
+
+def test_what_an_algorithm_works_towards_exists() -> None:
+    known = {g.family for g in GUARANTEES} | {g.option for g in GUARANTEES}
+    for algorithm in ALGORITHMS.values():
+        assert algorithm.towards <= known
+        assert algorithm.compile.__name__.startswith("compile_")

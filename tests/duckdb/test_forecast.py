@@ -1,0 +1,113 @@
+"""`plan` tells what a run will take and cost, within a factor of two."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.review.preview import preview
+from tests.runs import policy, source
+
+ADULT = ("age", "sex", "race", "education", "workclass")
+
+
+def asked(folder: Path, table: str, quasi: tuple[str, ...], **rest: Any) -> tuple[Policy, Path]:
+    database = folder / "source.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"create table people as from {table}")
+        names = [row[0] for row in connection.execute("describe people").fetchall()]
+    roles = {name: "quasi" if name in quasi else "drop" for name in names}
+    return policy(folder, roles, **rest), database
+
+
+@pytest.mark.parametrize("name", ["mondrian", "lgb"])
+def test_loss_and_memory_are_foreseen(name: str, adult_parquet: Path, tmp_path: Path) -> None:
+    given, database = asked(tmp_path, f"'{adult_parquet}'", ADULT, k=5, algorithm={"name": name})
+    seen = preview(given, str(database)).forecast
+    assert seen is not None
+    assert seen.sampled == 20_000
+    found = anonymizer.run(given, database, seed=1).measures["ncp"]
+    assert seen.loss is not None
+    assert found / 2 <= seen.loss <= found * 2
+    assert 100e6 < seen.memory < 600e6
+    assert 0 < seen.seconds < 60
+
+
+def test_a_small_table_is_tried_as_a_whole(tmp_path: Path) -> None:
+    path = source(tmp_path, {"age": "INTEGER"}, [(i % 17,) for i in range(200)])
+    given = policy(tmp_path, {"age": "quasi"}, k=5)
+    seen = preview(given, str(path)).forecast
+    assert seen is not None
+    assert seen.sampled == 200
+    assert seen.loss == anonymizer.run(given, path, seed=3).measures["ncp"]
+
+
+def test_samples_hold_whole_persons(tmp_path: Path) -> None:
+    given, database = asked(
+        tmp_path,
+        "(select range // 4 as person, range // 4 * 37 % 71 as age from range(40000))",
+        ("age",),
+        k=5,
+        person="person",
+    )
+    seen = preview(given, str(database)).forecast
+    assert seen is not None
+    assert seen.loss == 0
+
+
+def test_samples_of_persons_are_as_large_as_they_are_said_to_be(tmp_path: Path) -> None:
+    given, database = asked(
+        tmp_path,
+        "(select range // 5 as person, hash(range // 5) % 70 as age, hash(range // 5 + 1) % 900 as"
+        " zip from range(39999))",
+        ("age", "zip"),
+        k=5,
+        person="person",
+    )
+    seen = preview(given, str(database)).forecast
+    assert seen is not None
+    assert 18_000 < seen.sampled < 22_000
+    found = anonymizer.run(given, database, seed=1).measures["ncp"]
+    assert seen.loss == pytest.approx(found, rel=0.3)
+
+
+def test_one_person_of_most_rows_leaves_plan_a_forecast_or_none(tmp_path: Path) -> None:
+    given, database = asked(
+        tmp_path,
+        "(select if(range < 30000, 1, range) as person, 5 as age, range % 3 as zip"
+        " from range(60000))",
+        ("age", "zip"),
+        k=5,
+        person="person",
+        merge_person_rows=True,
+    )
+    found = preview(given, str(database))
+    assert found.problems == []
+    assert found.forecast is None or found.forecast.sampled <= 60_000
+
+
+def test_nothing_is_foreseen_of_what_cannot_run_or_if_not_wanted(tmp_path: Path) -> None:
+    path = source(tmp_path, {"age": "INTEGER"}, [(i,) for i in range(4)])
+    assert preview(policy(tmp_path, {"age": "quasi"}, k=5), str(path)).forecast is None
+    runs = policy(tmp_path, {"age": "quasi"}, k=2)
+    assert preview(runs, str(path), foresee=False).forecast is None
+    assert preview(runs, str(path)).as_dict()["forecast"]["sampled"] == 4
+    json.dumps(preview(runs, str(path)).as_dict())
+    assert not (tmp_path / "release.duckdb").exists()
+
+
+def test_what_the_machine_has_not_is_told_with_the_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = source(tmp_path, {"age": "INTEGER", "town": "INTEGER"}, [(i % 5, i) for i in range(60)])
+    monkeypatch.setattr("anonymizer.review.preview.memory_there", lambda: 10_000_000)
+    given = policy(tmp_path, {"age": "quasi", "town": "quasi"}, k=5)
+    (warning,) = [w for w in preview(given, str(path)).warnings if w.startswith("memory")]
+    assert "town has most values (60)" in warning
+    assert "hierarchy" in warning

@@ -1,0 +1,132 @@
+"""What a run drops or replaces is said first, before it and after it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from anonymizer.cli import main
+from tests import runs
+
+PEOPLE = [(i, 20 + i % 5, ("flu", "cold")[i % 2]) for i in range(40)]
+POLICY = """\
+version: 1
+source: {{table: people}}
+columns:
+  id: {{role: drop}}
+  age: {{role: quasi}}
+  disease: {{role: sensitive, protect: {{l_diversity: 2}}}}
+privacy: {{k_anonymity: {k}}}
+publish: {publish}
+"""
+REPLACED = "the source table main.people is dropped with all its rows"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    types = {"id": "integer", "age": "integer", "disease": "varchar"}
+    runs.source(tmp_path, types, PEOPLE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(name: str, publish: str, k: int = 3) -> str:
+    Path(name).write_text(POLICY.format(publish=publish, k=k))
+    return name
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main.main([*arguments, "--database", "source.duckdb"])
+    said = capsys.readouterr()
+    assert ended.value.code == 0, said.err
+    return str(said.out)
+
+
+def first_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    return called(capsys, *arguments).splitlines()[0]
+
+
+def test_a_replaced_source_is_told_first(capsys: pytest.CaptureFixture[str]) -> None:
+    old = written("old.yml", "{database: release.duckdb}")
+    new = written("new.yml", "{replace_source: true}", k=4)
+    assert REPLACED in first_line(capsys, "plan", new)
+    assert REPLACED in first_line(capsys, "diff", old, new)
+    assert REPLACED in first_line(capsys, "diff", new, old)
+    assert "dropped" in first_line(capsys, "diff", old, new, "--format", "markdown")
+    assert REPLACED not in first_line(capsys, "plan", old)
+    shown = json.loads(called(capsys, "plan", new, "--format", "json"))
+    assert REPLACED in shown["replaces"][0]
+    shown = json.loads(called(capsys, "diff", old, new, "--format", "json"))
+    assert REPLACED in shown["new"]["replaces"][0]
+    assert shown["old"]["replaces"] == []
+    assert REPLACED in first_line(capsys, "run", new, "--yes-replace-source")
+
+
+@pytest.mark.parametrize("publish", ["{database: release.duckdb}", "{schema: shown}"])
+def test_a_replaced_release_is_told_first(capsys: pytest.CaptureFixture[str], publish: str) -> None:
+    given = written("policy.yml", publish)
+    for verb in ("plan", "diff", "run"):
+        arguments = [verb, given] + ([given] if verb == "diff" else [])
+        assert "replace" not in first_line(capsys, *arguments)
+    for verb in ("plan", "diff", "run"):
+        arguments = [verb, given] + ([given] if verb == "diff" else [])
+        said = first_line(capsys, *arguments)
+        assert "people_anonymous of run " in said
+        assert "is replaced by the new one" in said
+        assert re.search(r", made \d{4}-\d\d-\d\d \d\d:\d\d, in ", said)
+        assert "attack --earlier" in said
+
+
+def test_a_replaced_table_is_told_although_it_cannot_be(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with duckdb.connect(str(folder / "source.duckdb")) as connection:
+        connection.execute("alter table people rename to hidden")
+        connection.execute("create view people as from hidden")
+    given = written("p.yml", "{replace_source: true}")
+    with pytest.raises(SystemExit) as ended:
+        main.main(["plan", given, "--database", "source.duckdb"])
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert "is dropped with all its rows" in said.out
+    assert "not a view" in said.err
+
+
+def test_the_name_of_the_source_is_free_in_another_schema(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = written("p.yml", "{schema: shown, name: people}")
+    for _ in range(2):  # the second run reads the table again, not its release
+        called(capsys, "run", given)
+        called(capsys, "verify", given)
+    with duckdb.connect(str(folder / "source.duckdb"), read_only=True) as connection:
+        assert connection.execute("select count(*), count(distinct id) from main.people").fetchall()
+        shown = connection.execute("from shown.people").description
+        assert [name for name, *_ in shown] == ["class_id", "age", "disease"]
+    same = written("same.yml", "{name: people}")
+    with pytest.raises(SystemExit) as ended:
+        main.main(["plan", same, "--database", "source.duckdb"])
+    assert ended.value.code == 2
+    assert "is the name of the source table itself" in capsys.readouterr().err
+
+
+def test_a_plan_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Steps that differ by column only are one line, and so are all checks; none is left out."""
+    given = written("p.yml", "{database: release.duckdb}")
+    said = called(capsys, "plan", given).splitlines()
+    steps = json.loads(called(capsys, "plan", given, "--format", "json"))["steps"]
+    assert len(said) <= 22
+    assert f"{len(steps)} steps of mondrian" in "".join(said)
+    listed = re.findall(r" \(([\d, -]+)(?:, repeated)?\): ", "\n".join(said))
+    numbers: list[int] = []
+    for part in ", ".join(listed).split(", "):
+        low, _, high = part.partition("-")
+        numbers += range(int(low), int(high or low) + 1)
+    assert sorted(numbers) == list(range(1, len(steps) + 1))
+    told = [line.partition("): ")[2] for line in said if "): " in line]
+    assert len(set(told)) == len(told)

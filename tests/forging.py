@@ -1,0 +1,28 @@
+"""What a forger does who knows how releases are sealed: change one, and make the seal anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from anonymizer.compile import Table
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
+from anonymizer.release.names import Names
+from anonymizer.release.sealing import objects_of, sealed_in
+
+
+def seal_again(file: Path, name: str, schema: str = "main") -> None:
+    """Seal what stands in a file of one release, without a signature."""
+    with duckdb.connect(str(file)) as connection:
+        engine = DuckDBEngine(connection, owned=True)
+        catalog = str(engine.raw("select current_catalog()", "test")[0][0])
+        manifest = read_manifest(engine, Table(name, schema, catalog))
+        tables = tuple(manifest.layout.tables.values())
+        names = Names(schema, name, manifest.run_id, tables)
+        found = objects_of(engine, names, catalog)
+        made = sealed_in(Manifest(manifest.data), names, found, alone=True, sign=None)
+        write_manifest(engine, names, catalog, made)
+    for beside in file.parent.glob(f"{name}.manifest.*"):
+        beside.unlink()

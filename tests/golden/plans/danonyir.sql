@@ -1,0 +1,669 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    "age" as q1,
+    cast("ill" as varchar) collate "binary" as s1,
+    "patient" as person,
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar)) as varchar), '-1'), ':', cast("zip" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity
+from "anon_source"."main"."people";
+
+-- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
+with counted as (
+    select count(*) - count(person) as n1, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct s1 as value, person from anon_scratch.main.snapshot where s1 is not null) as pairs group by value) as owners) as n2
+    from anon_scratch.main.snapshot
+)
+select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
+union all
+select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
+
+-- published text: How many values of published text look like contact data or identity numbers, by column and detector.
+select
+    t0."raw_text.0.ill" as "raw_text.0.ill",
+    t0."raw_text.1.ill" as "raw_text.1.ill",
+    t0."raw_text.2.ill" as "raw_text.2.ill"
+from
+    (
+        select
+            cast(coalesce(sum(case when regexp_matches(value, '[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}') then n else 0 end), 0) as bigint)
+                as "raw_text.0.ill",
+            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9A-Za-z])[+][0-9][0-9 ().-]{6,}[0-9]|(^|[^0-9.-])[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}([^0-9]|$)') then n else 0 end), 0) as bigint)
+                as "raw_text.1.ill",
+            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-]|$)') then n else 0 end), 0) as bigint)
+                as "raw_text.2.ill"
+        from (
+            select s1 as value, count(*) as n
+            from anon_scratch.main.snapshot
+            where s1 is not null
+            group by s1
+        ) as texts
+    ) as t0;
+
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_1 as
+with valued as (
+    select value, n from anon_scratch.main.values_1
+),
+coded as (
+    select
+        v.value,
+        v.n,
+row_number() over (
+order by v.value
+        ) as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    -- halved, so that the width of a domain of doubles cannot overflow
+    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
+        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
+from coded
+order by code;
+
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with placed as (
+    select
+        s.rowid as row_ref
+        , cast(d1.code as bigint) as t1
+        , d1.code as c1
+        , s.identity
+        , s.s1
+        , s.person
+    from anon_scratch.main.snapshot s
+    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
+),
+copied as (
+    select *, row_number() over (partition by t1, "identity") as copy
+    from placed
+),
+drawn as (
+    select
+        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
+        , row_ref
+        , c1
+        , s1
+        , person
+    from copied
+)
+select *
+from drawn;
+
+-- one tuple per person: Persons whose rows differ in their quasi-identifiers. (stops the run if it returns rows)
+select count(*) as persons
+from (
+    select person
+    from anon_scratch.main.coded
+    group by person
+    having min(c1) <> max(c1)
+)
+having count(*) > 0;
+
+-- numbers of persons: A number without meaning for every person, in secret-keyed order.
+create or replace table anon_scratch.main.persons as
+select person, row_number() over (order by md5_number(concat(hex(draw), ':person')), person) as number
+from (select person, min(draw) as draw from anon_scratch.main.coded group by person);
+
+-- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
+select count(distinct person) as units from anon_scratch.main.coded having count(distinct person) < 2;
+
+-- places of age: Where the codes of one attribute stand, in whole numbers: the place in an ordered domain, or the ancestors in its hierarchy and what they cost, (values below the node - 1) of (values - 1).
+create or replace table anon_scratch.main.places_1 as
+select
+    code
+    , case
+        when code = 0 then null
+        when max(code) over () <= 1 then cast(0 as bigint)
+        when cast(max(value) over () as hugeint) - cast(min(value) over () as hugeint) <= 100000
+            then cast(cast(value as hugeint) - cast(min(value) over () as hugeint) as bigint) * cast(round(1000000000 / cast(cast(max(value) over () as hugeint) - cast(min(value) over () as hugeint) as double)) as bigint)
+        else cast(round(coalesce(share, 0) * 1000000000) as bigint)
+    end as place
+from anon_scratch.main.domain_1;
+
+-- persons and their boxes: Every person as one unit with its box, numbered in secret-keyed order: the order in which seeds and residual persons are taken. Where rows of a person differ, c<i> is the lowest of their codes.
+create or replace table anon_scratch.main.units as
+with gathered as (
+    select
+        r.person,
+        min(r.draw) as draw,
+        count(*) as records
+        , min(r.c1) as c1
+        , min(d1.place) as lo1
+        , max(d1.place) as hi1
+    from anon_scratch.main.coded r
+    join anon_scratch.main.places_1 d1 on d1.code = r.c1
+    group by r.person
+)
+select
+    row_number() over (order by md5_number(concat(hex(draw), ':order')), person) as unit,
+    cast(1 as bigint) as n,
+    *,
+    cast(((hi1 - lo1)) as bigint) as loss
+from gathered;
+
+-- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
+create or replace table anon_scratch.main.positions as
+select 1 as attribute, code, share, size
+
+from anon_scratch.main.domain_1;
+
+-- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
+create or replace table anon_scratch.main.members as
+with recursive partition(unit, class_id, level, closed, n, c1) as (
+    select unit, 1 as class_id, 0 as level, false as closed, n, c1
+from anon_scratch.main.units
+    union all (
+        with histogram as (
+    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed
+    group by class_id, c1
+),
+placed as (
+    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
+
+    from histogram h
+    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
+),
+-- what has one value goes
+spans as (
+    select
+        class_id, attribute,
+        cast(sum(n) as bigint) as n_all,
+        cast(sum(units) as bigint) as units_all,
+        count(*) as values_all,
+        min(code) as first_code,
+        max(code) as last_code,
+        min(share) as first_share,
+        max(share) as last_share
+    from placed
+    group by class_id, attribute
+    having count(*) > 1 and sum(n) >= 128
+),
+totals as (
+    select
+        s.*
+        , cast(sum(n_all) over below as bigint) - n_all as n_before
+        , cast(sum(units_all) over below as bigint) - units_all as units_before
+        , cast(sum(values_all) over below as bigint) - values_all as values_before
+    from spans s
+    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
+),
+running as (
+    select
+        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
+        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
+        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
+        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
+        row_number() over below - t.values_before as values_left,
+        case when p.code < t.last_code then lead(p.share) over below end as next_share
+    from placed p
+    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
+    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
+),
+scored as (
+    select
+        class_id, attribute, code, false as single, level, n_left, n_all,
+        units_left,
+        n_left as kept_left,
+        n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) end as gain
+    from running
+    where n_left >= 64 and n_all - n_left >= 64 and code < last_code
+),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored where cast(gain as decimal(18, 8)) > 0
+),
+allowed as (
+    select
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
+        -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
+        case when level < 10 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
+    from candidates
+),
+-- the best cut of every attribute
+best as (
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
+),
+first as (
+    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
+    from allowed a
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+    group by a.class_id, a.attribute, a.merit
+),
+-- ranked by counting the better ones: a class has few, and a window costs more however few they are
+ranked as (
+    select
+        f.class_id, f.attribute, f.place,
+        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
+        count(*) as rivals
+    from first f
+    join first r on r.class_id = f.class_id
+    group by f.class_id, f.attribute, f.place
+),
+contenders as (
+    select a.*, r.rank, r.rivals
+    from ranked r
+    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
+        and 2 * a.code + case when a.single then 1 else 0 end = r.place
+    where r.rank <= 1
+),
+cuts as (
+    select
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
+        -- a half that is too small to be cut again is final at once
+        c.kept_left < 128 as left_closed,
+        c.n_all - c.kept_left < 128 as right_closed
+    from contenders c
+    where c.rank = 1
+)
+
+        select
+    unit,
+    case when is_left then class_id else class_id + units_left end as class_id,
+    level + 1 as level,
+    case when is_left then left_closed else right_closed end as closed,
+    n, c1
+from (
+    select
+        o.*, t.units_left, t.left_closed, t.right_closed,
+        case t.attribute when 1 then o.c1 end <= t.code as is_left
+    from partition o
+    join cuts t on t.class_id = o.class_id
+    where not o.closed
+)
+
+    )
+)
+select unit, arg_max(class_id, level) as class_id
+from partition
+group by unit;
+
+-- persons of blocks: Every person with its block, its place in the order of the block, and what a cluster of this person alone carries. Parts of the partition that are too large, since nothing tells their persons apart, are cut into even pieces.
+create or replace table anon_scratch.main.neighbours as
+with placed as (
+    select
+        m.class_id,
+        floor((row_number() over (partition by m.class_id order by c1, u.unit) - 1)
+            * ceil(count(*) over (partition by m.class_id) / 128) / count(*) over (partition by m.class_id)) as piece,
+        u.unit
+    from anon_scratch.main.units u
+    join anon_scratch.main.members m on m.unit = u.unit
+),
+numbered as (
+    select unit, cast(dense_rank() over (order by class_id, piece) as bigint) as block
+    from placed
+)
+select
+    n.block,
+    cast(row_number() over (partition by n.block order by u.unit) as bigint) as place,
+    u.unit,
+    u.records,
+    u.loss
+    , u.lo1
+    , u.hi1
+from anon_scratch.main.units u
+join numbered n on n.unit = u.unit
+order by block, place;
+
+-- blocks before the first move: Blocks before the first move: no cluster, nobody taken.
+create or replace table anon_scratch.main.clusters as
+select
+    block,
+    open.seed,
+    open.size,
+    open.records,
+    open.loss,
+    open.members,
+    open.lo1,
+    open.hi1,
+    list_filter([open], lambda c: false) as closed,
+    taken,
+    remaining
+from (
+    select
+        block,
+        struct_pack(
+            seed := max(place) filter (where false),
+            size := cast(0 as bigint),
+            records := max(records) filter (where false),
+            loss := max(loss) filter (where false),
+            members := cast([] as bigint[])
+            , lo1 := max(lo1) filter (where false)
+            , hi1 := max(hi1) filter (where false)
+        ) as open,
+        bitstring('0', cast(count(*) as integer)) as taken,
+        count(*) as remaining
+    from anon_scratch.main.neighbours
+    group by block
+);
+
+-- grow clusters: All blocks grow their clusters side by side, a move an iteration: the open cluster takes the nearest person of its block, or unites with its nearest closed cluster; where it holds it is closed, and the next person in order is the seed of the next. Between equal distances a person goes before a cluster, and the earlier in order before the later. A block stops when nobody is left in it to take{% if waits %}, or when only a search can tell whether its cluster holds{% endif %}.
+create or replace table anon_scratch.main.grown_clusters as
+with recursive blocks using key (block) as (
+    select * from anon_scratch.main.clusters
+    union all
+    select
+        block,
+        seed,
+        size,
+        records,
+        cast(((hi1 - lo1)) as bigint) as loss,
+        members,
+        lo1,
+        hi1,
+        closed,
+        taken,
+        remaining
+    from (
+        select
+            x.block,
+            case when x.fresh then y.seed else x.seed end as seed,
+            case when x.fresh then 1 else x.size + y.size end as size,
+            case when x.fresh then y.records else x.records + y.records end as records,
+            case when x.fresh then y.members else list_concat(x.members, y.members) end as members
+            , case when x.fresh then y.lo1 else least(x.lo1, y.lo1) end as lo1
+            , case when x.fresh then y.hi1 else greatest(x.hi1, y.hi1) end as hi1
+            , case
+                when x.holds then list_append(x.closed, struct_pack(seed := x.seed, size := x.size, records := x.records, loss := x.loss, members := x.members, lo1 := x.lo1, hi1 := x.hi1))
+                when x.kind = 1 then list_filter(x.closed, lambda c: c.seed <> y.seed)
+                else x.closed
+            end as closed
+            , case when x.kind = 0 then set_bit(x.taken, cast(y.seed - 1 as integer), 1) else x.taken end as taken
+            , x.remaining - 1 + x.kind as remaining
+        from (
+            select
+                x,
+                case when kind = 1 then list_filter(closed, lambda c: c.seed = slot)[1] else struct_pack(
+                    seed := h.place,
+                    size := cast(1 as bigint),
+                    records := h.records,
+                    loss := h.loss,
+                    members := [h.place],
+                    lo1 := h.lo1,
+                    hi1 := h.hi1
+                ) end as y
+            from (
+                select o.*, cast(b.choice % 8589934592 as bigint) as slot, cast((b.choice // 8589934592) % 2 as integer) as kind
+                from (select *, size = 0 or holds as fresh
+from (
+    select *, (size >= 2) as holds
+    from blocks
+    where remaining > 0
+)) o
+                join (
+                    select block, min(choice) as choice
+                    from (
+                        select x.block, case when x.fresh then cast(y.place as hugeint) else cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + y.place end as choice
+                        from (select *, size = 0 or holds as fresh
+from (
+    select *, (size >= 2) as holds
+    from blocks
+    where remaining > 0
+)) x
+                        join anon_scratch.main.neighbours y on y.block = x.block
+                        where get_bit(x.taken, cast(y.place - 1 as integer)) = 0
+                        union all
+                        select block, cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + 8589934592 + y.seed
+                        from (select block, x, unnest(closed) as y from (select *, size = 0 or holds as fresh
+from (
+    select *, (size >= 2) as holds
+    from blocks
+    where remaining > 0
+)) x where not fresh)
+                    )
+                    group by block
+                ) b on b.block = o.block
+            ) x
+            left join anon_scratch.main.neighbours h on h.block = x.block and h.place = x.slot and x.kind = 0
+        )
+    )
+)
+select * from blocks;
+
+-- residual persons: Every block with its clusters that hold and the residual persons who wait: those of clusters that never held, and those nobody took.
+create or replace table anon_scratch.main.settling_blocks as
+with held as (
+    select
+        block,
+        case when (size >= 2) then list_append(closed, struct_pack(seed := seed, size := size, records := records, loss := loss, members := members, lo1 := lo1, hi1 := hi1)) else closed end as closed
+    from anon_scratch.main.grown_clusters
+),
+settled as (
+    select block, unnest(members) as place
+    from (select block, unnest(closed).members as members from held)
+),
+residual as (
+    select n.block, list(n.place order by n.place) as waiting
+    from anon_scratch.main.neighbours n
+    where (n.block, n.place) not in (select (block, place) from settled)
+    group by n.block
+)
+select h.block, h.closed, coalesce(r.waiting, []) as waiting, cast([] as bigint[]) as homeless
+from held h
+left join residual r on r.block = h.block;
+
+-- number of residual persons: The number of residual persons, whether or not they joined a class afterwards.
+select cast(coalesce(sum(len(waiting)), 0) as bigint) as residual_persons from anon_scratch.main.settling_blocks;
+
+-- place residual persons: The residual persons of every block join clusters of their block, one after the other, an iteration each: the nearest cluster that holds with them, unless suppressing them costs less (one per cell). A person whom no cluster of the block can take is homeless.
+create or replace table anon_scratch.main.settled_blocks as
+with recursive blocks using key (block) as (
+    select * from anon_scratch.main.settling_blocks
+    union all
+    select
+        block,
+        case when chosen is null then closed else list_append(
+            list_filter(closed, lambda c: c.seed <> chosen),
+            struct_pack(
+                seed := seed,
+                size := size,
+                records := records,
+                loss := cast(((hi1 - lo1)) as bigint),
+                members := members,
+                lo1 := lo1,
+                hi1 := hi1
+            )
+        ) end as closed,
+        waiting[2:] as waiting,
+        case when nearest is null then list_append(homeless, waiting[1]) else homeless end as homeless
+    from (
+        select
+            x.block, x.closed, x.waiting, x.homeless, x.nearest, x.chosen,
+            y.seed, x.size + y.size as size, x.records + y.records as records, list_append(y.members, x.place) as members
+            , least(x.lo1, y.lo1) as lo1
+            , greatest(x.hi1, y.hi1) as hi1
+        from (
+            select
+                t.*,
+                c.nearest,
+                case when c.nearest // 17179869184 <= t.records * cast(1000000000 as hugeint) then cast(c.nearest % 17179869184 as bigint) end as chosen,
+                list_filter(t.closed, lambda e: e.seed = c.nearest % 17179869184)[1] as y
+            from (select b.closed, b.waiting, b.homeless, cast(1 as bigint) as size, h.*
+from blocks b
+join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting[1]) t
+            left join (
+                select block, min(distance * 17179869184 + seed) as nearest
+                from (
+                    select
+                        x.block,
+                        y.seed,
+                        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+                    from (select x, unnest(closed) as y from (select b.closed, b.waiting, b.homeless, cast(1 as bigint) as size, h.*
+from blocks b
+join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting[1]) x)
+                )
+                group by block
+            ) c on c.block = t.block
+        ) x
+    )
+)
+select * from blocks;
+
+-- members of clusters: The members of the clusters that hold.
+create or replace table anon_scratch.main.members as
+with placed as (
+    select block, closed.seed as seed, unnest(closed.members) as place
+    from (select block, unnest(closed) as closed from anon_scratch.main.settled_blocks)
+)
+select n.unit, s.unit as class_id
+from placed p
+join anon_scratch.main.neighbours n on n.block = p.block and n.place = p.place
+join anon_scratch.main.neighbours s on s.block = p.block and s.place = p.seed;
+
+-- clusters that hold: The clusters that hold, which persons of other blocks may join; the number of a cluster is that of its seed.
+create or replace table anon_scratch.main.closed_clusters as
+select n.block, n.unit, c.records, c.loss, c.lo1, c.hi1
+from (select block, unnest(closed, max_depth := 2) from anon_scratch.main.settled_blocks) c
+join anon_scratch.main.neighbours n on n.block = c.block and n.place = c.seed;
+
+-- persons whom no cluster takes: The persons that no cluster of their block admits.
+create or replace table anon_scratch.main.residual as
+select n.block, n.unit
+from (select block, unnest(homeless) as place from anon_scratch.main.settled_blocks) s
+join anon_scratch.main.neighbours n on n.block = s.block and n.place = s.place;
+
+-- clusters in reach: The clusters that a person without a class may try: the nearest ones as they stand now, of blocks that are not farther apart than there is time to compare. Blocks are numbered along the cuts.
+create or replace table anon_scratch.main.reach as
+with sizes as (
+    select
+        (select count(*) from anon_scratch.main.residual) as persons,
+        (select count(*) from anon_scratch.main.closed_clusters) as clusters,
+        (select greatest(max(block), 1) from anon_scratch.main.closed_clusters) as blocks
+),
+measured as (
+    select
+        x.unit,
+        y.unit as grp,
+        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+    from anon_scratch.main.residual t
+    join anon_scratch.main.units x on x.unit = t.unit
+    join anon_scratch.main.closed_clusters y on abs(y.block - t.block) <= (
+        select greatest(8, 20000000 * blocks // greatest(2 * persons * clusters, 1)) from sizes
+    )
+)
+select unit, grp
+from measured
+qualify row_number() over (partition by unit order by distance, grp) <= 64;
+
+-- loop: place persons elsewhere, at most 33 times, until the exit query counts 0
+-- offers: The nearest clusters within the reach of every person without a class, with their distances.
+create or replace table anon_scratch.main.offers as
+with measured as (
+    select
+        x.unit,
+        y.unit as grp,
+        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+    from anon_scratch.main.residual t
+    join anon_scratch.main.units x on x.unit = t.unit
+    join anon_scratch.main.reach r on r.unit = t.unit
+    join anon_scratch.main.closed_clusters y on y.unit = r.grp
+)
+select row_number() over (order by unit, grp) as offer, *
+from measured
+qualify row_number() over (partition by unit order by distance, grp) <= 8;
+
+-- places: The clusters that residual persons join: the nearest one that still holds, unless suppressing costs less. One person per cluster at a time; the others wait for the next round.
+create or replace table anon_scratch.main.placed as
+with nearest as (
+    select unit, min(distance * 17179869184 + grp) as choice
+    from anon_scratch.main.offers
+    group by unit
+)
+select n.unit, cast(n.choice % 17179869184 as bigint) as grp
+from nearest n
+join anon_scratch.main.units u on u.unit = n.unit
+where n.choice // 17179869184 <= u.records * cast(1000000000 as hugeint)
+qualify row_number() over (partition by n.choice % 17179869184 order by n.unit) = 1;
+
+-- join: Residual persons become members of the clusters they join.
+insert into anon_scratch.main.members
+select unit, grp from anon_scratch.main.placed;
+
+-- clusters grow: The clusters after residual persons joined them.
+create or replace table anon_scratch.main.closed_clusters as
+with united as (
+    select
+        x.block, x.unit, x.records + y.records as records
+        , least(x.lo1, y.lo1) as lo1
+        , greatest(x.hi1, y.hi1) as hi1
+    from anon_scratch.main.placed p
+    join anon_scratch.main.closed_clusters x on x.unit = p.grp
+    join anon_scratch.main.units y on y.unit = p.unit
+)
+select block, unit, records, loss, lo1, hi1
+from anon_scratch.main.closed_clusters
+where unit not in (select unit from united)
+union all
+select block, unit, records, cast(((hi1 - lo1)) as bigint), lo1, hi1
+from united;
+
+-- next persons: The persons without a class who try again: who has an offer and no place yet waits for the one who took it; but no round may pass in vain.
+create or replace table anon_scratch.main.residual as
+select block, unit
+from anon_scratch.main.residual
+where unit not in (select unit from anon_scratch.main.placed)
+    and unit in (select unit from anon_scratch.main.offers)
+    and exists (select 1 from anon_scratch.main.placed);
+
+-- exit query of the loop: The number of residual persons still waiting.
+select count(*) from anon_scratch.main.residual;
+-- end of loop: place persons elsewhere
+
+-- some class: No person is in a class. (stops the run if it returns rows)
+select 1 where not exists (select 1 from anon_scratch.main.members);
+
+-- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
+create or replace table anon_scratch.main.boxes as
+select
+    m.class_id,
+    cast(sum(u.n) as bigint) as n,
+    min(u.draw) as draw
+    , min(u.c1) filter (where u.c1 > 0) as lo1
+    , max(u.c1) filter (where u.c1 > 0) as hi1
+    , bool_or(u.c1 = 0) as null1
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+group by m.class_id;
+
+-- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+create or replace table anon_scratch.main.cells as
+with numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from anon_scratch.main.boxes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label || case when b.null1 then ' or NULL' else '' end else '[' || low1.label || ', ' || high1.label || ']' || case when b.null1 then ' or NULL' else '' end end as cell1
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
+
+-- write the release: The release: every published row with the cells of its class, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    c.number as "class_id",
+    dense_rank() over (order by p.number) as "person_id",
+    c.cell1 as "age",
+    r.s1 as "ill"
+from anon_scratch.main.coded r
+join anon_scratch.main.units u on u.person = r.person
+join anon_scratch.main.members m on m.unit = u.unit
+join anon_scratch.main.cells c on c.class_id = m.class_id
+join anon_scratch.main.persons p on p.person = r.person
+order by r.draw;

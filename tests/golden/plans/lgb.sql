@@ -1,0 +1,461 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    "age" as q1,
+    cast("ill" as varchar) collate "binary" as s1,
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar)) as varchar), '-1'), ':', cast("zip" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
+    case when "patient" is not null then hash("patient") end as h0
+from "anon_source"."main"."people";
+
+-- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
+select
+    k0.different as "different_values.patient",
+    k0.known as "known_values.patient",
+    k0.most as "most_rows.patient"
+from
+    (
+        select
+            count(*) as different,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            coalesce(max(n), 0) as most
+        from (
+            select count(*) as n
+            from anon_scratch.main.snapshot
+            where h0 is not null
+            group by h0
+        ) as repeats
+    ) as k0;
+
+-- published text: How many values of published text look like contact data or identity numbers, by column and detector.
+select
+    t0."raw_text.0.ill" as "raw_text.0.ill",
+    t0."raw_text.1.ill" as "raw_text.1.ill",
+    t0."raw_text.2.ill" as "raw_text.2.ill"
+from
+    (
+        select
+            cast(coalesce(sum(case when regexp_matches(value, '[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}') then n else 0 end), 0) as bigint)
+                as "raw_text.0.ill",
+            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9A-Za-z])[+][0-9][0-9 ().-]{6,}[0-9]|(^|[^0-9.-])[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}([^0-9]|$)') then n else 0 end), 0) as bigint)
+                as "raw_text.1.ill",
+            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-]|$)') then n else 0 end), 0) as bigint)
+                as "raw_text.2.ill"
+        from (
+            select s1 as value, count(*) as n
+            from anon_scratch.main.snapshot
+            where s1 is not null
+            group by s1
+        ) as texts
+    ) as t0;
+
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_1 as
+with valued as (
+    select value, n from anon_scratch.main.values_1
+),
+coded as (
+    select
+        v.value,
+        v.n,
+row_number() over (
+order by v.value
+        ) as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    -- halved, so that the width of a domain of doubles cannot overflow
+    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
+        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
+from coded
+order by code;
+
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with placed as (
+    select
+        s.rowid as row_ref
+        , cast(d1.code as bigint) as t1
+        , d1.code as c1
+        , s.identity
+        , s.s1
+    from anon_scratch.main.snapshot s
+    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
+),
+copied as (
+    select *, row_number() over (partition by t1, "identity") as copy
+    from placed
+),
+drawn as (
+    select
+        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
+        , row_ref
+        , c1
+        , s1
+    from copied
+)
+select row_number() over (order by draw) as row_id, *
+from drawn;
+
+-- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
+select count(*) as units from anon_scratch.main.coded having count(*) < 2;
+
+-- sensitive cells of ill: The sensitive cells of one column, numbered by value, with how often each value occurs among them.
+create or replace table anon_scratch.main.sensitive_values_1 as
+with counted as (
+    select s1 as original, count(*) as q
+    from anon_scratch.main.coded
+    group by 1
+),
+ordered as (
+    select original, q, original is null as missing
+    from counted
+)
+select
+    cast(case when missing then 0 else row_number() over (partition by missing order by original) end as integer) as value,
+    original,
+    cast(q as bigint) as q,
+    cast(coalesce(sum(q) filter (where not missing) over (), 0) as bigint) as q_known,
+    cast(sum(q) over () as bigint) as q_size,
+    cast(count(*) filter (where not missing) over () as integer) as m
+from ordered;
+
+-- eligibility of ill: The sensitive cells of a column cannot be dealt into buckets of different values: one value is too frequent (Xiao and Tao 2007, m-eligible), or there are too few of them. (stops the run if it returns rows)
+select
+    cast(max(q) filter (where value > 0) as bigint) as most,
+    max(q_known) as known,
+    max(q_size) as cells,
+    max(m) as different
+from anon_scratch.main.sensitive_values_1
+having coalesce(max(q) filter (where value > 0), 0) * 2 > max(q_known)
+    or max(q_known) < 2;
+
+-- one leaf of ill: All sensitive values of one column in one leaf, in their order.
+create or replace table anon_scratch.main.leaves_1 as
+select
+    cast(sum(q) over (order by value rows between unbounded preceding and current row) - q as bigint) as start,
+    value,
+    q as n,
+    cast(0 as bigint) as leaf,
+    true as open
+from anon_scratch.main.sensitive_values_1
+where value > 0;
+
+-- loop: split leaves of ill, at most 64 times, until the exit query counts 0
+-- split leaves of ill: Split every open leaf at its lower median, if both sides are non-empty and eligible.
+create or replace table anon_scratch.main.leaves_1 as
+with sized as (
+    select
+        *,
+        sum(n) over (partition by leaf) as n_leaf
+    from anon_scratch.main.leaves_1
+),
+sided as (
+    select
+        *,
+        -- the lower median is the first value up to which there is at least half of the leaf
+        case when 2 * (start - leaf) < n_leaf then 0 else 1 end as side
+    from sized
+    where open
+),
+sides as (
+    select leaf, side, min(start) - min(leaf) as cut
+    from sided
+    group by leaf, side
+    having max(n) * 2 <= sum(n)
+),
+chosen as (
+    select leaf, max(cut) as cut from sides group by leaf having count(*) = 2
+),
+parted as (
+    select
+        s.start, s.value, s.n, s.leaf, c.cut,
+        least(s.n, greatest(s.leaf + c.cut - s.start, 0)) as n_left
+    from sized s
+    left join chosen c on c.leaf = s.leaf
+)
+select start, value, n, leaf, false as open from parted where cut is null
+union all
+select start, value, cast(n_left as bigint), leaf, true from parted where cut is not null and n_left > 0
+union all
+select cast(start + n_left as bigint), value, cast(n - n_left as bigint), cast(leaf + cut as bigint), true
+from parted where cut is not null and n_left < n;
+
+-- exit query of the loop: How many leaves may still be split.
+select count(*) from anon_scratch.main.leaves_1 where open;
+-- end of loop: split leaves of ill
+
+-- buckets of ill: How many buckets every leaf gets: as many as its size allows, fewer where a bucket would stray too far.
+create or replace table anon_scratch.main.quotas_1 as
+with sized as (
+    select leaf, cast(sum(n) as bigint) as n
+    from anon_scratch.main.leaves_1
+    group by leaf
+),
+fine as (
+    select leaf, cast(floor(n / 2) as bigint) as buckets from sized
+),
+quota as (
+    select s.leaf, s.n, coalesce(f.buckets, 1) as buckets
+    from sized s left join fine f on f.leaf = s.leaf
+)
+select
+    leaf, n, buckets,
+    cast(sum(buckets) over (order by leaf rows between unbounded preceding and current row) - buckets as bigint) as first
+from quota;
+
+-- deal ill: Assign the sensitive cells of one column to buckets, in the order of their values.
+create or replace table anon_scratch.main.placed_1 as
+with cells as (
+    select r.row_id, md5_number(concat(hex(r.draw), ':tie 1')) as draw, f.value
+    from anon_scratch.main.coded r
+    join anon_scratch.main.sensitive_values_1 f on f.original is not distinct from r.s1
+),
+ranked as (
+    select row_id, draw, value, row_number() over (order by value, draw, row_id) - 1 as rank
+    from cells
+    where value > 0
+),
+total as (
+    select sum(buckets) as buckets from anon_scratch.main.quotas_1
+)
+select
+    r.row_id, r.draw, r.value,
+    cast(q.first + (r.rank - q.leaf) % q.buckets as bigint) as bucket
+from ranked r
+join anon_scratch.main.leaves_1 l on l.value = r.value and r.rank >= l.start and r.rank < l.start + l.n
+join anon_scratch.main.quotas_1 q on q.leaf = l.leaf
+union all
+select
+    row_id, draw, value,
+    cast((row_number() over (order by draw, row_id) - 1) % (select buckets from total) as bigint)
+from cells
+where value = 0;
+
+-- permute ill: Permute the values inside every bucket of one column, and number the buckets in secret-keyed order.
+create or replace table anon_scratch.main.dealt_1 as
+with places as (
+    select
+        row_id, bucket, value, draw,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), row_id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), row_id) as card
+    from anon_scratch.main.placed_1
+),
+numbers as (
+    select bucket, row_number() over (order by md5_number(concat(hex(draw), ':bucket')), bucket) as number
+    from (select bucket, min(draw) as draw from anon_scratch.main.placed_1 group by bucket)
+)
+select s.row_id, n.number as bucket, f.original as value, case when regexp_matches(cast(f.original as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(f.original as varchar), '"', '""') || '"' else cast(f.original as varchar) end as label
+from places s
+join places c on c.bucket = s.bucket and c.card = s.seat
+join numbers n on n.bucket = s.bucket
+join anon_scratch.main.sensitive_values_1 f on f.value = c.value;
+
+-- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
+create or replace table anon_scratch.main.units as
+with grouped as (
+    select c1, count(*) as n, min(draw) as draw
+    from anon_scratch.main.coded
+    group by c1
+)
+select row_number() over (order by c1) as unit, *
+from grouped;
+
+-- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
+create or replace table anon_scratch.main.positions as
+select 1 as attribute, code, share, size
+
+from anon_scratch.main.domain_1;
+
+-- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
+create or replace table anon_scratch.main.members as
+with recursive partition(unit, class_id, level, closed, n, c1) as (
+    select unit, 1 as class_id, 0 as level, false as closed, n, c1
+from anon_scratch.main.units
+    union all (
+        with extents as (
+    select
+        class_id, cast(sum(n) as bigint) as n_all
+        , min(c1) as first1, max(c1) as last1
+        -- NULL has no place among the values of a range
+        , min(case when c1 > 0 then c1 end) as place1
+    from partition
+    where not closed
+    group by class_id
+    having sum(n) >= 4
+),
+-- what has one value goes
+several as (
+    select class_id, n_all, 1 as attribute, last1 as last_code, place1 as first_place
+    from extents
+    where first1 < last1
+),
+widths as (
+    select
+        s.class_id, s.attribute, s.n_all, s.last_code,
+        cast(coalesce(l.share - f.share, 0) as decimal(18, 8)) as width
+    from several s
+    left join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_place
+    left join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
+),
+-- the widest attribute first
+turn_1 as (
+    select w.class_id, min(w.attribute) as attribute
+    from widths w
+    join (select class_id, max(width) as width from widths group by class_id) m on m.class_id = w.class_id and m.width = w.width
+    group by w.class_id
+),
+counts_1 as (
+    select
+        o.class_id, t.attribute,
+        case t.attribute when 1 then o.c1 end as code,
+        cast(sum(o.n) as bigint) as n,
+        count(*) as units
+    from partition o
+    join turn_1 t on t.class_id = o.class_id
+    where not o.closed
+    group by 1, 2, 3
+),
+sums_1 as (
+    select
+        class_id, attribute, code, n,
+        cast(sum(n) over below as bigint) as n_left,
+        cast(sum(units) over below as bigint) as units_left
+    from counts_1
+    window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
+),
+middles_1 as (
+    select s.class_id, s.attribute, s.code, s.n_left, s.units_left, w.n_all, w.width
+    from sums_1 s
+    join widths w on w.class_id = s.class_id and w.attribute = s.attribute
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+
+turn_2 as (
+    select w.class_id, w.attribute
+    from widths w
+    join turn_1 t on t.class_id = w.class_id and t.attribute <> w.attribute
+    left join middles_1 f on f.class_id = w.class_id
+    where f.class_id is null
+),
+counts_2 as (
+    select
+        o.class_id, t.attribute,
+        case t.attribute when 1 then o.c1 end as code,
+        cast(sum(o.n) as bigint) as n,
+        count(*) as units
+    from partition o
+    join turn_2 t on t.class_id = o.class_id
+    where not o.closed
+    group by 1, 2, 3
+),
+sums_2 as (
+    select
+        class_id, attribute, code, n,
+        cast(sum(n) over below as bigint) as n_left,
+        cast(sum(units) over below as bigint) as units_left
+    from counts_2
+    window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
+),
+middles_2 as (
+    select s.class_id, s.attribute, s.code, s.n_left, s.units_left, w.n_all, w.width
+    from sums_2 s
+    join widths w on w.class_id = s.class_id and w.attribute = s.attribute
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+
+widest_2 as (
+    select m.class_id, min(m.attribute) as attribute
+    from middles_2 m
+    join (select class_id, max(width) as width from middles_2 group by class_id) b on b.class_id = m.class_id and b.width = m.width
+    group by m.class_id
+),
+cuts as (
+    select
+        m.class_id, m.attribute, m.code, false as single, m.units_left,
+        -- a half that is too small to be cut again is final at once
+        m.n_left < 4 as left_closed,
+        m.n_all - m.n_left < 4 as right_closed
+    from (
+        select * from middles_1
+        union all
+        select t.* from middles_2 t join widest_2 w on w.class_id = t.class_id and w.attribute = t.attribute
+    ) m
+)
+
+
+        select
+    unit,
+    case when is_left then class_id else class_id + units_left end as class_id,
+    level + 1 as level,
+    case when is_left then left_closed else right_closed end as closed,
+    n, c1
+from (
+    select
+        o.*, t.units_left, t.left_closed, t.right_closed,
+        case t.attribute when 1 then o.c1 end <= t.code as is_left
+    from partition o
+    join cuts t on t.class_id = o.class_id
+    where not o.closed
+)
+
+    )
+)
+select unit, arg_max(class_id, level) as class_id
+from partition
+group by unit;
+
+-- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
+create or replace table anon_scratch.main.boxes as
+select
+    m.class_id,
+    cast(sum(u.n) as bigint) as n,
+    min(u.draw) as draw
+    , min(u.c1) filter (where u.c1 > 0) as lo1
+    , max(u.c1) filter (where u.c1 > 0) as hi1
+    , bool_or(u.c1 = 0) as null1
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+group by m.class_id;
+
+-- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+create or replace table anon_scratch.main.cells as
+with numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from anon_scratch.main.boxes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label || case when b.null1 then ' or NULL' else '' end else '[' || low1.label || ', ' || high1.label || ']' || case when b.null1 then ' or NULL' else '' end end as cell1
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
+
+-- write the release: The release: every published row with the cells of its class, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    c.number as "class_id",
+    c.cell1 as "age",
+    b1.value as "ill",
+    b1.bucket as "ill_bucket"
+from anon_scratch.main.coded r
+join anon_scratch.main.units u on u.c1 = r.c1
+join anon_scratch.main.members m on m.unit = u.unit
+join anon_scratch.main.cells c on c.class_id = m.class_id
+left join anon_scratch.main.dealt_1 b1 on b1.row_id = r.row_id
+order by r.row_id;

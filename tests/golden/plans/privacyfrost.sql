@@ -1,0 +1,817 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    cast("zip" as varchar) collate "binary" as q1,
+    case when "patient" is not null then hash("patient") end as h0
+from "anon_source"."main"."people";
+
+-- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
+select
+    k0.different as "different_values.patient",
+    k0.known as "known_values.patient",
+    k0.most as "most_rows.patient"
+from
+    (
+        select
+            count(*) as different,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            coalesce(max(n), 0) as most
+        from (
+            select count(*) as n
+            from anon_scratch.main.snapshot
+            where h0 is not null
+            group by h0
+        ) as repeats
+    ) as k0;
+
+-- values of zip: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
+create or replace table anon_scratch.main.kept_1 as
+with extent as (
+    select coalesce(max(length(cast(value as varchar))), 0) as longest
+    from anon_scratch.main.values_1
+),
+
+lengths as (
+    select longest - taken as kept, longest
+    from (
+        select longest, unnest(range(1, longest, 1)) as taken
+        from extent
+    ) as regular
+    union all
+    select 0, longest
+    from extent
+)
+
+select cast(row_number() over (order by kept desc) as integer) as level, kept, longest
+from lengths;
+
+-- hierarchy_1.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
+create or replace table anon_scratch.main.hierarchy_1 as
+with texts as (
+    select value, cast(value as varchar) as text
+    from anon_scratch.main.values_1
+),
+
+turned as (
+    select
+        value,
+        text,
+        text as path
+    from texts
+),
+
+ordered as (
+    select *, row_number() over (order by path, text) as leaf
+    from turned
+),
+
+cut as (
+    select o.*, l.kept, l.level, l.longest, left(o.path, l.kept) as start
+    from ordered as o
+    cross join anon_scratch.main.kept_1 as l
+)
+
+select
+    value,
+    leaf,
+    cast(level as integer) as level,
+    min(leaf) over (partition by level, start) as node,
+    case
+        when kept = 0 then '*'
+        when length(start) < kept then text
+        else start || repeat('*', longest - kept)
+    end as label,
+    count(*) over (partition by level, start) as leaves,
+    cast(null as VARCHAR) as lo,
+    cast(null as VARCHAR) as hi
+from cut;
+
+-- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_1 as
+with valued as (
+    select value, n from anon_scratch.main.values_1
+),
+ancestors as (
+    select
+        value,
+        min(leaf) as leaf
+        , max(node) filter (where level = 1) as a1
+        , max(leaves) filter (where level = 1) as z1
+        , max(node) filter (where level = 2) as a2
+        , max(leaves) filter (where level = 2) as z2
+        , max(node) filter (where level = 3) as a3
+        , max(leaves) filter (where level = 3) as z3
+        , max(node) filter (where level = 4) as a4
+        , max(leaves) filter (where level = 4) as z4
+        , max(node) filter (where level = 5) as a5
+        , max(leaves) filter (where level = 5) as z5
+    from anon_scratch.main.hierarchy_1
+    group by value
+),
+coded as (
+    select
+        v.value,
+        v.n,
+row_number() over (
+order by h.leaf, v.value
+        ) as code,
+        count(*) over () as size
+        , coalesce(h.a1, 0) as a1
+        , coalesce(h.z1, 1) as z1
+        , coalesce(h.a2, 0) as a2
+        , coalesce(h.z2, 1) as z2
+        , coalesce(h.a3, 0) as a3
+        , coalesce(h.z3, 1) as z3
+        , coalesce(h.a4, 0) as a4
+        , coalesce(h.z4, 1) as z4
+        , coalesce(h.a5, 0) as a5
+        , coalesce(h.z5, 1) as z5
+    from valued v
+    left join ancestors h on h.value = v.value
+)
+select
+    cast(code as integer) as code,
+    value,
+    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
+    n,
+    cast(size as bigint) as size,
+    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
+    , a1
+    , z1 / cast(max(z5) over () as double) as z1
+    , a2
+    , z2 / cast(max(z5) over () as double) as z2
+    , a3
+    , z3 / cast(max(z5) over () as double) as z3
+    , a4
+    , z4 / cast(max(z5) over () as double) as z4
+    , a5
+    , z5 / cast(max(z5) over () as double) as z5
+from coded
+order by code;
+
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with placed as (
+    select
+        s.rowid as row_ref
+        , cast(d1.code as bigint) as t1
+        , d1.code as c1
+    from anon_scratch.main.snapshot s
+    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
+),
+copied as (
+    select *, row_number() over (partition by t1) as copy
+    from placed
+),
+drawn as (
+    select
+        md5_number(concat($secret, ':', t1, ':', copy)) as draw
+        , row_ref
+        , c1
+    from copied
+)
+select *
+from drawn;
+
+-- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
+select count(*) as units from anon_scratch.main.coded having count(*) < 2;
+
+-- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
+create or replace table anon_scratch.main.units as
+with grouped as (
+    select c1, count(*) as n, min(draw) as draw
+    from anon_scratch.main.coded
+    group by c1
+)
+select row_number() over (order by c1) as unit, *
+from grouped;
+
+-- levels of zip: The node of every value of one column at every level, and what publishing it loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
+create or replace table anon_scratch.main.recoding_1 as
+with
+extent as (
+    select
+        max(size) as size,
+        count(*) filter (where code > 0) as present
+    from anon_scratch.main.domain_1
+),
+nodes as (
+    select
+        h.level,
+        h.node,
+        count(*) as present,
+        min(h.leaves) as leaves
+    from anon_scratch.main.hierarchy_1 h
+    group by h.level, h.node
+),
+placed as (
+    select
+        n.*,
+        n.level = 5 or n.present = x.present as whole
+    from nodes n
+    cross join extent x
+),
+written as (
+    select
+        level,
+        node
+    from placed
+),
+lost as (
+    select
+        level,
+        node
+    from written
+)
+select d.code, 0 as level, cast(d.code as bigint) as node
+from anon_scratch.main.domain_1 d
+union all
+select d.code, w.level, w.node
+from (
+    select
+        code,
+        unnest([1, 2, 3, 4, 5]) as level,
+        unnest([a1, a2, a3, a4, a5]) as node
+    from anon_scratch.main.domain_1
+    where code > 0
+) d
+join lost w on w.level = d.level and w.node = d.node;
+
+-- paths of values: The packed path of every value of every column from the root of its hierarchy down.
+create or replace table anon_scratch.main.lattice_paths as
+with climbed as (
+    select 0 as attribute, code, level, node from anon_scratch.main.recoding_1
+),
+fields(attribute, level, nests, first_number, w0) as (
+    values
+    (0, 0, true, 0, 1),
+    (0, 1, true, 0, 8),
+    (0, 2, true, 0, 16),
+    (0, 3, true, 0, 32),
+    (0, 4, true, 1, 64)
+),
+numbered as (
+    select
+        c.attribute,
+        c.code,
+        case when c.code = 0 then 0 else f.first_number - 1 + dense_rank() over (
+            partition by c.attribute, c.level, c.code = 0, case when f.nests then a.node end
+            order by c.node
+        ) end as number
+        , f.w0
+    from climbed c
+    join climbed a on a.attribute = c.attribute and a.code = c.code and a.level = c.level + 1
+    join fields f on f.attribute = c.attribute and f.level = c.level
+)
+select
+    c.attribute,
+    c.code
+    , cast(coalesce(sum(n.number * n.w0), 0) as bigint) as w0
+from climbed c
+-- a column of NULLs only has no levels, and nothing but its code
+left join numbered n on n.attribute = c.attribute and n.code = c.code
+where c.level = 0
+group by c.attribute, c.code;
+
+-- packed tuples: The distinct quasi-identifier tuples with their packed paths, over which the lattice is judged.
+create or replace table anon_scratch.main.lattice_tuples as
+select
+    u.unit,
+    u.n,
+u.n as records
+    , u.c1
+    , p1.w0 as w0
+from anon_scratch.main.units u
+-- every code has its path; left joins keep this order, which is quicker than finding the best one
+left join anon_scratch.main.lattice_paths p1 on p1.attribute = 0 and p1.code = u.c1;
+
+-- merit of levels: What every level of every column adds to the score of a table, and how small the smallest class of the column alone is; depths count from the root.
+create or replace table anon_scratch.main.search_depths as
+with priorities(attribute, height, priority) as (
+    values
+    (0, 5, cast(1 as decimal(25, 12)))
+),
+masks(attribute, level, m0) as (
+    values
+    (0, 0, 127),
+    (0, 1, 120),
+    (0, 2, 112),
+    (0, 3, 96),
+    (0, 4, 64),
+    (0, 5, 0)
+),
+codes as (
+    select attribute, code, sum(n) as n
+    from (
+        select
+            unnest([0]) as attribute,
+            unnest([c1]) as code,
+            n
+        from anon_scratch.main.lattice_tuples
+    ) c
+    group by attribute, code
+),
+recoded as (
+    select 0 as attribute, code, level, node from anon_scratch.main.recoding_1
+),
+nodes as (
+    select r.attribute, r.level, r.node, cast(sum(c.n) as bigint) as n
+    from recoded r
+    join codes c on c.attribute = r.attribute and c.code = r.code
+    group by r.attribute, r.level, r.node
+),
+counted as (
+    select
+        n.attribute,
+        n.level,
+        count(*) as e,
+        min(n.n) as smallest,
+        max(case when n.level = 0 then count(*) end) over (partition by n.attribute) as before
+    from nodes n
+    group by n.attribute, n.level
+)
+select
+    c.attribute,
+    p.height - c.level as depth,
+    c.e as distinct_values,
+    c.smallest,
+    cast(priority * cast(e as decimal(13, 0)) as decimal(38, 12)) as merit
+    , cast(m.m0 as bigint) as m0
+from counted c
+join priorities p on p.attribute = c.attribute
+join masks m on m.attribute = c.attribute and m.level = c.level;
+
+-- tuples worth looking at: The tuples at the finest levels at which no column alone has a class that is too small: no table that holds is finer (the subset property).
+create or replace table anon_scratch.main.search_base as
+with finest as (
+    select bit_or(m0) as m0
+    from anon_scratch.main.search_depths
+    where smallest >= 2
+)
+select
+    t.w0 & coalesce(f.m0, 0) as w0,
+    cast(sum(t.n) as bigint) as n
+from anon_scratch.main.lattice_tuples t
+cross join finest f
+group by t.w0 & coalesce(f.m0, 0);
+
+-- pre-computation: The pre-computation: every column alone goes up until its smallest class has k + p, then all columns together, one level at a time, as far as their minimum levels let them. All of these tables are judged at once; the finest that holds is where the search starts.
+create or replace table anon_scratch.main.search_start as
+with settings(attribute, floor) as (
+    values
+    (0, 0)
+),
+alone as (
+    select
+        s.attribute,
+        s.floor,
+        greatest(s.floor, coalesce(max(case when v.smallest >= 2 then v.depth end), 0)) as depth
+    from settings s
+    join anon_scratch.main.search_depths v on v.attribute = s.attribute
+    group by s.attribute, s.floor
+),
+steps as (
+    select cast(unnest(range(max(depth - floor) + 1)) as integer) as node
+    from alone
+),
+tables as (
+    select
+        n.node,
+        sum(v.merit) as score,
+        0 as weight,
+        min(v.smallest) as single
+        , max(case when v.attribute = 0 then v.depth end) as d1
+        , bit_or(v.m0) as m0
+    from steps n
+    cross join alone a
+    join anon_scratch.main.search_depths v on v.attribute = a.attribute and v.depth = greatest(a.floor, a.depth - n.node)
+    group by n.node
+),
+tested as materialized (
+    select node, m0
+    from tables
+    where single >= 2
+),
+sizes as (
+    select t.node, b.w0 & t.m0 as g0, cast(sum(b.n) as bigint) as n
+    from anon_scratch.main.search_base b
+    cross join tested t
+    group by t.node, b.w0 & t.m0
+),
+least as materialized (
+    select node, min(n) as smallest
+    from sizes
+    group by node
+),
+verdicts as (
+    select
+        node,
+        smallest,
+        case
+            when smallest < 2 then 0
+        end as broken
+    from least
+)
+select
+    'pre-computation' as phase,
+    t.node as place
+    , cast(t.d1 as integer) as d1
+    , t.m0
+    , cast(t.score as decimal(38, 12)) as score
+    , cast(t.weight as bigint) as weight
+    , v.node is not null and v.broken is null as holds
+    , v.node is not null as seen
+    , coalesce(v.smallest, t.single) as smallest
+    , case when v.node is null then 0 else v.broken end as broken
+    , v.node is not null and v.broken is null and t.node = min(t.node) filter (where v.node is not null and v.broken is null) over () as chosen
+from tables t
+left join verdicts v on v.node = t.node;
+
+-- coarsest table: The coarsest table that the minimum levels allow does not hold, so none does. (stops the run if it returns rows)
+select smallest, broken
+from anon_scratch.main.search_start
+where not exists (select 1 from anon_scratch.main.search_start where holds)
+order by place desc
+limit 1;
+
+-- search: The search. In every step all tables one level finer (top-down) or coarser (bottom-up) in one column are scored, and those that beat the best table are judged, all at once. Top-down goes on with the best that holds, or else leaves the tables that hold by the best that does not; bottom-up comes back from there. Of equal scores the first is taken: going down the highest priority, going up the lowest. What is finer than a table that failed fails, and what is coarser than one that held holds, unseen.
+create or replace table anon_scratch.main.search_trail as
+with recursive search(kind, round, node, phase, place, b1, d1, m0, score, weight, spare, better, holds, seen, broken, taken) using key (kind, round, node) as (
+    select 1, 0, place, phase, place, d1, d1, m0, score, weight, false, true, holds, seen, broken, chosen
+    from anon_scratch.main.search_start
+    union all
+    select 0, 0, 0, 'top-down', 0, d1, d1, m0, score, weight, false, true, true, true, null, true
+    from anon_scratch.main.search_start
+    where chosen
+    union all (
+        with state as (
+            select * from search where kind = 0 and phase <> 'end'
+        ),
+        here as (
+            select
+                unnest([0]) as attribute,
+                unnest([d1]) as depth,
+                unnest([0]) as floor,
+                unnest([5]) as height,
+                unnest([0]) as rank,
+                phase = 'bottom-up' as up
+            from state
+        ),
+        moves as (
+            select
+                attribute as node,
+                case when up then -1 else 1 end as step,
+                case when up then -rank else rank end as place
+            from here
+            where case when up then depth > floor else depth < height end
+        ),
+        tables as (
+            select
+                m.node,
+                m.place,
+                sum(v.merit) as score,
+                0 as weight,
+                min(v.smallest) as single
+                , max(case when v.attribute = 0 then v.depth end) as d1
+                , bit_or(v.m0) as m0
+            from moves m
+            cross join here h
+            join anon_scratch.main.search_depths v
+                on v.attribute = h.attribute
+                and v.depth = h.depth + case when h.attribute = m.node then m.step else 0 end
+            group by m.node, m.place
+        ),
+        before as (
+            select better and holds as held, better and not holds as failed, m0
+            from recurring.search
+            where kind = 1
+        ),
+        implied as (
+            select
+                t.node,
+                bool_or(b.failed and b.m0 & t.m0 = b.m0) as fails,
+                bool_or(b.held and b.m0 & t.m0 = t.m0) as held
+            from tables t
+            cross join before b
+            group by t.node
+        ),
+        known as (
+            select
+                t.*,
+                t.score > s.score or (t.score = s.score and t.weight > s.weight) as better,
+                t.single < 2 or i.fails as fails,
+                i.held
+            from tables t
+            -- there are tables before: those of the pre-computation
+            join implied i on i.node = t.node
+            cross join state s
+        ),
+        tested as (
+            select node, m0
+            from known
+            where better and not fails and not held
+        ),
+        sizes as (
+    select t.node, b.w0 & t.m0 as g0, cast(sum(b.n) as bigint) as n
+    from anon_scratch.main.search_base b
+    cross join tested t
+    group by t.node, b.w0 & t.m0
+),
+least as materialized (
+    select node, min(n) as smallest
+    from sizes
+    group by node
+),
+verdicts as (
+    select
+        node,
+        smallest,
+        case
+            when smallest < 2 then 0
+        end as broken
+    from least
+),
+        judged as (
+            select
+                t.*,
+                t.better and (t.held or (v.node is not null and v.broken is null)) as holds,
+                v.node is not null as seen,
+                v.broken
+            from known t
+            left join verdicts v on v.node = t.node
+        ),
+        ordered as (
+            select
+                j.*,
+                row_number() over (
+                    order by j.better desc, s.phase <> 'second top-down' and not j.holds, j.score desc, j.weight desc, j.place
+                ) as choice
+            from judged j
+            cross join state s
+        ),
+        chosen as (
+            select * from ordered where choice = 1 and better
+        ),
+        move as (
+            select
+                s.*,
+                case
+                    when c.node is null and s.phase = 'bottom-up' and s.spare then 'top-down'
+                    when c.node is null then 'end'
+                    when not c.holds then 'bottom-up'
+                    when s.phase = 'top-down' then 'top-down'
+                    else 'second top-down'
+                end as next_phase,
+                c.node is not null and c.holds as adopted,
+                c.node is not null as moved,
+                -- a finer table that holds was passed over: taken if the way back up ends nowhere
+                case when s.phase = 'bottom-up' then s.spare else coalesce(o.any_holds, false) end as next_spare,
+                c.score as chosen_score,
+                c.weight as chosen_weight
+                , c.d1 as chosen_1
+            from state s
+            left join chosen c on true
+            left join (select bool_or(holds) as any_holds from judged) o on true
+        )
+        select
+            1, s.round + 1, j.node, s.phase, j.place
+            , s.b1, j.d1
+            , j.m0
+            , j.score, j.weight, false, j.better, j.holds, j.seen, j.broken, j.choice = 1 and j.better
+        from ordered j
+        cross join state s
+        union all
+        select
+            0, round + 1, 0, next_phase, 0
+            , case when adopted then chosen_1 else b1 end
+            , case when moved then chosen_1 else b1 end
+            , 0
+            , case when adopted then chosen_score else score end
+            , case when adopted then chosen_weight else weight end
+            , next_spare, true, true, true, null, true
+        from move
+    )
+)
+select kind, round, node, phase, place, b1, d1, m0, score, weight, spare, better, holds, seen, broken, taken from search;
+
+-- best table: The table that the search ended with.
+create or replace table anon_scratch.main.search_state as
+with last as (
+    select * from anon_scratch.main.search_trail where kind = 0 and phase = 'end'
+)
+select
+    unnest([0]) as attribute,
+    unnest([b1]) as depth
+from last;
+
+-- classes: The classes of the best table, each named by its first unit.
+create or replace table anon_scratch.main.divided_classes as
+with best as (
+    select bit_or(v.m0) as m0
+    from anon_scratch.main.search_state s
+    join anon_scratch.main.search_depths v on v.attribute = s.attribute and v.depth = s.depth
+),
+placed as (
+    select t.unit, t.n, t.w0, t.w0 & b.m0 as g0
+    from anon_scratch.main.lattice_tuples t
+    cross join best b
+),
+named as (
+    select g0, min(unit) as class_id
+    from placed
+    group by g0
+)
+select p.unit, c.class_id, p.n, p.w0
+from placed p
+join named c on c.g0 = p.g0;
+
+-- partial-domain de-generalization: The whole partial-domain de-generalization as one statement: classes are divided until none can be.
+create or replace table anon_scratch.main.divided_classes as
+with recursive division(unit, class_id, step, n, w0) using key (unit) as (
+    select unit, class_id, 0, n, w0
+    from anon_scratch.main.divided_classes
+    union all (
+        with classes as (
+    select
+        class_id
+        , xor(bit_or(w0), bit_and(w0)) as m0
+    from division
+    group by class_id
+    having sum(n) >= 4
+),
+parting as (
+    select
+        class_id,
+        unnest([0]) as attribute,
+        unnest([1]) as priority
+        , unnest([case when m0 & 64 <> 0 then 64 when m0 & 32 <> 0 then 32 when m0 & 16 <> 0 then 16 when m0 & 8 <> 0 then 8 when m0 & 7 <> 0 then 7 else 0 end]) as m0
+    from classes
+),
+moves as (
+    select * from parting where m0 <> 0
+),
+children as (
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n, min(o.unit) as part
+    from division o
+    join moves m on m.class_id = o.class_id
+    group by 1, 2, 3
+),
+parts as (
+    select class_id, attribute, count(*) as parts
+    from children
+    group by class_id, attribute
+    having min(n) >= 2
+),
+sized as (
+    select m.*, cast(m.priority as decimal(25, 12)) * cast(s.parts - 1 as decimal(13, 0)) as gain
+    from moves m
+    join parts s on s.class_id = m.class_id and s.attribute = m.attribute
+),
+best_1 as (
+    select class_id, max({'gain': gain, 'place': -attribute}) as best from "sized" group by class_id
+),
+chosen_1 as (
+    select a.*
+    from "sized" a
+    join best_1 b on b.class_id = a.class_id and -b.best.place = a.attribute
+),
+
+taken as (
+    select m.class_id, m.m0, c.child, c.part
+    from chosen_1 m
+    join children c on c.class_id = m.class_id and c.attribute = m.attribute
+),
+parted as (
+    select o.unit, m.part as class_id, o.step + 1 as step, o.n, o.w0
+    from division o
+    join taken m on m.class_id = o.class_id and m.child = (o.w0 & m.m0)
+)
+
+        select * from parted
+    )
+)
+select unit, class_id, n, w0
+from division;
+
+-- classes of units: Which class every unit is in.
+create or replace table anon_scratch.main.members as
+select unit, class_id from anon_scratch.main.divided_classes;
+
+-- levels of classes: The level at which each class publishes each column: that of the best table or, after the partial-domain step, the lowest at which its values do not part.
+create or replace table anon_scratch.main.class_levels as
+with classes as (
+    select
+        class_id
+        , xor(bit_or(w0), bit_and(w0)) as m0
+    from anon_scratch.main.divided_classes
+    group by class_id
+)
+select
+    class_id
+    , coalesce(case when m0 & 64 <> 0 then 4 when m0 & 32 <> 0 then 3 when m0 & 16 <> 0 then 2 when m0 & 8 <> 0 then 1 when m0 & 7 <> 0 then 0 end + 1, 0) as l1
+from classes;
+
+-- published values of zip: The codes of one column among the rows that are published, in buckets or not; 0 is NULL.
+create or replace table anon_scratch.main.present_1 as
+select distinct u.c1 as code
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+where u.c1 >= 0;
+
+-- nodes of zip: What every value and node of one column of categories is published as: the one text of each, made of the published values alone. What covers all of them is `*`, and so is the root.
+create or replace table anon_scratch.main.shown_1 as
+with published as (
+    select d.code, d.value, d.label, cast(d.value as varchar) as text
+    from anon_scratch.main.present_1 p
+    join anon_scratch.main.domain_1 d on d.code = p.code
+    where p.code > 0
+),
+extent as (
+    select
+        count(*) as size,
+        max(length(text)) as longest,
+        (select count(*) from anon_scratch.main.present_1 where code = 0) > 0 as nulls
+    from published
+),
+nodes as (
+    select
+        h.level,
+        h.node,
+        count(*) as size,
+        min(p.text) as text
+    from anon_scratch.main.hierarchy_1 h
+    join published p on p.value = h.value
+    group by h.level, h.node
+),
+named as (
+    select
+        n.level,
+        n.node,
+        n.size,
+        case
+            when length(n.text) < k.kept then n.text
+            else left(n.text, k.kept) || repeat('*', greatest(x.longest - k.kept, 0))
+        end as text
+    from nodes n
+    join anon_scratch.main.kept_1 k on k.level = n.level
+    cross join extent x
+)
+select 0 as level, cast(code as bigint) as node, label, false as nullable
+from published
+union all
+select
+    n.level,
+    n.node,
+    case
+        when n.level = 5 or n.size = x.size then '*'
+        else case when regexp_matches(n.text, '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(n.text, '"', '""') || '"' else n.text end
+    end,
+    n.level = 5 and x.nulls
+from named n
+cross join extent x;
+
+-- cells of classes: What every class publishes at its levels, and its number in secret-keyed order. A class's units share one node per column, and NULL and all values share the root, so any of its units tells.
+create or replace table anon_scratch.main.cells as
+with classes as (
+    select
+        m.class_id,
+        cast(sum(u.n) as bigint) as n,
+        min(u.draw) as draw
+        , min(u.c1) as c1
+    from anon_scratch.main.members m
+    join anon_scratch.main.units u on u.unit = m.unit
+    group by m.class_id
+),
+numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from classes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , s1.label || case when s1.nullable then ' or NULL' else '' end as cell1
+from classes b
+join numbers o on o.class_id = b.class_id
+join anon_scratch.main.class_levels v on v.class_id = b.class_id
+-- every class has its cells; left joins keep this order, which is quicker than finding the best one
+left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
+left join anon_scratch.main.shown_1 s1 on s1.level = r1.level and s1.node = r1.node;
+
+-- write the release: The release: every published row with the cells of its class, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    c.number as "class_id",
+    c.cell1 as "zip"
+from anon_scratch.main.coded r
+join anon_scratch.main.units u on u.c1 = r.c1
+join anon_scratch.main.members m on m.unit = u.unit
+join anon_scratch.main.cells c on c.class_id = m.class_id
+order by r.draw;

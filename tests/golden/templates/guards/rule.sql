@@ -1,0 +1,18 @@
+-- mondrian_recursive, feasibility of ill: The whole table as one class breaks a rule of a sensitive column, so every partition would.
+with layer_0 as (
+    select *, q as n from anon_scratch.main.reference_1
+),
+judged as (
+    select
+        (count(*) filter (where value > 0 and n > 0) >= 2) as holds,
+        cast(count(*) filter (where value > 0) as bigint) as different,
+        cast(coalesce(max(n) filter (where value > 0), 0) as bigint) as most,
+        cast(coalesce(sum(n) filter (where value > 0), 0) as bigint) as known
+    from layer_0
+)
+select different, most, known from judged where not holds
+-- mondrian_driven_median, feasibility of ill: {% for layer in layers %}
+layer_1 as (
+    select *, cast(sum(n) over () as bigint) as "group_size"
+    from layer_0
+),

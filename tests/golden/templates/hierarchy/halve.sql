@@ -1,0 +1,25 @@
+-- full_domain_c_dm_persons, hierarchy_1.halve: Conventional hierarchy: halve the domain while the halves are wide enough, left one larger. Every value descends on its own, so the work grows with the values and not with the domain.
+create or replace table anon_scratch.main.intervals_1 as
+with recursive halves (value, position, depth, first, past, width) as (
+    select
+        p.value, p.position, 0, cast(0 as bigint), g.points, cast(g.points as double)
+    from anon_scratch.main.positions_1 as p
+    cross join anon_scratch.main.grid_1 as g
+    union all
+    select
+        value,
+        position,
+        depth + 1,
+        case when position < middle then first else middle end,
+        case when position < middle then middle else past end,
+        width / 2
+    from (
+        select *, first + ((past - first + 1) >> 1) as middle
+        from halves
+    ) as wider
+    where width / 2 >= CAST(1.0 AS DOUBLE)
+        and width / 2 > 1
+)
+
+select value, cast(max(depth) over () - depth + 1 as integer) as level, first, past
+from halves

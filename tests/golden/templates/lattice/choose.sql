@@ -1,0 +1,1 @@
+,  -- full_domain_ncp, choose nodes: select least(greatest({{ rows | lit }} // greatest({% for table in sized %}(select count(*) from {{ table | ident }}){% if not loop.last %}, {% endif %}{% endfor %}, 1), {{ least | lit }}), {{ most | lit }}) as nodes

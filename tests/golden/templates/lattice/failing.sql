@@ -1,0 +1,53 @@
+-- full_domain_ncp, classes that break a rule: Published classes that break a rule of a sensitive column. What is compared with the table is compared with the classes of the same node that are published so far.
+create or replace table anon_scratch.main.lattice_failing as
+with alive as (
+    select number, class_id from anon_scratch.main.lattice_classes where published
+),
+present_1 as (
+    select h.number, h.class_id, h.value, h.n
+    from anon_scratch.main.lattice_histogram_1 h
+    join alive a on a.class_id = h.class_id
+),
+counted_1 as (
+    select number, value, cast(sum(n) as bigint) as q
+    from present_1
+    group by number, value
+),
+reference_1 as (
+    select
+        c.number,
+        c.value,
+        c.q,
+        cast(coalesce(sum(c.q) filter (where c.value > 0) over node, 0) as bigint) as q_known,
+        cast(sum(c.q) over node as bigint) as q_size,
+        cast(count(*) filter (where c.value > 0) over node as integer) as m
+    from counted_1 c
+    window node as (partition by c.number)
+),
+layer_1_0 as (
+    select h.class_id, h.n, r.value, r.q, r.q_known, r.q_size, r.m
+    from present_1 h
+    join reference_1 r on r.number = h.number and r.value = h.value
+),
+failing_1 as (
+    select class_id
+    from layer_1_0
+    group by class_id
+    having not ((count(*) filter (where value > 0 and n > 0) >= 2))
+)
+select class_id from failing_1
+-- full_domain_t, classes that break a rule: {% for layer in p.layers %}
+layer_1_1 as (
+    select *, cast(sum(n) over (partition by class_id) as bigint) as "group_size"
+    from layer_1_0
+),
+,  -- full_domain_t, classes that break a rule: ){% if not loop.last %},{% endif %}
+-- full_domain_t, classes that break a rule: {% if p.dense %}
+    select a.class_id, coalesce(h.n, 0) as n, r.value, r.q, r.q_known, r.q_size, r.m
+    from alive a
+    join reference_2 r on r.number = a.number
+    left join present_2 h on h.class_id = a.class_id and h.value = r.value
+union  -- full_domain_t, classes that break a rule: {% if not loop.last %}
+, f.a1  -- full_domain_tree_distance, classes that break a rule: {% for level in p.levels %}
+join anon_scratch.main.reference_1 f on f.value = c.value  -- full_domain_tree_distance, classes that break a rule: {% if p.levels %}
+, r.a1  -- full_domain_tree_distance, classes that break a rule: select a.class_id, coalesce(h.n, 0) as n, r.value, r.q, r.q_known, r.q_size, r.m{% for level in p.levels %}, r.{{ level.a }}{% endfor %}

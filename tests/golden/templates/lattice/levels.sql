@@ -1,0 +1,1 @@
+union all  -- full_domain_ncp, levels of the lattice: {% if not loop.last %}

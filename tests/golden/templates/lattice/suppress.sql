@@ -1,0 +1,16 @@
+-- full_domain_ncp, suppress classes: Failing classes are not published. Nodes that would suppress more than may be are given up: nothing of them is published.
+create or replace table anon_scratch.main.lattice_classes as
+with marked as (
+    select c.number, c.g0, c.n, c.records, c.unit, c.class_id, c.published and f.class_id is null as published
+    from anon_scratch.main.lattice_classes c
+    left join anon_scratch.main.lattice_failing f on f.class_id = c.class_id
+),
+spent as (
+    select number, coalesce(sum(n) filter (where not published), 0) as suppressed
+    from marked
+    group by number
+)
+select m.number, m.g0, m.n, m.records, m.unit, m.class_id, m.published and s.suppressed <= l.allowed as published
+from marked m
+join spent s on s.number = m.number
+cross join anon_scratch.main.lattice_limits l

@@ -1,0 +1,30 @@
+-- ledger_classes, ledger members: Every published row with its person, its class, its buckets and its own values. Counterfeits are among the originals and nobody's rows; without any, one join finds persons and values. They lie as in the source, block by block: in the order of the release, a row of it would tell whose it is.
+create or replace table anon_scratch.main.ledger_members as
+select
+    o.person,
+    l."class_id" as class_id
+    , cast([o.mark1, o.mark2] as uhugeint[]) as marks
+    , v1.value as t1
+from anon_scratch.main.link l
+left join (select
+    rowid as row_ref,
+    md5_number(concat($ledger_key, ':person:', identity)) as person
+    , case when k1 is not null then md5_number(concat($ledger_key, ':mark born:', cast(k1 as varchar))) end as mark1
+    , case when k2 is not null then md5_number(concat($ledger_key, ':mark cost:', cast(k2 as varchar))) end as mark2
+    , s1
+from anon_scratch.main.snapshot) o on o.row_ref = l.row_ref
+left join (
+    select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
+) v1 on v1.own = cast(o.s1 as varchar)
+order by l.row_ref
+d  -- ledger_m_invariance, ledger members: {% set whose %}{% if spells %}d{% else %}o{% endif %}{% endset %}
+, z.since  -- ledger_m_invariance, ledger members: {% if spells %}
+-- ledger_m_invariance, ledger members: {% if spells %}
+left join (select
+    rowid as row_ref,
+    md5_number(concat($ledger_key, ':person:', identity)) as person
+from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
+join anon_scratch.main.originals o on o.row_ref = l.row_ref
+left join anon_scratch.main.ledger_spells z on z.person = d.person  -- ledger_m_invariance, ledger members: {% if spells %}
+, l."person_id" as number  -- ledger_buckets_of_persons, ledger members: {% if number %}
+cast(l."sex_bucket" as bigint) as b1,  -- ledger_buckets_of_persons, ledger members: , {% if f.dealt %}cast({{ f.group }} as bigint) as {{ f.place }}, {% endif %}{{ f.alias }}.value as {{ f.truth }}

@@ -1,0 +1,9 @@
+-- ledger_classes, ledger numbered: The different values of the protected columns under their numbers, so that no value is digested twice. Values of rows that are not published are among them.
+create or replace table anon_scratch.main.ledger_numbered as
+select 'ill' as facet, cast(md5_number_lower(text) >> 1 as bigint) as value, text
+from (
+    select distinct cast(value as varchar) as text
+    from (select distinct o.s1 as value from anon_scratch.main.originals o)
+    where value is not null
+)
+union all  -- ledger_buckets_of_persons, ledger numbered: {% if not loop.last %}

@@ -1,0 +1,66 @@
+-- ledger_classes, ledger values: Persons for whom the values of one column that all releases admit are fewer than asked for, and fewer than any one of them admits; among them those for whom one is left. Only where the person's own value is among them, and only releases since the value is known to have changed.
+with vectors as (
+    select
+g0_1,
+case when since <= 1 then g1_1 end as g1_1,
+case when since <= 2 then g2_1 end as g2_1,
+        t1 as truth,
+        count(*) as persons
+    from anon_scratch.main.ledger_seen
+    where (since <= 1 and g1_1 is not null) or (since <= 2 and g2_1 is not null)
+    group by all
+),
+own_0 as (
+    select grp, list_distinct(signature) as signature
+    from anon_scratch.main.ledger_signatures
+    where facet = 'ill'
+),
+sets_0 as (
+    select grp as groups, signature from own_0
+),
+own_1 as (
+    select grp, list_distinct(signature) as signature
+    from "anon_ledger"."anonymizer_ledger"."signatures"
+    where facet = 'ill' and release = 1
+),
+sets_1 as (
+    select grp as groups, signature from own_1
+),
+own_2 as (
+    select grp, list_distinct(signature) as signature
+    from "anon_ledger"."anonymizer_ledger"."signatures"
+    where facet = 'ill' and release = 2
+),
+sets_2 as (
+    select grp as groups, signature from own_2
+),
+compared as (
+    select
+        v.persons,
+        v.truth,
+        list_intersect(list_intersect(sets_0.signature, coalesce(sets_1.signature, sets_0.signature)), coalesce(sets_2.signature, sets_0.signature)) as common,
+        least(len(coalesce(sets_0.signature, sets_0.signature)), len(coalesce(sets_1.signature, sets_0.signature)), len(coalesce(sets_2.signature, sets_0.signature))) as alone
+    from vectors v
+    left join sets_0 on sets_0.groups = v.g0_1
+    left join sets_1 on sets_1.groups = v.g1_1
+    left join sets_2 on sets_2.groups = v.g2_1
+),
+judged as (
+    select
+        persons,
+        len(common) as admitted,
+        len(common) < alone and coalesce(list_contains(common, truth), false) as learned
+    from compared
+)
+select
+    cast(coalesce(sum(persons), 0) as bigint) as persons,
+    cast(coalesce(sum(persons) filter (where learned and admitted = 1), 0) as bigint) as certain,
+    cast(coalesce(sum(persons) filter (where learned and admitted < 2), 0) as bigint) as narrowed,
+    cast(min(admitted) filter (where learned) as bigint) as fewest
+from judged
+-- ledger_buckets_of_persons, ledger values: {% if several %}
+    select v.groups, list_distinct(flatten(list(s.signature))) as signature
+    from (select distinct g0_1 as groups, unnest(g0_1) as grp from vectors) v
+    join own_0 s on s.grp = v.grp
+    group by v.groups
+list_has_any(common, truth)  -- ledger_buckets_of_persons, ledger values: len(common) < alone and coalesce({% if several %}list_has_any(common, truth){% else %}list_contains(common, truth){% endif %}, false) as learned

@@ -1,0 +1,258 @@
+-- mondrian_driven_median, choose cuts: For every open class, the admissible cut that loses least.
+create or replace table anon_scratch.main.chosen_cuts as
+with histogram as (
+    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from anon_scratch.main.open_units
+    where not closed
+    group by class_id, c1
+    union all
+    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from anon_scratch.main.open_units
+    where not closed
+    group by class_id, c2
+),
+placed as (
+    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
+
+    from histogram h
+    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
+),
+-- what has one value goes
+spans as (
+    select
+        class_id, attribute,
+        cast(sum(n) as bigint) as n_all,
+        count(*) as values_all,
+        min(code) as first_code,
+        max(code) as last_code,
+        min(share) as first_share,
+        max(share) as last_share
+    from placed
+    group by class_id, attribute
+    having count(*) > 1 and sum(n) >= 4
+),
+totals as (
+    select
+        s.*
+    from spans s
+),
+running as (
+    select
+        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
+        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
+        cast(sum(p.n) over below as bigint) as n_left,
+        cast(sum(p.units) over below as bigint) as units_left,
+        row_number() over below as values_left,
+        case when p.code < t.last_code then lead(p.share) over below end as next_share
+    from placed p
+    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
+    window below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
+),
+scored as (
+    select
+        class_id, attribute, code, false as single, level, n_left, n_all,
+        units_left,
+        n_left as kept_left,
+        cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
+    from running
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored
+),
+sensed_1 as (
+    select o.class_id, o.c1, o.c2, s.value, s.n
+    from anon_scratch.main.open_units o
+    join anon_scratch.main.cells_1 s on s.unit = o.unit
+    where not o.closed
+),
+occurrences_1 as (
+    select class_id, 1 as attribute, c1 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c1, value
+    union all
+    select class_id, 2 as attribute, c2 as code, value, cast(sum(n) as bigint) as n
+    from sensed_1
+    group by class_id, c2, value
+),
+-- every value of a class with its count: the same along every attribute
+found_1 as (
+    select class_id, value, cast(sum(n) as bigint) as n_all
+    from occurrences_1
+    where attribute = 1
+    group by class_id, value
+),
+line_1 as (
+    select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_1
+    union all
+    select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
+    from candidates c
+    join found_1 w on w.class_id = c.class_id
+),
+left_1 as (
+    select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
+    from line_1
+    window below as (
+        partition by class_id, attribute, value
+        order by code, candidate
+        rows between unbounded preceding and current row
+    )
+),
+told_1 as (
+    select class_id, attribute, code, single, value, n_left, n_all from left_1 where candidate = 1
+),
+side_1 as (
+    select class_id, attribute, code, single, 0 as side, value, n_left as n from told_1
+    union all
+    select class_id, attribute, code, single, 1, value, n_all - n_left from told_1
+),
+layer_1_0 as (
+    select s.class_id, s.attribute, s.code, s.single, s.side, s.n, r.*
+    from side_1 s
+    join anon_scratch.main.reference_1 r on r.value = s.value
+),
+layer_1_1 as (
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
+    from layer_1_0
+),
+held_1 as (
+    select class_id, attribute, code, single, side
+    from layer_1_1
+    group by class_id, attribute, code, single, side
+    having (cast((cast(coalesce(sum(abs(n * q_size - q * group_size)), 0) as decimal(38, 0)) + cast(coalesce(sum(n), 0) as decimal(38, 0)) * (coalesce(max(q_size), 0) - coalesce(sum(q), 0))) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * 2) * 2)
+),
+judged_1 as (
+    select class_id, attribute, code, single
+    from held_1
+    group by class_id, attribute, code, single
+    having count(*) = 2
+),
+
+sensed_2 as (
+    select o.class_id, o.c1, o.c2, s.value, s.n
+    from anon_scratch.main.open_units o
+    join anon_scratch.main.cells_2 s on s.unit = o.unit
+    where not o.closed
+),
+occurrences_2 as (
+    select class_id, 1 as attribute, c1 as code, value, cast(sum(n) as bigint) as n
+    from sensed_2
+    group by class_id, c1, value
+    union all
+    select class_id, 2 as attribute, c2 as code, value, cast(sum(n) as bigint) as n
+    from sensed_2
+    group by class_id, c2, value
+),
+-- every value of a class with its count: the same along every attribute
+found_2 as (
+    select class_id, value, cast(sum(n) as bigint) as n_all
+    from occurrences_2
+    where attribute = 1
+    group by class_id, value
+),
+whole_2 as (
+    select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
+    from (select distinct class_id from found_2) c
+    cross join (select value from anon_scratch.main.reference_2) v
+    left join found_2 f on f.class_id = c.class_id and f.value = v.value
+),
+line_2 as (
+    select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_2
+    union all
+    select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
+    from candidates c
+    join whole_2 w on w.class_id = c.class_id
+),
+left_2 as (
+    select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
+    from line_2
+    window below as (
+        partition by class_id, attribute, value
+        order by code, candidate
+        rows between unbounded preceding and current row
+    )
+),
+told_2 as (
+    select class_id, attribute, code, single, value, n_left, n_all from left_2 where candidate = 1
+),
+side_2 as (
+    select class_id, attribute, code, single, 0 as side, value, n_left as n from told_2
+    union all
+    select class_id, attribute, code, single, 1, value, n_all - n_left from told_2
+),
+layer_2_0 as (
+    select s.class_id, s.attribute, s.code, s.single, s.side, s.n, r.*
+    from side_2 s
+    join anon_scratch.main.reference_2 r on r.value = s.value
+),
+layer_2_1 as (
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
+    from layer_2_0
+),
+layer_2_2 as (
+    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, code, single, side order by value rows unbounded preceding) as bigint) as "running_surplus"
+    from layer_2_1
+),
+held_2 as (
+    select class_id, attribute, code, single, side
+    from layer_2_2
+    group by class_id, attribute, code, single, side
+    having (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 2)
+),
+judged_2 as (
+    select class_id, attribute, code, single
+    from held_2
+    group by class_id, attribute, code, single
+    having count(*) = 2
+),
+
+allowed as (
+    select
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
+        gain as merit
+    from candidates
+where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
+and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_2)
+),
+-- the best cut of every attribute
+best as (
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
+),
+first as (
+    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
+    from allowed a
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+    group by a.class_id, a.attribute, a.merit
+),
+-- ranked by counting the better ones: a class has few, and a window costs more however few they are
+ranked as (
+    select
+        f.class_id, f.attribute, f.place,
+        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
+        count(*) as rivals
+    from first f
+    join first r on r.class_id = f.class_id
+    group by f.class_id, f.attribute, f.place
+),
+contenders as (
+    select a.*, r.rank, r.rivals
+    from ranked r
+    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
+        and 2 * a.code + case when a.single then 1 else 0 end = r.place
+    where r.rank <= 1
+),
+cuts as (
+    select
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
+        -- a half that is too small to be cut again is final at once
+        c.kept_left < 4 as left_closed,
+        c.n_all - c.kept_left < 4 as right_closed
+    from contenders c
+    where c.rank = 1
+)
+
+select * from cuts
+, min(c3) as low3, max(c3) as high3  -- mondrian_many_rows, choose cuts: {% elif a.index in folded %}
+greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end)  -- mondrian_many_rows, choose cuts: {% set different %}{% if a.index in folded %}greatest(2, {{ sizes[a.index] }}){% else %}{{ sizes[a.index] }}{% endif %}{% endset %}
+low3 < high3  -- mondrian_many_rows, choose cuts: where {% if a.index in folded %}low{{ i }} < high{{ i }}{% else %}{{ different }} > 1{% endif %}

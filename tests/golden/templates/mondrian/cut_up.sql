@@ -1,0 +1,236 @@
+-- mondrian_many_rows, cut up the rest: Cut all remaining open classes in one statement, until no admissible cut is left.
+insert into anon_scratch.main.members
+with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, several) as (
+    select * from anon_scratch.main.open_units
+    union all (
+        with histogram as (
+    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed and several & 2 <> 0
+    group by class_id, c1
+    union all
+    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed and several & 4 <> 0
+    group by class_id, c2
+    union all
+    select class_id, 3 as attribute, c3 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from partition
+    where not closed and several & 8 <> 0
+    group by class_id, c3
+),
+placed as (
+    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
+, p.a1, p.z1, p.a2, p.z2, p.a3, p.z3, p.a4, p.z4, p.a5, p.z5
+    from histogram h
+    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
+),
+-- what has one value goes
+spans as (
+    select
+        class_id, attribute,
+        cast(sum(n) as bigint) as n_all,
+        cast(sum(units) as bigint) as units_all,
+        count(*) as values_all,
+        min(code) as first_code,
+        max(code) as last_code,
+        min(share) as first_share,
+        max(share) as last_share
+    from placed
+    group by class_id, attribute
+    having count(*) > 1 and sum(n) >= 4
+),
+totals as (
+    select
+        s.*
+        , cast(sum(n_all) over below as bigint) - n_all as n_before
+        , cast(sum(units_all) over below as bigint) - units_all as units_before
+        , cast(sum(values_all) over below as bigint) - values_all as values_before
+        , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
+        , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
+        , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
+        , f.a4 as first_a4, l.a4 as last_a4, l.z4 as last_z4
+        , f.a5 as first_a5, l.a5 as last_a5, l.z5 as last_z5
+    from spans s
+    join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
+    join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
+    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
+),
+running as (
+    select
+        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
+        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
+        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
+        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
+        row_number() over below - t.values_before as values_left,
+        case when p.code < t.last_code then lead(p.share) over below end as next_share
+        , lead(p.code) over below as next_code
+        , p.a1, p.z1
+        , t.first_a1, t.last_a1, t.last_z1
+        , case when p.code < t.last_code then lead(p.a1) over below end as next_a1
+        , p.a2, p.z2
+        , t.first_a2, t.last_a2, t.last_z2
+        , case when p.code < t.last_code then lead(p.a2) over below end as next_a2
+        , p.a3, p.z3
+        , t.first_a3, t.last_a3, t.last_z3
+        , case when p.code < t.last_code then lead(p.a3) over below end as next_a3
+        , p.a4, p.z4
+        , t.first_a4, t.last_a4, t.last_z4
+        , case when p.code < t.last_code then lead(p.a4) over below end as next_a4
+        , p.a5, p.z5
+        , t.first_a5, t.last_a5, t.last_z5
+        , case when p.code < t.last_code then lead(p.a5) over below end as next_a5
+    from placed p
+    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
+    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
+),
+scored as (
+    select
+        class_id, attribute, code, false as single, level, n_left, n_all,
+        units_left,
+        n_left as kept_left,
+        n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (2) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (3) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) when attribute in (2) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as gain
+    from running
+    where n_left >= 2 and n_all - n_left >= 2 and code < last_code
+    union all
+    -- one value of a category against all others; the first and the last one are cuts above already
+    select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
+    from running
+    where attribute in (2, 3)
+        and code > first_code and code < last_code
+        and n >= 2 and n_all - n >= 2
+        and level < 16
+),
+-- what saves nothing need not be judged
+candidates as (
+    select * from scored where cast(gain as decimal(18, 8)) > 0
+),
+allowed as (
+    select
+        class_id, attribute, code, single, level, units_left, kept_left, n_all,
+        -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
+        case when level < 16 then cast(gain / sqrt(case when attribute in (1) then least(kept_left, n_all - kept_left) when attribute in (2) then n_all when attribute in (3) then n_all end) as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
+    from candidates
+),
+-- the best cut of every attribute
+best as (
+    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
+),
+first as (
+    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
+    from allowed a
+    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
+    group by a.class_id, a.attribute, a.merit
+),
+-- ranked by counting the better ones: a class has few, and a window costs more however few they are
+ranked as (
+    select
+        f.class_id, f.attribute, f.place,
+        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
+        count(*) as rivals
+    from first f
+    join first r on r.class_id = f.class_id
+    group by f.class_id, f.attribute, f.place
+),
+contenders as (
+    select a.*, r.rank, r.rivals
+    from ranked r
+    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
+        and 2 * a.code + case when a.single then 1 else 0 end = r.place
+    where r.rank <= 4
+),
+halves as (
+    select
+        class_id, cut, is_left, cast(sum(n) as bigint) as n
+        , min(case when c1 > 0 then c1 end) as low1, max(c1) as high1
+        , max(case when c1 = 0 then 1 else 0 end) as different1
+        , min(c2) as low2, max(c2) as high2
+        , min(c3) as low3, max(c3) as high3
+        , bit_or(w1) as w1
+    from (
+        select
+            o.*, t.attribute as cut,
+            case t.attribute
+                when 1 then case when t.single then o.c1 = t.code else o.c1 <= t.code end
+                when 2 then case when t.single then o.c2 = t.code else o.c2 <= t.code end
+                when 3 then case when t.single then o.c3 = t.code else o.c3 <= t.code end
+            end as is_left
+        from partition o
+        join contenders t on t.class_id = o.class_id
+        where not o.closed
+            and t.rivals > 1 and t.level < 16
+    )
+    group by class_id, cut, is_left
+),
+extents as (
+    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, different1 as different
+    from halves
+    where low1 < high1 or different1 > 0
+    union all
+    select class_id, cut, is_left, n, 2 as attribute, low2 as low, high2 as high, 0 as different
+    from halves
+    where low2 < high2
+    union all
+    -- a set takes no more than the size of the domain from its place in it
+    select class_id, cut, is_left, n, 3 as attribute, 1 as low, 1 as high, greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end) as different
+    from halves
+    where low3 < high3
+),
+losses as (
+    -- rounded once per term and once more in sum, so that equal sums tie
+    select e.class_id, e.cut, cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 when l.a5 = h.a5 then h.z5 else 1 end when e.attribute in (3) then different / cast(l.size as double) end as decimal(38, 12)) as lost
+        , case when e.is_left then cast(1 as bigint) << e.attribute else 0 end as left_several
+        , case when e.is_left then 0 else cast(1 as bigint) << e.attribute end as right_several
+    from extents e
+    join anon_scratch.main.positions l on l.attribute = e.attribute and l.code = e.low
+    join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.high
+    union all
+    select distinct class_id, cut, 0, 0, 0 from halves
+),
+lost as (
+    select class_id, cut, cast(sum(lost) as decimal(38, 6)) as lost
+        , bit_or(left_several) as left_several, bit_or(right_several) as right_several
+    from losses
+    group by class_id, cut
+),
+weighed as (
+    select l.class_id, min(l.cut) as attribute
+    from lost l
+    join (select class_id, min(lost) as lost from lost group by class_id) b on b.class_id = l.class_id and b.lost = l.lost
+    group by l.class_id
+),
+
+cuts as (
+    select
+        c.class_id, c.attribute, c.code, c.single, c.units_left,
+        -- a half that is too small to be cut again is final at once
+        c.kept_left < 4 as left_closed,
+        c.n_all - c.kept_left < 4 as right_closed
+        , coalesce(l.left_several, -1) as left_several
+        , coalesce(l.right_several, -1) as right_several
+    from contenders c
+    left join weighed w on w.class_id = c.class_id
+    left join lost l on l.class_id = w.class_id and l.cut = w.attribute
+    where c.attribute = coalesce(w.attribute, c.attribute) and (w.attribute is not null or c.rank = 1)
+)
+
+        select
+    unit,
+    case when is_left then class_id else class_id + units_left end as class_id,
+    level + 1 as level,
+    case when is_left then left_closed else right_closed end as closed,
+    n, c1, c2, c3, w1, several & case when is_left then left_several else right_several end as several
+from (
+    select
+        o.*, t.units_left, t.left_closed, t.right_closed, t.left_several, t.right_several,
+        case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 end <= t.code end as is_left
+    from partition o
+    join cuts t on t.class_id = o.class_id
+    where not o.closed
+)
+
+    )
+)
+select unit, arg_max(class_id, level) as class_id
+from partition
+group by unit

@@ -1,0 +1,56 @@
+-- full_domain_ncp, nodes of age: What every value and node of one ordered column is published as: an interval, closed. Its bounds follow from the policy, or from published values.
+create or replace table anon_scratch.main.shown_1 as
+with published as (
+    select d.code, d.value
+    from anon_scratch.main.present_1 p
+    join anon_scratch.main.domain_1 d on d.code = p.code
+    where p.code > 0
+),
+extent as (
+    select
+        count(*) filter (where code = 0) > 0 as nulls
+        , min(code) filter (where code > 0) = (select min(code) from anon_scratch.main.domain_1 where code > 0)
+            and max(code) = (select max(code) from anon_scratch.main.domain_1) as whole
+    from anon_scratch.main.present_1
+),
+nodes as (
+    select h.level, h.node, min(case when x.whole then h.lo else h.value end) as lo, max(case when x.whole then h.hi else h.value end) as hi
+    from anon_scratch.main.hierarchy_1 h
+    join published p on p.value = h.value
+    cross join extent x
+    group by h.level, h.node
+),
+bounded as (
+    select 0 as level, cast(code as bigint) as node, value as lo, value as hi
+    from published
+    union all
+    select level, node, lo, hi
+    from nodes
+)
+select
+    b.level,
+    b.node,
+    case
+        when b.level = 5 and b.level > 0 then '*'
+        when b.lo = b.hi then cast(b.lo as varchar)
+        else '[' || cast(b.lo as varchar) || ', ' || cast(b.hi as varchar) || ']'
+    end as label,
+    b.level = 5 and b.level > 0 and x.nulls as nullable,
+    b.lo,
+    b.hi
+from bounded b
+cross join extent x
+-- full_domain_ncp, nodes of born: {% if listed is not none %}
+extents as (
+    select level, node, min(try_cast(value as DATE)) as lo, max(try_cast(value as DATE)) as hi
+    from anon_scratch.main.listed_2
+    group by level, node
+),
+join extents e on e.level = h.level and e.node = h.node  -- full_domain_ncp, nodes of born: {% if listed is not none %}
+-- full_domain_c_dm_persons, nodes of born: {% if hung %}
+    where level < 5
+    union all
+    select r.level, r.node, b.lo, b.hi
+    from nodes r
+    cross join (select min(lo) as lo, max(hi) as hi from nodes where level = 4) b
+    where r.level = 5

@@ -1,0 +1,3 @@
+-- lgb_mdp, published values of sex: {% if dealt is not none %}
+union
+select distinct r3 from anon_scratch.main.coded where r3 is not null

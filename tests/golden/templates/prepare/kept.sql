@@ -1,0 +1,10 @@
+-- mondrian_persons, rows that may be published: The rows that may be published: none that has a NULL where NULLs are suppressed, and none of a person who has such a row, since the rows of a person are published together or not at all.
+create or replace table anon_scratch.main.snapshot as
+select s.*
+from anon_scratch.main.read_rows s
+where not exists (
+    select 1
+    from anon_scratch.main.read_rows other
+    where other.person = s.person and (other.q1 is null or other.q3 is null)
+)
+where s.q1 is not null and s.q3 is not null  -- mondrian_refine, rows that may be published: {% if persons_whole %} ... {% else %}

@@ -1,0 +1,9 @@
+-- mondrian_population, read the population: The population read once: its distinct quasi-identifiers, with how many members have them.
+create or replace table anon_scratch.main.population as
+select
+    "age" as p1,
+    cast("zip" as varchar) collate "binary" as p2,
+count(*) as members
+from "anon_source"."main"."people"
+group by all
+count(distinct "patient")  -- mondrian_population_of_persons, read the population: {% if person %}count(distinct {{ person | ident }}){% else %}count(*){% endif %} as members

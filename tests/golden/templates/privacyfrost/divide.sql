@@ -1,0 +1,151 @@
+-- privacyfrost_driven, divide classes: One step of the partial-domain de-generalization: the parts of every class that can be divided.
+create or replace table anon_scratch.main.open_classes as
+with classes as (
+    select
+        class_id
+        , xor(bit_or(w0), bit_and(w0)) as m0
+    from anon_scratch.main.open_classes
+    group by class_id
+    having sum(n) >= 4
+),
+parting as (
+    select
+        class_id,
+        unnest([0]) as attribute,
+        unnest([1]) as priority
+        , unnest([case when m0 & 24 <> 0 then 24 when m0 & 4 <> 0 then 4 when m0 & 2 <> 0 then 2 when m0 & 1 <> 0 then 1 else 0 end]) as m0
+    from classes
+),
+moves as (
+    select * from parting where m0 <> 0
+),
+children as (
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n, min(o.unit) as part
+    from anon_scratch.main.open_classes o
+    join moves m on m.class_id = o.class_id
+    group by 1, 2, 3
+),
+parts as (
+    select class_id, attribute, count(*) as parts
+    from children
+    group by class_id, attribute
+    having min(n) >= 2
+),
+sized as (
+    select m.*, cast(m.priority as decimal(25, 12)) * cast(s.parts - 1 as decimal(13, 0)) as gain
+    from moves m
+    join parts s on s.class_id = m.class_id and s.attribute = m.attribute
+),
+best_1 as (
+    select class_id, max({'gain': gain, 'place': -attribute}) as best from "sized" group by class_id
+),
+chosen_1 as (
+    select a.*
+    from "sized" a
+    join best_1 b on b.class_id = a.class_id and -b.best.place = a.attribute
+),
+
+counted_1_1 as (
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n
+    from anon_scratch.main.open_classes o
+    join "chosen_1" m on m.class_id = o.class_id
+    join anon_scratch.main.cells_1 c on c.unit = o.unit
+    group by 1, 2, 3, 4
+),
+totals_1_1 as (
+    select class_id, attribute, child, cast(sum(n) as bigint) as group_size
+    from counted_1_1
+    group by class_id, attribute, child
+),
+layer_1_1_0 as (
+    select g.class_id, g.attribute, g.child, coalesce(c.n, 0) as n, g.group_size, r.*
+    from totals_1_1 g
+    cross join anon_scratch.main.reference_1 r
+    left join counted_1_1 c on c.class_id = g.class_id and c.attribute = g.attribute and c.child = g.child and c.value = r.value
+),
+layer_1_1_1 as (
+    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, child order by value rows unbounded preceding) as bigint) as "running_surplus"
+    from layer_1_1_0
+),
+judged_1_1 as (
+    select class_id, attribute, child, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 2) as holds
+    from layer_1_1_1
+    group by class_id, attribute, child
+),
+held_1_1 as (
+    select m.*
+    from "chosen_1" m
+    anti join judged_1_1 j
+        on not j.holds and j.class_id = m.class_id and j.attribute = m.attribute
+),
+
+refused as (
+    select c.class_id, c.attribute
+    from chosen_1 c
+    anti join held_1_1 h on h.class_id = c.class_id
+),
+others as (
+    select s.*
+    from sized s
+    join refused r on r.class_id = s.class_id and r.attribute <> s.attribute
+),
+counted_2_1 as (
+    select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n
+    from anon_scratch.main.open_classes o
+    join "others" m on m.class_id = o.class_id
+    join anon_scratch.main.cells_1 c on c.unit = o.unit
+    group by 1, 2, 3, 4
+),
+totals_2_1 as (
+    select class_id, attribute, child, cast(sum(n) as bigint) as group_size
+    from counted_2_1
+    group by class_id, attribute, child
+),
+layer_2_1_0 as (
+    select g.class_id, g.attribute, g.child, coalesce(c.n, 0) as n, g.group_size, r.*
+    from totals_2_1 g
+    cross join anon_scratch.main.reference_1 r
+    left join counted_2_1 c on c.class_id = g.class_id and c.attribute = g.attribute and c.child = g.child and c.value = r.value
+),
+layer_2_1_1 as (
+    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, child order by value rows unbounded preceding) as bigint) as "running_surplus"
+    from layer_2_1_0
+),
+judged_2_1 as (
+    select class_id, attribute, child, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 2) as holds
+    from layer_2_1_1
+    group by class_id, attribute, child
+),
+held_2_1 as (
+    select m.*
+    from "others" m
+    anti join judged_2_1 j
+        on not j.holds and j.class_id = m.class_id and j.attribute = m.attribute
+),
+
+best_2 as (
+    select class_id, max({'gain': gain, 'place': -attribute}) as best from held_2_1 group by class_id
+),
+chosen_2 as (
+    select a.*
+    from held_2_1 a
+    join best_2 b on b.class_id = a.class_id and -b.best.place = a.attribute
+),
+
+chosen as (
+    select * from held_1_1
+    union all
+    select * from chosen_2
+),
+taken as (
+    select m.class_id, m.m0, c.child, c.part
+    from chosen m
+    join children c on c.class_id = m.class_id and c.attribute = m.attribute
+),
+parted as (
+    select o.unit, m.part as class_id, o.step + 1 as step, o.n, o.w0
+    from anon_scratch.main.open_classes o
+    join taken m on m.class_id = o.class_id and m.child = (o.w0 & m.m0)
+)
+
+select * from parted

@@ -1,0 +1,29 @@
+-- append_only, classes for the last few: Units without a class that are too few for one of their own, and the earlier class that grows least if it takes them.
+create or replace table anon_scratch.main.nearest as
+with placed as (
+    select u.unit, u.lineage, u.n, case when u.c1 = 0 then -1 else coalesce(d1.share, 0) end as p1, case when u.c2 = 0 then -1 else coalesce(d2.share, 0) end as p2
+    from anon_scratch.main.all_units u
+    join anon_scratch.main.domain_1 d1 on d1.code = u.c1
+    join anon_scratch.main.domain_2 d2 on d2.code = u.c2
+),
+boxes as (
+    select lineage, min(p1) as low1, max(p1) as high1, min(p2) as low2, max(p2) as high2
+    from placed
+    where lineage > 0
+    group by lineage
+),
+lonely as (
+    select * from placed
+    where lineage = 0 and (select sum(n) from placed where lineage = 0) < 2
+),
+priced as (
+    select
+        l.unit,
+        b.lineage,
+        cast(round(1e9 * (greatest(b.low1 - l.p1, 0) + greatest(l.p1 - b.high1, 0) + greatest(b.low2 - l.p2, 0) + greatest(l.p2 - b.high2, 0))) as bigint) as price
+    from lonely l
+    cross join boxes b
+)
+select unit, lineage
+from priced
+qualify row_number() over (partition by unit order by price, lineage) = 1

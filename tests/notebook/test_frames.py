@@ -1,0 +1,257 @@
+"""Frames go in, and frames of the same kind come out."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import anonymizer
+from anonymizer import AnonymizerError, Policy
+from tests.runs import THRIFTY
+
+ROWS = 60
+
+
+def people() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "id": range(ROWS),
+            "age": [20 + i * 7 % 23 for i in range(ROWS)],
+            "zip": pd.Categorical([f"8{i % 4}1" for i in range(ROWS)]),
+            "born": pd.to_datetime([f"19{60 + i % 30}-01-05" for i in range(ROWS)]),
+            "ill": [("flu", "cold", None, "gout")[i % 4] for i in range(ROWS)],
+            "name": [f"secret {i}" for i in range(ROWS)],
+        }
+    )
+
+
+def checked(frame: Any, release: Any) -> None:
+    rows = pd.DataFrame(frame)
+    assert len(rows) == ROWS
+    assert set(rows.columns) == {"class_id", "age", "zip", "born", "ill"}
+    assert not rows.to_csv().count("secret")
+    assert rows.groupby(["age", "zip", "born"], dropna=False).size().min() >= 4
+    assert rows.groupby("class_id")["ill"].nunique().min() >= 2
+    assert release.verification.passed
+
+
+def asked(frame: Any) -> Any:
+    return anonymizer.anonymize(
+        frame,
+        ["age", "zip", "born"],
+        {"ill": {"l_diversity": 2}},
+        k=4,
+        seed=1,
+        limits=THRIFTY,
+    )
+
+
+def test_pandas() -> None:
+    frame, release = asked(people())
+    assert isinstance(frame, pd.DataFrame)
+    checked(frame, release)
+
+
+@pytest.mark.notebook
+def test_polars_and_arrow() -> None:
+    import polars as pl
+    import pyarrow as pa
+
+    source = pl.from_pandas(people())
+    for given, kind in (
+        (source, pl.DataFrame),
+        (source.lazy(), pl.DataFrame),
+        (pa.Table.from_pandas(people()), pa.Table),
+        (pa.RecordBatch.from_pandas(people()), pa.Table),
+    ):
+        frame, release = asked(given)
+        assert isinstance(frame, kind)
+        checked(frame.to_pandas(), release)
+
+
+def test_a_frame_stands_for_the_table_of_a_policy() -> None:
+    roles = {"id": "identifier", "age": "quasi", "zip": "quasi"}
+    policy = Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"table": "visits"},
+            "columns": {name: {"role": roles.get(name, "drop")} for name in people().columns},
+            "privacy": {"k_anonymity": 5},
+        }
+    )
+    assert "over 60 rows" in repr(anonymizer.plan(policy, people()))
+    release = anonymizer.run(policy, people(), seed=1, limits=THRIFTY)
+    assert release.df().groupby(["age", "zip"]).size().min() >= 5
+    assert anonymizer.sweep(policy, people(), vary=["k=2,5"], limits=THRIFTY)[0].holds
+
+
+def test_every_verb_is_a_function_that_takes_a_frame() -> None:
+    assert anonymizer.assess(people(), quasi=["age", "zip"], limits=THRIFTY).sizes.rows == ROWS
+    assert "role: identifier" in anonymizer.init(people(), limits=THRIFTY).text
+    for name in ("assess", "attack", "init", "plan", "report", "run", "sweep", "verify"):
+        assert callable(getattr(anonymizer, name))
+        assert name in dir(anonymizer)
+
+
+def test_results_are_short_in_a_terminal_and_bars_in_a_notebook() -> None:
+    _, release = asked(people())
+    assessed = anonymizer.assess(people(), quasi=["age", "zip"], sensitive=["ill"], limits=THRIFTY)
+    for shown in (release, release.verification, assessed):
+        assert len(repr(shown).splitlines()) <= 10
+        assert "select" not in repr(shown)
+        assert "<table" in shown._repr_html_()
+        assert "secret" not in repr(shown) + shown._repr_html_()
+    assert "width: " in assessed._repr_html_()
+
+
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "no such column": (
+        lambda: anonymizer.anonymize(people(), ["agee"]),
+        "quasi: agee is no column of the frame (allowed: id, age, zip, born, ill, name; hint: did"
+        " you mean age?)",
+    ),
+    "twice": (
+        lambda: anonymizer.anonymize(people(), ["age"], ["age"]),
+        "sensitive: age is named as quasi as well",
+    ),
+    "no frame": (lambda: anonymizer.anonymize([1], ["age"]), "is of type list, and not a frame"),
+    "no database": (
+        lambda: anonymizer.assess("visits", [1]),
+        "database: is of type list, and not a database",
+    ),
+    "a key that the frame gives": (
+        lambda: anonymizer.anonymize(people(), ["age"], columns={"age": {"role": "keep"}}),
+        "columns: is no key of a policy for a frame",
+    ),
+    "another source": (
+        lambda: anonymizer.anonymize(people(), ["age"], source={"file": "others.csv"}),
+        "source: is no key of a policy for a frame",
+    ),
+    "privacy that is none": (
+        lambda: anonymizer.anonymize(people(), ["age"], privacy="x"),
+        "privacy: must be",
+    ),
+    "publish that is none": (
+        lambda: anonymizer.anonymize(people(), ["age"], publish="x"),
+        "publish: must be",
+    ),
+    "no algorithm": (
+        lambda: anonymizer.anonymize(people(), ["age"], algorithm=None),  # type: ignore[arg-type]
+        "algorithm: must be",
+    ),
+    "no columns": (
+        lambda: anonymizer.anonymize(people(), None),  # type: ignore[arg-type]
+        "quasi: is no list of columns",
+    ),
+    "a rule that is none": (
+        lambda: anonymizer.anonymize(people(), ["age"], {"ill": "x"}),  # type: ignore[dict-item]
+        "sensitive.ill: is no mapping of options",
+    ),
+    "no secret": (
+        lambda: anonymizer.anonymize(people(), ["age"], seed="x"),
+        "seed: is not a secret",
+    ),
+    "no columns at all": (
+        lambda: anonymizer.anonymize(pd.DataFrame(), ["age"]),
+        "frame: has no columns",
+    ),
+    "a column of no type": (
+        lambda: anonymizer.anonymize(people().assign(cut=pd.cut(range(ROWS), 3)), ["age"]),
+        "frame: columns cut cannot be read",
+    ),
+    "repeated": (
+        lambda: anonymizer.anonymize(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"]),
+        "frame: has several columns named a",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_told_by_parameter(name: str) -> None:
+    call, said = WRONG[name]
+    with pytest.raises(AnonymizerError) as error:
+        call()
+    assert said in str(error.value)
+
+
+def test_objects_of_pandas_may_change_their_type_late() -> None:
+    values = pd.Series([1] * 19_999 + ["x"], dtype=object)
+    rows, _ = anonymizer.anonymize(pd.DataFrame({"code": values}), ["code"], limits=THRIFTY)
+    assert set(rows["code"]) == {"*"}
+
+
+def test_columns_may_be_named_by_numbers_and_have_no_options() -> None:
+    frame = pd.DataFrame([[i % 3, i % 2] for i in range(ROWS)])
+    rows, _ = anonymizer.anonymize(frame, [0], {1: None}, limits=THRIFTY)  # type: ignore[list-item,dict-item]
+    assert set(rows.columns) == {"class_id", "0", "1"}
+
+
+@pytest.mark.notebook
+def test_names_of_arrow_columns_are_compared_and_not_their_values() -> None:
+    import pyarrow as pa
+
+    values = [1234, 5678] * 30
+    rows, _ = anonymizer.anonymize(
+        pa.table({"age": values, "zip": values}), ["age", "zip"], limits=THRIFTY
+    )
+    assert rows.schema.names == ["class_id", "age", "zip"]
+    twice = pa.Table.from_arrays([pa.array(values), pa.array(values[::-1])], names=["age", "age"])
+    with pytest.raises(AnonymizerError, match=r"several columns named age$") as error:
+        anonymizer.anonymize(twice, ["age"])
+    assert "1234" not in str(error.value)
+
+
+def reachable(release: Any) -> set[str]:
+    """The tables and views that a holder of the release reads through its connection."""
+    relation = release.relation()
+    tables = relation.query("r", "select table_name from duckdb_tables()").fetchall()
+    views = "select view_name from duckdb_views() where not internal and view_name <> 'r'"
+    return {name for (name,) in tables + relation.query("r", views).fetchall()}
+
+
+def test_a_release_does_not_lead_to_the_frame() -> None:
+    policy = Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"table": "visits"},
+            "columns": {
+                name: {"role": "quasi" if name == "age" else "drop"} for name in people().columns
+            },
+            "privacy": {"k_anonymity": 2},
+        }
+    )
+    given = people()
+    kept = weakref.ref(given)
+    release = anonymizer.run(policy, given, seed=1, limits=THRIFTY)
+    del given
+    gc.collect()
+    assert kept() is None
+    assert "visits_anonymous" in reachable(release)
+    assert "visits" not in reachable(release)
+    assert not any("raw table" in warning for warning in release.warnings)
+    _, other = asked(people())
+    assert "frame" not in reachable(other)
+    assert not any("raw table" in warning for warning in other.warnings)
+
+
+def test_a_connection_that_was_refused_can_be_used_again() -> None:
+    import duckdb
+
+    policy = Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"table": "visits"},
+            "columns": {"age": {"role": "quasi"}},
+            "privacy": {"k_anonymity": 2},
+        }
+    )
+    with duckdb.connect() as connection:
+        with pytest.raises(AnonymizerError):
+            anonymizer.run(policy, connection, seed="x")
+        connection.register("visits", people()[["age"]])
+        connection.unregister("visits")

@@ -1,0 +1,136 @@
+"""Tables of many kinds with their releases and reports, and what is read off a report's bars."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anonymizer import Policy
+from anonymizer.review.report.content import Report, collect
+from anonymizer.review.report.distributions import OTHER, Distribution
+from tests import runs
+from tests.oracle import report as oracle
+from tests.oracle.cells import domain_of
+
+KINDS = {
+    "town": "categorical", "age": "numeric", "wage": "numeric", "born": "date",
+    "test": "categorical", "cost": "numeric", "kept": "categorical",
+}  # fmt: skip
+TYPES = {
+    "person": "integer", "town": "varchar", "age": "integer", "wage": "double", "born": "date",
+    "test": "varchar", "cost": "integer", "kept": "varchar",
+}  # fmt: skip
+COLUMNS: dict[str, Any] = {
+    "person": "drop", "town": "quasi", "age": "quasi", "wage": "quasi", "born": "quasi",
+    "test": "sensitive", "cost": "sensitive", "kept": "keep",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    source: runs.Rows
+    release: runs.Rows
+    policy: Policy
+    report: Report
+    warnings: tuple[str, ...]
+
+    @property
+    def person(self) -> str | None:
+        return self.policy.person
+
+
+def table(persons: int, seed: int, *, towns: int, several: int = 1) -> list[tuple[Any, ...]]:
+    """Persons with `several` rows, each with a town of its own, ages and dates that differ."""
+    draw = random.Random(seed)
+    rows = []
+    for person in range(persons):
+        for _ in range(draw.randint(1, several)):
+            rows.append((
+                person, f"town {draw.randrange(towns)}",
+                None if draw.random() < 0.1 else draw.randint(18, 80),
+                round(draw.uniform(10, 99), 1), date(1950, 1, 1) + timedelta(draw.randrange(9000)),
+                draw.choice(["flu", "cold", "gout", None]), draw.randrange(40),
+                draw.choice("xyz"),
+            ))  # fmt: skip
+    return rows
+
+
+def made(folder: Path, rows: list[tuple[Any, ...]], **parts: Any) -> Case:
+    database = runs.source(folder, TYPES, rows)
+    given = runs.policy(folder, parts.pop("columns", COLUMNS), parts.pop("k", 4), **parts)
+    release = runs.run(given, database)
+    with duckdb.connect(str(database), read_only=True) as connection:
+        source = runs.fetch(connection, "from people")
+    found = collect(given, source=database)
+    return Case(source, runs.published(release), given, found, release.warnings)
+
+
+def plain(folder: Path) -> Case:
+    """One row each; few rows, so that every category is rare."""
+    return made(folder, table(150, 1, towns=60))
+
+
+def of_persons(folder: Path) -> Case:
+    """63 persons with up to six rows, whose towns are published as sets: nothing has a bar."""
+    rows = table(63, 2, towns=80, several=6)
+    return made(
+        folder, rows, k=None, person="person", algorithm={"name": "danonyir"},
+        privacy={"ir_k": 7}, merge_person_rows=True,
+    )  # fmt: skip
+
+
+def of_merged_persons(folder: Path) -> Case:
+    rows = table(120, 3, towns=12, several=3)
+    return made(folder, rows, person="person", merge_person_rows=True)
+
+
+def giant(folder: Path) -> Case:
+    """One class for nearly everybody: a guarantee that only mixing all of them holds."""
+    draw = random.Random(4)
+    rows = []
+    for number in range(400):
+        rare = number == 0
+        rows.append((
+            number, f"town {draw.randrange(30)}", draw.randint(18, 80), float(draw.randint(1, 90)),
+            date(1960, 1, 1) + timedelta(draw.randrange(900)), "flu" if not rare else "gout",
+            draw.randrange(5), "x",
+        ))  # fmt: skip
+    test = {"role": "sensitive", "protect": {"t_closeness": {"t": 0.0001, "distance": "equal"}}}
+    return made(folder, rows, columns={**COLUMNS, "test": test})
+
+
+def masses(case: Case, name: str) -> tuple[oracle.Masses, oracle.Masses]:
+    kind, values = KINDS[name], [row[name] for row in case.source]
+    before = oracle.of_values(values, kind)
+    published = [row[name] for row in case.release]
+    if case.policy.columns[name].role == "quasi":
+        return before, oracle.of_cells(published, domain_of(values, kind))
+    return before, oracle.of_values(published, kind)
+
+
+def near(shown: float | None, exact: Fraction | float, rows: int) -> bool:
+    """A share as it is rounded; what is nearly nothing is told from nothing."""
+    assert shown is not None
+    step = 0.001 if rows >= 10_000 else 0.01
+    return abs(shown - float(exact)) <= step / 2 + 1e-9 and (shown == 0) == (exact == 0)
+
+
+def labels(found: Distribution) -> list[str]:
+    return [bar.label for bar in found.bars if OTHER not in bar.label and bar.label != "NULL"]
+
+
+def ends(label: str) -> tuple[float, float]:
+    if label == "all":
+        return float("-inf"), float("inf")
+    if label.startswith("below "):
+        return float("-inf"), float(label.removeprefix("below ")) - 0.5
+    if label.endswith(" or more"):
+        return float(label.removesuffix(" or more")), float("inf")
+    low, _, high = label.partition(" – ")
+    return float(low), float(high or low)

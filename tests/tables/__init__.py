@@ -1,0 +1,1 @@
+"""Made tables that look like real ones, for tests and benchmarks."""

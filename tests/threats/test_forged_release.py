@@ -1,0 +1,547 @@
+"""A correct release, forged in every way we could think of: each is noticed, and told.
+
+By `verify POLICY`, by `verify` alone where a digest can see it, and by a signature always.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import AnonymizerError, GuaranteeError
+from anonymizer.release.seal import manifest_digest
+from anonymizer.release.signing import new_key
+from tests import runs
+from tests.forging import seal_again
+from tests.independent.planted import RELEASES, asked, make
+
+VIEW = "people_anonymous"
+ROWS = [(20 + i % 30, "mf"[i % 2], f"v{i % 5}", i % 7) for i in range(120)]
+COLUMNS: dict[str, Any] = {
+    "age": "quasi",
+    "sex": "quasi",
+    "illness": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    "visits": "keep",
+}
+TYPES = {"age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR", "visits": "INTEGER"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A signed release, its policy, and the key that it is verified with."""
+
+    folder: Path
+    policy: Policy
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "release.duckdb"
+
+    @property
+    def key(self) -> Path:
+        return self.folder / "key.pem.pub"
+
+
+@pytest.fixture(scope="module")
+def correct(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("release")
+    database = runs.source(folder, TYPES, ROWS)
+    new_key(folder / "key.pem")
+    # the newest format of files has the most kinds of objects
+    policy = runs.policy(folder, COLUMNS, k=3, publish={"storage": "latest"})
+    runs.run(policy, database, sign=folder / "key.pem")
+    other = runs.policy(folder, COLUMNS, k=4, publish={"database": "other.duckdb"})
+    runs.run(other, database, seed=2)
+    return Place(folder, policy)
+
+
+@pytest.fixture
+def forged(correct: Place, tmp_path: Path) -> Place:
+    """A copy of the release, without the file of its manifest beside it."""
+    for name in ("release.duckdb", "other.duckdb", "key.pem.pub"):
+        shutil.copyfile(correct.folder / name, tmp_path / name)
+    return Place(tmp_path, correct.policy)
+
+
+def rows_table(connection: duckdb.DuckDBPyConnection) -> str:
+    """The frozen table behind the view."""
+    found = connection.execute(
+        "select object_name from _anonymizer.objects where kind = 'rows'"
+    ).fetchall()
+    return f'"{found[0][0]}"'
+
+
+def manifest(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    text = connection.execute(f"select manifest from {VIEW}_manifest").fetchall()[0][0]
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def put(connection: duckdb.DuckDBPyConnection, data: dict[str, Any]) -> None:
+    text = json.dumps(data, indent=2, sort_keys=True)
+    connection.execute(f"update {VIEW}_manifest set manifest = ?", [text])
+
+
+def reseal(data: dict[str, Any]) -> None:
+    """What a forger does who knows how a seal is made."""
+    data["seal"]["digest"] = manifest_digest(data)
+
+
+# name: statements, in which {rows} is the frozen table; and what the message says
+STATEMENTS: dict[str, tuple[list[str], str]] = {
+    "a sensitive value of everybody": (["update {rows} set illness = 'v0'"], "values or their"),
+    "one sensitive value": (
+        ["update {rows} set illness = 'v9' where rowid = 7"],
+        "rows of _people_anonymous",
+    ),
+    "a kept value": (["update {rows} set visits = visits + 1 where rowid = 0"], "not those that"),
+    "all ages": (["update {rows} set age = '[1, 99]'"], "not those that were judged"),
+    "a value to NULL": (["update {rows} set illness = null where rowid = 3"], "not those that"),
+    "two rows exchanged": (
+        ["create table t as from {rows} order by rowid",
+         "update {rows} set illness = (select illness from t where t.rowid = 119 - {rows}.rowid),"
+         " age = (select age from t where t.rowid = 119 - {rows}.rowid),"
+         " sex = (select sex from t where t.rowid = 119 - {rows}.rowid),"
+         " visits = (select visits from t where t.rowid = 119 - {rows}.rowid),"
+         " class_id = (select class_id from t where t.rowid = 119 - {rows}.rowid)",
+         "drop table t"],
+        "their order",
+    ),
+    "rows in another order": (
+        ["create table t as from {rows} order by age, visits", "drop view people_anonymous",
+         "drop table {rows}", "alter table t rename to {rows}",
+         "create view people_anonymous as"
+         " select class_id, age, sex, illness, visits from main.{rows}"],
+        "their order",
+    ),
+    "the last row deleted": (["delete from {rows} where rowid = 119"], "there are 119, and 120"),
+    "the first row deleted": (["delete from {rows} where rowid = 0"], "there are 119, and 120"),
+    "half of the rows deleted": (["delete from {rows} where rowid % 2 = 0"], "there are 60"),
+    "one row doubled": (["insert into {rows} from {rows} limit 1"], "there are 121, and 120"),
+    "all rows doubled": (["insert into {rows} from {rows}"], "there are 240, and 120 were"),
+    "a class renumbered": (["update {rows} set class_id = class_id + 1"], "not those that"),
+    "a class added": (
+        ["insert into {rows} select 99, age, sex, illness, visits from {rows} where class_id = 1"],
+        "and 120 were",
+    ),
+    "no rows": (["delete from {rows}"], "there are 0"),
+    "the view with a where": (
+        ["create or replace view people_anonymous as"
+         " select class_id, age, sex, illness, visits from {rows} where illness <> 'v1'"],
+        "people_anonymous is not the view that a run makes",
+    ),
+    "the view with a limit": (
+        ["create or replace view people_anonymous as"
+         " select class_id, age, sex, illness, visits from {rows} limit 50"],
+        "people_anonymous is not the view that a run makes",
+    ),
+    "the view with a function": (
+        ["create or replace view people_anonymous as"
+         " select class_id, upper(age) as age, sex, illness, visits from {rows}"],
+        "people_anonymous is not the view that a run makes",
+    ),
+    "the view over another table": (
+        ["create table t as from {rows}", "create or replace view people_anonymous as"
+         " select class_id, age, sex, illness, visits from t"],
+        "table t, which no manifest lists",
+    ),
+    "the view with columns exchanged": (
+        ["create or replace view people_anonymous as"
+         " select class_id, age, illness as sex, sex as illness, visits from {rows}"],
+        "people_anonymous is not the view that a run makes",
+    ),
+    "the view in another order of columns": (
+        ["create or replace view people_anonymous as"
+         " select age, class_id, sex, illness, visits from {rows}"],
+        "view people_anonymous is not defined",
+    ),
+    "the view with a constant": (
+        ["create or replace view people_anonymous as"
+         " select class_id, age, sex, 'v0' as illness, visits from {rows}"],
+        "people_anonymous is not the view that a run makes",
+    ),
+    "the view with a union": (
+        ["create or replace view people_anonymous as"
+         " select class_id, age, sex, illness, visits from {rows} union all"
+         " select class_id, age, sex, illness, visits from {rows} where class_id = 1"],
+        "people_anonymous is not the view that a run makes",
+    ),
+    "the view as a table": (
+        ["create table t as from people_anonymous", "drop view people_anonymous",
+         "alter table t rename to people_anonymous"],
+        "lacks the view people_anonymous",
+    ),
+    "no view": (["drop view people_anonymous"], ""),
+    "a column added to the rows": (
+        ["alter table {rows} add column raw varchar default 'x'"],
+        "a column raw that its manifest does not tell of",
+    ),
+    "the type of a column": (
+        ["drop view people_anonymous", "alter table {rows} alter visits type bigint",
+         "create view people_anonymous as select class_id, age, sex, illness, visits from {rows}"],
+        "is not defined as it was published",
+    ),
+    "a collation": (
+        ["create table t (class_id bigint, age varchar collate nocase, sex varchar,"
+         " illness varchar, visits integer)", "insert into t from {rows}",
+         "drop view people_anonymous", "drop table {rows}", "alter table t rename to {rows}",
+         "create view people_anonymous as select class_id, age, sex, illness, visits from {rows}"],
+        "is not defined as it was published",
+    ),
+    "a default": (
+        ["alter table {rows} alter illness set default 'of Ada'"],
+        "is not defined as it was published",
+    ),
+    "a constraint": (
+        ["create table t (class_id bigint, age varchar, sex varchar, illness varchar,"
+         " visits integer check (visits < 100))", "insert into t from {rows}",
+         "drop view people_anonymous", "drop table {rows}", "alter table t rename to {rows}",
+         "create view people_anonymous as select class_id, age, sex, illness, visits from {rows}"],
+        "is not defined as it was published",
+    ),
+    "not null": (
+        ["alter table {rows} alter visits set not null"],
+        "is not defined as it was published",
+    ),
+    "a raw table": (["create table raw as select 1 as age"], "table raw, which no manifest lists"),
+    "a table in a schema of its own": (
+        ["create schema more", "create table more.raw as select 1 as age"],
+        "schema more",
+    ),
+    "an empty schema": (["create schema more"], "schema more, which no manifest lists"),
+    "another view": (["create view more as select 1 as x"], "view more, which no manifest lists"),
+    "a macro": (["create macro more(x) as x + 1"], "function more"),
+    "a macro in place of a function": (["create macro count(x) as 100"], "function count"),
+    "a table macro": (["create macro more(x) as table select x as y"], "function more"),
+    "an enum of raw values": (["create type more as enum ('Ada', 'Bob')"], "type more"),
+    "a sequence": (["create sequence more start 42"], "sequence more"),
+    "an index": (["create index more on {rows} (age)"], "index "),
+    "a trigger": (
+        ["create trigger more after insert on {rows} for each statement"
+         " insert into people_anonymous_manifest values ('x', 'y')"],
+        "trigger ",
+    ),
+    "a comment on the view": (
+        ["comment on view people_anonymous is 'Ada is in class 3'"],
+        "view people_anonymous is not defined as it was published",
+    ),
+    "a comment on the rows": (["comment on table {rows} is 'Ada'"], "is not defined as it was"),
+    "a comment on a column": (
+        ["comment on column {rows}.age is 'Ada is 33'"],
+        "column _people_anonymous",
+    ),
+    "a comment on a column of the view": (
+        ["comment on column people_anonymous.age is 'Ada'"],
+        "column people_anonymous.age",
+    ),
+    "a comment on the manifest": (
+        ["comment on table people_anonymous_manifest is 'Ada'"],
+        "table people_anonymous_manifest is not defined",
+    ),
+    "a column of the manifest": (
+        ["alter table people_anonymous_manifest add column raw varchar"],
+        "people_anonymous_manifest",
+    ),
+    "a second manifest": (
+        ["insert into people_anonymous_manifest from people_anonymous_manifest"],
+        "is not one row",
+    ),
+    "no manifest": (["drop table people_anonymous_manifest"], "manifest"),
+    "a row of the record": (
+        ["insert into _anonymizer.objects values ('Ada', 'Bob', 'Eve', 'rows', '1')"],
+        "does not list just the objects",
+    ),
+    "a column of the record": (
+        ["alter table _anonymizer.objects add column raw varchar"],
+        "table _anonymizer.objects is not defined",
+    ),
+    "a record of a table that came later": (
+        ["create table raw as select 1 as age", "insert into _anonymizer.objects"
+         " select release, 'main', 'raw', 'rows', run_id from _anonymizer.objects limit 1"],
+        "raw ",
+    ),
+    "no record": (["drop table _anonymizer.objects"], "_anonymizer.objects"),
+}  # fmt: skip
+
+
+if duckdb.__version__.startswith("1."):
+    del STATEMENTS["a trigger"]  # DuckDB has them since 2.0
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_on_the_file(forged: Place, name: str) -> None:
+    statements, says = STATEMENTS[name]
+    with duckdb.connect(str(forged.file)) as connection:
+        rows = rows_table(connection)
+        for statement in statements:
+            connection.execute(statement.replace("{rows}", rows))
+    with pytest.raises(AnonymizerError) as told:
+        anonymizer.verify(forged.policy, forged.file)
+    assert says in str(told.value)
+    with pytest.raises(AnonymizerError):
+        anonymizer.verify(None, forged.file)
+    with pytest.raises(AnonymizerError):
+        anonymizer.verify(None, forged.file, public_key=forged.key)
+
+
+def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all scalars in a manifest."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(data, list):
+        for number, value in enumerate(data):
+            yield from leaves(value, (*path, number))
+    else:
+        yield path
+
+
+def changed(data: dict[str, Any], path: tuple[Any, ...]) -> None:
+    *above, last = path
+    within: Any = data
+    for step in above:
+        within = within[step]
+    value = within[last]
+    if isinstance(value, bool):
+        within[last] = not value
+    elif isinstance(value, int | float):
+        within[last] = value + 1
+    else:
+        within[last] = f"{value or ''}x"
+
+
+def test_every_field_of_the_manifest_one_by_one(forged: Place) -> None:
+    """Refused with the policy, without it, and as a field that changed: nothing of it is free."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+    places = list(leaves(data))
+    assert len(places) > 150
+    # what stands behind every place is sealed in one way: some of each kind are tried on a file
+    for path in places:
+        altered = json.loads(json.dumps(data))
+        changed(altered, path)
+        assert manifest_digest(altered) != altered["seal"]["digest"], path
+    for path in places[:: len(places) // 12]:
+        altered = json.loads(json.dumps(data))
+        changed(altered, path)
+        with duckdb.connect(str(forged.file)) as connection:
+            put(connection, altered)
+        for policy in (forged.policy, None):
+            with pytest.raises(AnonymizerError, match=r"manifest|release|columns"):
+                anonymizer.verify(policy, forged.file)
+
+
+def _weaker(data: dict[str, Any]) -> None:
+    k = next(one for one in data["requirements"] if one["name"] == "k_anonymity")
+    k["parameters"]["k"] = 2
+
+
+def _no_protection(data: dict[str, Any]) -> None:
+    data["requirements"] = [one for one in data["requirements"] if one["column"] is None]
+
+
+def _kept(data: dict[str, Any]) -> None:
+    for column in data["layout"]["columns"]:
+        column["role"] = "keep"
+
+
+def _measure(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        data["measures"][name] = value
+
+    return change
+
+
+def _field(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        data[name] = value
+
+    return change
+
+
+def _check(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        data["verification"]["checks"][-1 if name == "passed" else 0][name] = value
+        if name in ("achieved", "failing"):
+            for check in data["verification"]["checks"]:
+                if check["name"] == "k_anonymity":
+                    check[name] = value
+
+    return change
+
+
+def _not_alone(data: dict[str, Any]) -> None:
+    data["seal"]["alone"] = False
+
+
+def _definition(data: dict[str, Any]) -> None:
+    for one in data["seal"]["objects"]:
+        if "definition" in one:
+            one["definition"] += " where true"
+
+
+# what a forger changes who makes the seal anew; and what the message says with the policy
+RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "a weaker k": (_weaker, "manifest.requirements: are not those of the policy"),
+    "no protection": (_no_protection, "manifest.requirements"),
+    "roles": (_kept, "columns.age"),
+    "another policy": (_field("policy_digest", "0" * 64), "policy: is not the one"),
+    "another algorithm": (_field("algorithm", "lgb"), "manifest.algorithm"),
+    "no attacks": (_field("known_attacks", []), "manifest.known_attacks"),
+    "a bolder certificate": (_field("certificate", "Anonymous."), "manifest.certificate"),
+    "another view": (_field("view", "main.else"), "manifest.view"),
+    "fewer rows": (_measure("rows", 100), "manifest.measures.rows"),
+    "more classes": (_measure("classes", 100), "manifest.measures.classes"),
+    "a larger class": (_measure("class_min", 50), "manifest.measures.class_min"),
+    "another mean": (_measure("class_mean", 50.5), "manifest.measures.class_mean"),
+    "another c_dm": (_measure("c_dm", 1), "manifest.measures.c_dm"),
+    "SQL that finds nothing": (_check("sql", "select 1 where false"), "has other SQL"),
+    "a check that is called otherwise": (_check("name", "very_safe"), "has other SQL"),
+    "a better figure": (_check("achieved", 100), "states other figures"),
+    "a check that failed": (_check("passed", False), "manifest.verification"),
+    "a file of others": (_not_alone, ""),
+    "a view with a condition": (_definition, "lists objects that cannot be"),
+}
+
+
+@pytest.mark.parametrize("name", RESEALED)
+def test_a_manifest_that_was_sealed_again(forged: Place, name: str) -> None:
+    change, says = RESEALED[name]
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        change(data)
+        reseal(data)
+        put(connection, data)
+        if name == "a file of others":
+            connection.execute("create table raw as select 1 as age")
+    with pytest.raises(GuaranteeError) as told:
+        anonymizer.verify(forged.policy, forged.file)
+    assert says in str(told.value)
+    with pytest.raises(GuaranteeError, match="signature is not that of this key"):
+        anonymizer.verify(None, forged.file, public_key=forged.key)
+
+
+def test_rows_that_were_sealed_again_need_a_signature(forged: Place) -> None:
+    """What keeps every guarantee and every figure is a release as good; only a key tells it."""
+    with duckdb.connect(str(forged.file)) as connection:
+        rows = rows_table(connection)
+        connection.execute(f"update {rows} set visits = 6 - visits")
+    seal_again(forged.file, VIEW)
+    assert anonymizer.verify(None, forged.file).origin == "unknown"
+    assert anonymizer.verify(forged.policy, forged.file).passed
+    with pytest.raises(GuaranteeError, match="is not signed"):
+        anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
+
+
+def test_the_manifest_of_another_release(forged: Place) -> None:
+    with duckdb.connect(str(forged.folder / "other.duckdb"), read_only=True) as connection:
+        other = manifest(connection)
+    with duckdb.connect(str(forged.file)) as connection:
+        put(connection, other)
+    for policy in (forged.policy, None):
+        with pytest.raises(AnonymizerError):
+            anonymizer.verify(policy, forged.file)
+
+
+def test_two_releases_exchanged(forged: Place) -> None:
+    shutil.copyfile(forged.folder / "other.duckdb", forged.file)
+    with pytest.raises(GuaranteeError, match="policy: is not the one"):
+        anonymizer.verify(forged.policy, forged.file)
+    with pytest.raises(GuaranteeError, match="is not signed"):
+        anonymizer.verify(None, forged.file, public_key=forged.key)
+
+
+def test_white_space_and_keys_that_stand_twice(forged: Place) -> None:
+    with duckdb.connect(str(forged.file)) as connection:
+        text = json.dumps(manifest(connection), indent=2, sort_keys=True)
+        twice = text.replace("{", '{\n  "view": "main.safe",', 1)
+        connection.execute(f"update {VIEW}_manifest set manifest = ?", [twice])
+    with pytest.raises(GuaranteeError, match="not written as this tool writes it"):
+        anonymizer.verify(None, forged.file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "{}", "[]", "null", "", "\x00", '{"seal": 1}', "1e999", '{"layout": {}}'],
+    ids=range(9),
+)
+def test_a_manifest_that_is_none(forged: Place, text: str) -> None:
+    with duckdb.connect(str(forged.file)) as connection:
+        connection.execute(f"update {VIEW}_manifest set manifest = ?", [text])
+    for policy in (forged.policy, None):
+        with pytest.raises(AnonymizerError, match="manifest") as told:
+            anonymizer.verify(policy, forged.file)
+        assert told.value.exit_code in (1, 2)
+
+
+@pytest.mark.parametrize("seal", [None, 1, {}, {"version": 2}, {"version": 1, "objects": [1]}])
+def test_a_seal_that_is_none(forged: Place, seal: Any) -> None:
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        del data["seal"]
+        if seal is not None:
+            data["seal"] = seal
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match="has no seal that can be read"):
+            anonymizer.verify(policy, forged.file)
+
+
+@pytest.mark.parametrize("suffix", ["manifest.json", "manifest.sig"])
+@pytest.mark.parametrize("text", ["{}\n", None], ids=["other", "of another release"])
+def test_a_file_beside_the_release_that_says_something_else(
+    forged: Place, correct: Place, suffix: str, text: str | None
+) -> None:
+    beside = forged.folder / f"{VIEW}.{suffix}"
+    shutil.copyfile(correct.folder / "release.duckdb", forged.file)
+    if text is None:
+        with duckdb.connect(str(forged.folder / "other.duckdb"), read_only=True) as connection:
+            text = json.dumps(manifest(connection), indent=2, sort_keys=True) + "\n"
+    beside.write_text(text)
+    with pytest.raises(GuaranteeError, match=f"{VIEW}.{suffix} beside it is not that"):
+        anonymizer.verify(forged.policy, forged.file)
+
+
+def test_the_release_itself_holds(forged: Place) -> None:
+    found = anonymizer.verify(forged.policy, forged.file)
+    assert (found.passed, found.origin) == (True, "policy")
+    assert anonymizer.verify(None, forged.file).origin == "unknown"
+    found = anonymizer.verify(None, forged.file, public_key=forged.key)
+    assert (found.passed, found.origin) == (True, "signature")
+
+
+def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place) -> None:
+    from anonymizer.publish.export import export
+    from anonymizer.review.attack import attack
+    from anonymizer.review.report.content import collect
+
+    with duckdb.connect(str(forged.file)) as connection:
+        connection.execute(f"update {rows_table(connection)} set illness = 'v1'")
+    source = correct.folder / "source.duckdb"
+    with pytest.raises(GuaranteeError, match="not those that were judged"):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+    with pytest.raises(GuaranteeError, match="not those that were judged"):
+        collect(forged.policy, str(forged.file), None)
+    with pytest.raises(GuaranteeError, match="not those that were judged"):
+        attack(forged.policy, source, release=forged.file)
+    with pytest.raises(GuaranteeError, match="not those that were judged"):
+        attack(
+            forged.policy, source, release=correct.folder / "release.duckdb", earlier=forged.file
+        )
+
+
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_a_correct_release_of_every_form_holds(tmp_path: Path, name: str) -> None:
+    """No false alarm: what was written is what is made again from the manifest as it is read."""
+    file = make(name, tmp_path)
+    assert anonymizer.verify(asked(name, tmp_path), file).passed
+    assert anonymizer.verify(None, file).passed

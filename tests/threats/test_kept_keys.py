@@ -1,0 +1,133 @@
+"""Columns that tell persons apart: refused, or said to be what two releases are joined by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.errors import GuaranteeError, SourceError
+from anonymizer.review.preview import preview
+from anonymizer.review.report.content import collect
+from tests.runs import policy, run
+
+PATIENTS = {"patient_id": "keep", "age": "quasi", "sex": "quasi", "mrn": "drop"}
+VISITS = {"visit_id": "drop", "patient_id": "keep", "age": "quasi", "ward": "quasi", "cost": "drop"}
+
+
+@pytest.fixture
+def hospital(tmp_path: Path) -> Path:
+    """Sixty patients, and four visits of each."""
+    path = tmp_path / "hospital.duckdb"
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute(
+            "create table patients as select i as patient_id, 20 + i % 12 as age,"
+            " ['f', 'm'][1 + i % 2] as sex, 'M' || i as mrn from range(60) r(i)"
+        )
+        connection.execute(
+            "create table visits as select v as visit_id, v % 60 as patient_id,"
+            " 40 + v * 7 % 11 as age,"
+            " 'ward' || v % 3 as ward, v * 1.5 as cost from range(240) r(v)"
+        )
+    return path
+
+
+def given(folder: Path, table: str, columns: dict[str, Any], **rest: Any) -> Any:
+    publish = {"database": f"{table}.duckdb"}
+    return policy(folder, columns, k=4, source={"table": table}, publish=publish, **rest)
+
+
+@pytest.mark.parametrize(
+    ("column", "refused"),
+    [
+        ("mrn", True),  # one value for all rows of a person
+        ("visit", True),  # one value per row
+        ("sometimes", True),  # half of the persons have none
+        ("few", False),  # values of many
+        ("shared", False),  # of two persons each
+        ("none", False),  # nobody has a value
+    ],
+)
+@pytest.mark.parametrize("role", ["keep", "sensitive"])
+def test_values_of_one_person_each_are_refused(
+    tmp_path: Path, column: str, role: str, refused: bool
+) -> None:
+    """With `person`, several rows are one: what repeats with the person names it all the same."""
+    path = tmp_path / "source.duckdb"
+    values = {
+        "mrn": "'M' || p",
+        "visit": "'V' || i",
+        "sometimes": "case when p % 2 = 0 then 'M' || p end",
+        "few": "'F' || p % 5",
+        "shared": "'S' || p // 2",
+        "none": "null::varchar",
+    }
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute(
+            f"create table people as select p as patient, 20 + p % 4 as age, {values[column]} as c"
+            " from (select i, i % 40 as p from range(160) r(i))"
+        )
+    columns = {"patient": "drop", "age": "quasi", "c": {"role": role}}
+    asked = policy(tmp_path, columns, k=4, person="patient")
+    if not refused:
+        assert run(asked, path).verification.passed
+        return
+    with pytest.raises(SourceError, match="belongs to one person") as raised:
+        run(asked, path)
+    assert "can be joined" in str(raised.value)
+    assert "M1" not in str(raised.value)
+    columns["c"] = {"role": role, "acknowledge_unique": True}
+    release = run(policy(tmp_path, columns, k=4, person="patient"), path)
+    assert any("joins the two person by person" in said for said in release.warnings)
+
+
+def test_an_acknowledged_key_is_told_of_everywhere(hospital: Path, tmp_path: Path) -> None:
+    kept = {"role": "keep", "acknowledge_unique": True}
+    asked = given(tmp_path, "patients", {**PATIENTS, "patient_id": kept})
+    said = "acknowledged to tell persons apart"
+    assert any(said in warning for warning in preview(asked, str(hospital)).warnings)
+    release = run(asked, hospital)
+    assert any(said in warning for warning in release.warnings)
+    assert any(said in attack for attack in release.manifest.data["known_attacks"])
+    assert any(said in attack for attack in collect(asked, source=hospital).attacks)
+
+
+def test_a_repeating_key_that_is_published_is_told(hospital: Path, tmp_path: Path) -> None:
+    release = run(given(tmp_path, "visits", VISITS), hospital)
+    (told,) = [w for w in release.warnings if "`person: patient_id`" in w]
+    assert "published as it is" in told
+
+
+@pytest.mark.parametrize("first", ["patients", "visits"])
+def test_two_tables_that_keep_a_key_are_not_released_without_a_word(
+    hospital: Path, tmp_path: Path, first: str
+) -> None:
+    """Each holds by itself; joined on the key, everybody stands alone."""
+    kept = {"role": "keep", "acknowledge_unique": True}
+    ledger = {"ledger": "private/ledger.duckdb"}
+    (tmp_path / "private").mkdir()
+    tables = {"patients": PATIENTS, "visits": VISITS}
+    second = "visits" if first == "patients" else "patients"
+    of_first = {**tables[first]} | ({"patient_id": kept} if first == "patients" else {})
+    run(given(tmp_path, first, of_first, **ledger), hospital, seed=1)
+    kinds = (SourceError, GuaranteeError)
+    with pytest.raises(kinds) as raised:
+        run(given(tmp_path, second, tables[second], **ledger), hospital, seed=2)
+    assert "joined" in str(raised.value)
+    assert not (tmp_path / f"{second}.duckdb").exists()
+    release = run(
+        given(tmp_path, second, {**tables[second], "patient_id": kept}, **ledger), hospital, seed=3
+    )
+    assert any("joins the two person by person" in said for said in release.warnings)
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for table in tables:
+            connection.execute(f"attach '{tmp_path}/{table}.duckdb' as {table} (read_only)")
+        row = connection.execute(
+            "select min(n) from (select count(distinct patient_id) as n"
+            " from patients.patients_anonymous p join visits.visits_anonymous v using (patient_id)"
+            " group by p.age, sex, v.age, ward)"
+        ).fetchone()
+    assert row is not None
+    assert row[0] < 4, "the words are no exaggeration"

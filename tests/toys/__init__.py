@@ -1,0 +1,1 @@
+"""Additions to a copy of the package, as CONTRIBUTING.md describes them."""
