@@ -22,7 +22,7 @@ from typing import Any
 
 import duckdb
 
-from anonymizer.assess import assess
+from anonymizer.review.assess import assess
 from benchmarks.common import RESULTS, machine, markdown_table, write_csv
 from benchmarks.tables import QI5, QI8, adult
 

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from anonymizer.measure import measure_release
 from anonymizer.measure.vulnerable import enhanced, vulnerable_share
-from anonymizer.release.source_checks import originals
-from anonymizer.verify import requirements_of
-from anonymizer.verify.rules import questions
+from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.run.source_checks import originals
+from anonymizer.verification.guarantees import questions
 from benchmarks import informs
 from benchmarks.common import HIERARCHIES, RESULTS
 

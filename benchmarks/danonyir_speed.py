@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.measure import measure_release
-from anonymizer.privacy import hitting_set
-from anonymizer.release.source_checks import originals
+from anonymizer.privacy.hitting import hitting_set
+from anonymizer.run.source_checks import originals
 from benchmarks import informs
 from benchmarks.common import RESULTS, machine, markdown_table, write_csv
 

@@ -22,7 +22,7 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.duckdb import Limits
+from anonymizer.engines.base import Limits
 from benchmarks.common import RESULTS, Record, machine, markdown_table, write_csv
 from benchmarks.tables import QI8, adult, cache
 

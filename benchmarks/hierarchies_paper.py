@@ -18,8 +18,8 @@ from typing import Any
 import duckdb
 
 from anonymizer import Policy
-from anonymizer.lattice_table import LatticeTable, lattice_table
-from anonymizer.trees import built
+from anonymizer.review.hierarchies import built
+from anonymizer.review.lattice import LatticeTable, lattice_table
 from benchmarks.common import DATA, RESULTS, line_plot, machine, markdown_table, write_csv
 
 FOLDER = "hierarchies"

@@ -14,12 +14,12 @@ from typing import Any
 from anonymizer import Policy
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table
-from anonymizer.engines.duckdb import Limits
-from anonymizer.execute import Executor
-from anonymizer.pipeline import Prepared, prepare
-from anonymizer.release.source_checks import stage_link
-from anonymizer.seed import Seed
-from anonymizer.session import open_session
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.execute import Executor
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.source_checks import stage_link
 from benchmarks.common import DATA, HIERARCHIES
 
 QUASI = (

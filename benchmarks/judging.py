@@ -192,8 +192,8 @@ class Spent:
         setattr(holder, name, clocked)
 
     def install(self) -> None:
-        from anonymizer import job
         from anonymizer.ledger import Keeper
+        from anonymizer.run import job
 
         self.around(job, "judge", "release")
         self.around(job, "against_source", "source")

@@ -24,7 +24,7 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.execute import Event
+from anonymizer.engines.execute import Event
 from benchmarks.common import DATA, machine, markdown_table, write_csv
 from benchmarks.common import RESULTS as TARGET
 from benchmarks.tables import QI9, adult, hierarchy_file

@@ -18,8 +18,8 @@ import duckdb
 import anonymizer
 from anonymizer import Policy
 from anonymizer.compile import Table
+from anonymizer.contract.originals import Originals
 from anonymizer.measure import query_error
-from anonymizer.verify.originals import Originals
 from benchmarks.common import (
     DATA,
     HIERARCHIES,

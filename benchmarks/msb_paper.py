@@ -18,10 +18,10 @@ from typing import Any
 
 import duckdb
 
-from anonymizer.api import _prepared
-from anonymizer.pipeline import prepare
 from anonymizer.policy import Policy
-from anonymizer.seed import Seed
+from anonymizer.process.seed import Seed
+from anonymizer.run.prepare import prepare
+from anonymizer.run.verbs import executing
 from benchmarks.common import (
     DATA,
     RESULTS,
@@ -111,7 +111,7 @@ def measure(
         f" order by md5('{sample} ' || id) limit {rows}"
     )
     made = policy(dimensions, strategy, level_first)
-    with _prepared(made, connection, Seed.test(sample)) as (session, executor):
+    with executing(made, connection, "duckdb", seed=Seed.test(sample)) as (session, executor):
         prepared = prepare(made, session, executor)
         began = time.process_time()
         executor.run(prepared.compiled.stages)

@@ -73,7 +73,7 @@ def one_pass(rows: int, repeats: int = 5) -> float:
 def numbers_run(rows: int, columns: int, k: int, split: str, memory: str | None) -> dict[str, Any]:
     """A table of numbers, nearly all of whose tuples differ, anonymized once."""
     import anonymizer
-    from anonymizer.engines.duckdb import Limits
+    from anonymizer.engines.base import Limits
 
     with tempfile.TemporaryDirectory() as folder:
         policy = anonymizer.Policy.model_validate(

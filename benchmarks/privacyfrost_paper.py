@@ -23,7 +23,7 @@ from typing import Any
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.execute import Event
+from anonymizer.engines.execute import Event
 from benchmarks.common import DATA, HIERARCHIES, RESULTS, machine, markdown_table
 
 FOLDER = RESULTS / "privacyfrost"
