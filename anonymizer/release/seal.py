@@ -53,7 +53,7 @@ class SealedObject:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SealedObject:
         columns = tuple((str(name), str(kind)) for name, kind in data["columns"])
-        rows = RowsDigest(**data["rows"]) if "rows" in data else None
+        rows = RowsDigest.of(data["rows"]) if "rows" in data else None
         definition = str(data["definition"]) if "definition" in data else None
         return cls(
             str(data["schema"]), str(data["name"]), str(data["kind"]), columns, definition, rows

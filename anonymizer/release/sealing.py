@@ -116,4 +116,5 @@ def _row_changes(
     for item in listed:
         if item.kind in ("view", "rows", "values") and item.definition is None:
             table = Table(item.name, item.schema, catalog)
-            yield from rows_problem(item, stored_rows(engine, table, item.columns))
+            numbered = item.rows.numbered if item.rows else None
+            yield from rows_problem(item, stored_rows(engine, table, item.columns, numbered))

@@ -1,0 +1,102 @@
+"""The digest of stored rows, recomputed by other code from its definition."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.compile import Table
+from anonymizer.release.rows_digest import STORED, RowsDigest, stored_rows
+
+ROWS = 2_500
+TABLE = Table("made", "main", None)
+CHANGES = (
+    "update made set city = 'Ghent' where place = 7",
+    "update made set city = null where place = 7",
+    "update made set code = city, city = code where place = 11",
+    "update made set place = 12 - place where place in (5, 7)",
+    "update made set note = note || ' ' where place = 2499",
+    "update made set city = case city when '' then 'Bonn' when 'Bonn' then '' else city end",
+    "delete from made where place = 0",
+)
+
+
+class Runs:
+    def __init__(self) -> None:
+        self.connection = duckdb.connect()
+        self.connection.execute(
+            "create table made as select range::integer as place,"
+            " [null, 'Bonn', 'Lyon', '', 'Łódź;1'][1 + range % 5] as city,"
+            " [null, '1', '2'][1 + range % 3] as code, 'note ' || range as note"
+            f" from range({ROWS})"
+        )
+
+    def raw(self, statement: str, step: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(statement).fetchall()
+
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        found = self.connection.execute("describe made").fetchall()
+        return tuple((name, kind) for name, kind, *_ in found)
+
+
+def cell(value: object) -> bytes:
+    text = b"" if value is None else str(value).encode()
+    return (b"-1" if value is None else str(len(text)).encode()) + b":" + text
+
+
+def by_definition(runs: Runs, numbered: tuple[str, ...]) -> str:
+    names = [name for name, _ in runs.columns()]
+    rows = runs.raw("select * from made order by rowid", "seal")
+    values = {
+        name: sorted({row[names.index(name)] for row in rows}, key=lambda v: (v or "").encode())
+        for name in numbered
+    }
+    for found in values.values():  # NULL is the first, and differs from ''
+        found.sort(key=lambda v: v is not None)
+
+    def line(row: tuple[Any, ...]) -> bytes:
+        cells = dict(zip(names, row, strict=True))
+        numbers = [f"{values[n].index(cells[n]) + 1};".encode() for n in names if n in numbered]
+        return b"".join(numbers + [cell(cells[n]) for n in names if n not in numbered])
+
+    blocks = [b"".join(map(line, rows[i : i + 1024])) for i in range(0, len(rows), 1024)]
+    lists = [b"".join(map(cell, values[name])) for name in names if name in numbered]
+    return sha256("".join(sha256(b).hexdigest() for b in (*blocks, *lists)).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("numbered", [None, (), ("city",), ("code", "city"), ("note",)])
+def test_the_digest_is_what_its_definition_says(numbered: tuple[str, ...] | None) -> None:
+    runs = Runs()
+    made = stored_rows(runs, TABLE, runs.columns(), numbered)
+    chosen = ("city", "code") if numbered is None else tuple(sorted(numbered))
+    assert made == RowsDigest(ROWS, by_definition(runs, chosen), STORED, chosen)
+    assert RowsDigest.of(made.as_dict()) == made
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_changes_the_digest(change: str) -> None:
+    runs = Runs()
+    before = stored_rows(runs, TABLE, runs.columns())
+    runs.raw(change, "seal")
+    assert stored_rows(runs, TABLE, runs.columns(), before.numbered) != before
+
+
+def test_a_column_that_is_no_text_is_never_numbered() -> None:
+    """A forged seal cannot have other columns numbered than those that the tool would number."""
+    runs = Runs()
+    before = stored_rows(runs, TABLE, runs.columns())
+    made = stored_rows(runs, TABLE, runs.columns(), ("place", "no_column", *before.numbered))
+    assert made == before
+
+
+def test_no_rows_and_no_text() -> None:
+    runs = Runs()
+    runs.raw("delete from made", "seal")
+    assert stored_rows(runs, TABLE, runs.columns()).rows == 0
+    runs.raw("alter table made drop city", "seal")
+    runs.raw("alter table made drop code", "seal")
+    runs.raw("alter table made drop note", "seal")
+    assert stored_rows(runs, TABLE, runs.columns()).numbered == ()
