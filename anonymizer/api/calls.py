@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anonymizer.review.sweep import Point
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 PARAMETERS = {
     "--database": "database",
@@ -96,6 +97,16 @@ def _table_of(policy: Policy | None) -> str:
     return policy.source.table
 
 
+def _of_table(function: Callable[..., T], table: Any, database: Any, options: Any) -> T:
+    """Calls a function of a table and a database; a frame stands as either."""
+    if kind_of(table) is not None:
+        table, database = "frame", connected(table, "frame")
+    elif kind_of(database) is not None:
+        database = connected(database, table)
+    _refuse_unusable(database)
+    return _in_parameters(function)(table, database, **options)
+
+
 def assess(table: Any, database: Any = None, **options: Any) -> Assessment:
     """How anonymous a table is as it is: see `anonymizer.review.assess.assess`.
 
@@ -103,12 +114,7 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment:
     """
     from anonymizer.review.assess import assess
 
-    if kind_of(table) is not None:
-        return _in_parameters(assess)("frame", connected(table, "frame"), **options)
-    if kind_of(database) is not None:
-        database = connected(database, table)
-    _refuse_unusable(database)
-    return _in_parameters(assess)(table, database, **options)
+    return _of_table(assess, table, database, options)
 
 
 def init(table: Any, database: Any = None, **options: Any) -> Draft:
@@ -118,12 +124,7 @@ def init(table: Any, database: Any = None, **options: Any) -> Draft:
     """
     from anonymizer.review.draft.draft import draft
 
-    if kind_of(table) is not None:
-        return _in_parameters(draft)("frame", connected(table, "frame"), **options)
-    if kind_of(database) is not None:
-        database = connected(database, table)
-    _refuse_unusable(database)
-    return _in_parameters(draft)(table, database, **options)
+    return _of_table(draft, table, database, options)
 
 
 def attack(policy: Policy, *given: Any, **options: Any) -> Attack:

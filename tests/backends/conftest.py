@@ -31,7 +31,7 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def spark(
+def spark_session(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     """A local Spark session; skipped and refused as the Postgres server is."""
@@ -44,3 +44,13 @@ def spark(
         pytest.skip("pyspark is not installed: pip install sql-anonymizer[spark]")
     with session(tmp_path_factory.mktemp("spark")) as opened:
         yield opened
+
+
+@pytest.fixture
+def spark(spark_session: Any) -> Iterator[Any]:
+    """The Spark session. What a test left in its catalog is gone before the next one."""
+    yield spark_session
+    for kind in ("view", "table"):  # a view could hold on to a table
+        for row in spark_session.sql(f"show {kind}s").collect():
+            name = row["viewName" if kind == "view" else "tableName"]
+            spark_session.sql(f"drop {kind} if exists `{name}`")

@@ -69,16 +69,16 @@ OF_PERSONS = (
 
 
 @pytest.fixture(scope="module")
-def engine(spark: Any) -> Iterator[SparkEngine]:
+def engine(spark_session: Any) -> Iterator[SparkEngine]:
     from anonymizer.engines.spark.source import spark_engine
 
-    with spark_engine(None, spark, secrets.token_hex(8), Limits(threads=1)) as opened:
+    with spark_engine(None, spark_session, secrets.token_hex(8), Limits(threads=1)) as opened:
         opened.all_on_spark = True
         yield opened
     # the session is shared with tests that look at what is in it
-    for row in spark.sql("show tables").collect():
+    for row in spark_session.sql("show tables").collect():
         if row["isTemporary"]:
-            spark.catalog.dropTempView(row["tableName"])
+            spark_session.catalog.dropTempView(row["tableName"])
 
 
 @pytest.fixture

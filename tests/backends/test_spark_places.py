@@ -67,10 +67,6 @@ def test_a_table_of_the_catalog_and_a_release_beside_it(spark: Any, tmp_path: Pa
     spark.sql("drop view released_manifest")
     spark.sql("create view released_manifest as select 1 as mine")
     assert "released_manifest exists and was not published by this tool" in refused(given, spark)
-    for name in ("released", "released_manifest"):
-        spark.sql(f"drop view {name}")
-    for name in ("people", frozen):
-        spark.sql(f"drop table {name}")
 
 
 @pytest.mark.spark

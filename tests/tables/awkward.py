@@ -6,14 +6,17 @@ from pathlib import Path
 
 import duckdb
 
-AIRPORTS = """
-create table airports as
+DRAWN = """
 with drawn as (
     select range as number,
         [cast(md5_number_lower(concat_ws(':', {seed}, range, part)) % 1000003 as bigint)
-         for part in range(4)] as d
+         for part in range(5)] as d
     from range({rows})
 )
+"""
+
+AIRPORTS = f"""
+create table airports as {DRAWN}
 select
     'A' || number as iata,
     'City ' || d[1] % 6100 as city,
@@ -24,14 +27,8 @@ from drawn
 order by number
 """
 
-INCOMES = """
-create table incomes as
-with drawn as (
-    select range as number,
-        [cast(md5_number_lower(concat_ws(':', {seed}, range, part)) % 1000003 as bigint)
-         for part in range(5)] as d
-    from range({rows})
-)
+INCOMES = f"""
+create table incomes as {DRAWN}
 select
     18 + d[1] % 70 as age, d[2] % 16 as education, d[3] % 14 as job, d[4] % 2 as sex,
     10 * (d[5] % 900) as income
