@@ -14,6 +14,7 @@ from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
 from anonymizer.privacy.rule import Rule
+from anonymizer.privacy.t_ordered import TOrdered, TOrderedByRuns
 from anonymizer.source.profile import Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
@@ -39,6 +40,7 @@ def protections(
             "levels": column.levels,
             "column": column.s,
             "keys": list(keys),
+            "runs": any(isinstance(rule, TOrdered) for rule in rules),
             "count": Sql("count(distinct r.person)" if person else "count(*)"),
         }
         stages += [
@@ -46,19 +48,23 @@ def protections(
             _guard(column, rules),
             Step(f"{column.column} by unit", "prepare/sensitive_cells.sql.j2", context),
         ]
-        part = Sql("class_id, attribute, code, single, side")
-        made.append(
-            Protection(
-                index=column.index,
-                cells=column.cells,
-                reference=column.reference,
-                dense=any(rule.dense for rule in rules),
-                layers=tuple(tuple(layer.items()) for layer in merge_layers(rules, part)),
-                holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
-                distinct=_distinct(rules),
-            )
-        )
+        made.append(_protection(column, rules))
     return tuple(made), tuple(stages)
+
+
+def _protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
+    part = Sql("class_id, attribute, code, single, side")
+    rules = [rule.by_runs() if isinstance(rule, TOrdered) else rule for rule in rules]
+    return Protection(
+        index=column.index,
+        cells=column.cells,
+        reference=column.reference,
+        dense=any(rule.dense for rule in rules),
+        runs=any(isinstance(rule, TOrderedByRuns) for rule in rules),
+        layers=tuple(tuple(layer.items()) for layer in merge_layers(rules, part)),
+        holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+        distinct=_distinct(rules),
+    )
 
 
 def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:

@@ -33,6 +33,38 @@ class TOrdered(TCloseness):
     def _moved(self) -> str:
         return "coalesce(sum(abs(running_surplus)), 0)"
 
+    def by_runs(self) -> TOrderedByRuns:
+        """The same rule over the values that a group has."""
+        return TOrderedByRuns(self.column, self.t, null_as_value=self.null_as_value)
+
     @property
     def _scale(self) -> str:
         return f"({self._units} * (greatest({categories()}, 2) - 1))"
+
+
+@dataclass(frozen=True, slots=True)
+class TOrderedByRuns(TOrdered):
+    """The same rule without rows for values that a group lacks.
+
+    From a value of the group to its next one the group's cumulative share stands still. The sum
+    over such a run is `run_area`, which a template computes from prefix sums of the reference:
+    `place` (rank of the value), `upto` (units up to it) and `area` (the sum of `upto` so far).
+    """
+
+    dense: ClassVar[bool] = False
+
+    def layers(self, part: Sql) -> Layers:
+        over = window(part, order="value")
+        return (
+            size_layer(part),
+            layer(
+                running_n=f"cast(sum(n) {window(part, order='value', running=True)} as bigint)",
+                previous_place=f"lag(place) {over}",
+                next_place=f"lead(place) {over}",
+                next_before=f"lead(area - upto) {over}",
+            ),
+        )
+
+    @property
+    def _moved(self) -> str:
+        return "coalesce(sum(run_area), 0)"

@@ -56,6 +56,8 @@ class Protection:
     cells: Table
     reference: Table
     dense: bool
+    runs: bool
+    """Whether sums over values are taken run by run, between those that a group has."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
     distinct: int = 0

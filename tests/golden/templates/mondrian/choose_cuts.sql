@@ -151,18 +151,12 @@ found_2 as (
     where attribute = 1
     group by class_id, value
 ),
-whole_2 as (
-    select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
-    from (select distinct class_id from found_2) c
-    cross join (select value from anon_scratch.main.reference_2) v
-    left join found_2 f on f.class_id = c.class_id and f.value = v.value
-),
 line_2 as (
     select class_id, attribute, value, code, n, 0 as n_all, 0 as candidate from occurrences_2
     union all
     select c.class_id, c.attribute, w.value, c.code, 0, w.n_all, 1
     from candidates c
-    join whole_2 w on w.class_id = c.class_id
+    join found_2 w on w.class_id = c.class_id
 ),
 left_2 as (
     select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
@@ -191,14 +185,64 @@ layer_2_1 as (
     from layer_2_0
 ),
 layer_2_2 as (
-    select *, cast(sum(n * q_size - q * group_size) over (partition by class_id, attribute, code, single, side order by value rows unbounded preceding) as bigint) as "running_surplus"
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side order by value rows unbounded preceding) as bigint) as "running_n", lag(place) over (partition by class_id, attribute, code, single, side order by value) as "previous_place", lead(place) over (partition by class_id, attribute, code, single, side order by value) as "next_place", lead(area - upto) over (partition by class_id, attribute, code, single, side order by value) as "next_before"
     from layer_2_1
 ),
+run_2 as (
+    select
+        *,
+        place - 1 as place_before,
+        area - upto as before,
+        coalesce(next_place, m + case when q_size > q_known then 1 else 0 end + 1) - 1 as last_place,
+        cast(running_n as decimal(38, 0)) * q_size as reached,
+        cast(floor(cast(running_n as double precision) * q_size / group_size) as bigint) as reached_units
+    from layer_2_2
+    where group_size > 0
+),
+-- the last value up to which the release has no more than that many units
+overtaken_2 as (
+    select reached_units, max(max_place) as place, max(max_area) as area
+    from (
+        select
+            reached_units, asked,
+            max(place) over upwards as max_place,
+            max(area) over upwards as max_area
+        from (
+            select distinct reached_units, 1 as asked, 0 as place, 0 as area from run_2
+            union all
+            select upto, 0, place, area from anon_scratch.main.reference_2
+        ) line
+        window upwards as (order by reached_units, asked rows between unbounded preceding and current row)
+    ) met
+    where asked = 1
+    group by reached_units
+),
+crossed_2 as (
+    select
+        r.*,
+        greatest(least(o.place, r.last_place), r.place_before) as crossing,
+        case
+            when o.place < r.place then r.before
+            when o.place > r.last_place then r.next_before
+            else o.area
+        end as area_there
+    from run_2 r
+    join overtaken_2 o on o.reached_units = r.reached_units
+),
+areas_2 as (
+    select
+        *,
+        case when previous_place is null then cast(group_size as decimal(38, 0)) * before else 0 end
+        + (crossing - place_before) * reached - cast(group_size as decimal(38, 0)) * (area_there - before)
+        + cast(group_size as decimal(38, 0)) * (coalesce(next_before, area_there) - area_there) - (last_place - crossing) * reached as run_area
+    from crossed_2
+),
+
 held_2 as (
     select class_id, attribute, code, single, side
-    from layer_2_2
+    from areas_2
     group by class_id, attribute, code, single, side
-    having (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 2)
+    having (cast(coalesce(sum(run_area), 0) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 2)
 ),
 judged_2 as (
     select class_id, attribute, code, single

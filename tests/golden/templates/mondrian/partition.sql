@@ -80,6 +80,14 @@ judged_1 as (
 where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)  -- mondrian_recursive, partition: {% for p in protections %}
 , min(c2) as low2, max(c2) as high2  -- mondrian_recursive, partition: {% elif shape(a) == "node" %}
 0  -- mondrian_recursive, partition: select class_id, cut, is_left, n, {{ i }} as attribute, low{{ i }} as low, high{{ i }} as high, {% if shape(a) == "range" %}different{{ i }}{% else %}0{% endif %} as different ... {% else %}
+-- mondrian_tree_distance, partition: {% if p.dense %}
+whole_1 as (
+    select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
+    from (select distinct class_id from found_1) c
+    cross join (select value from anon_scratch.main.reference_1) v
+    left join found_1 f on f.class_id = c.class_id and f.value = v.value
+),
+whole_  -- mondrian_tree_distance, partition: {% set whole %}{% if p.dense %}whole_{% else %}found_{% endif %}{{ i }}{% endset %}
 where not c.single  -- mondrian_tree_distance, partition: {% if singles %}
 -- mondrian_tree_distance, partition: {% if singles %}
     union all

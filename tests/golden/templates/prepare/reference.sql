@@ -23,6 +23,17 @@ select
     cast(sum(q) over () as bigint) as q_size,
     cast(count(*) filter (where value > 0) over () as integer) as m
 from ordered
+-- mondrian_driven_median, values of cost: ){% if runs %},
+,
+placed as (
+    select
+        *,
+        row_number() over (order by value) as place,
+        cast(sum(q) over (order by value rows unbounded preceding) as bigint) as upto
+    from ordered
+)
+, place, upto, cast(sum(upto) over (order by place rows unbounded preceding) as bigint) as area  -- mondrian_driven_median, values of cost: {% if runs %}
+placed  -- mondrian_driven_median, values of cost: from {% if runs %}placed{% else %}ordered{% endif %}
 -- mondrian_tree_distance, values of ill: {% if levels %}
 ancestors as (
     select
