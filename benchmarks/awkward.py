@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from anonymizer import Policy
 from benchmarks.common import RESULTS, machine, markdown_table, write_csv
 from benchmarks.one import peak_megabytes
 from tests.tables import awkward, customers
@@ -76,14 +77,9 @@ def main() -> None:
     """Measure every case in a process of its own, and write the results."""
     found = []
     for name, case in CASES.items():
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.awkward", name],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(json.loads(done.stdout) | {"at most": case.bound})
-        print(json.dumps(found[-1]), flush=True)
+        record = {**_alone("run", name), **_alone("plan", name), "at most": case.bound}
+        found.append(record)
+        print(json.dumps(record), flush=True)
     write_csv("awkward.csv", found)
     text = f"""# Tables as people bring them
 
@@ -96,12 +92,18 @@ published and judged release, median of {REPEATS} in one process; peak memory of
     (RESULTS / "awkward.md").write_text(text)
 
 
-def measure(name: str) -> dict[str, Any]:
-    """One case, in this process."""
+def _alone(verb: str, name: str) -> dict[str, Any]:
+    """The figures of one verb on one case, in a process of its own."""
+    call = [sys.executable, "-m", "benchmarks.awkward", verb, name]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def measure(verb: str, name: str) -> dict[str, Any]:
+    """One verb on one case, in this process."""
     import duckdb
 
     import anonymizer
-    from anonymizer.review.preview import preview
 
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
@@ -121,27 +123,36 @@ def measure(name: str) -> dict[str, Any]:
                 "publish": {"database": str(Path(folder) / "release.duckdb")},
             }
         )
+        if verb == "plan":
+            return _foreseen(policy, database)
         seconds = []
         for _ in range(REPEATS):
             began = time.perf_counter()
             release = anonymizer.run(policy, database, seed=1)
             seconds.append(time.perf_counter() - began)
-        peak = peak_megabytes()
-        seen = preview(policy, str(database)).forecast
-    assert seen is not None
     return {
         "case": name,
-        "ncp": release.measures["ncp"],
-        "seconds": median(seconds),
-        "peak MB": peak,
-        "foreseen ncp": seen.loss,
-        "foreseen s": seen.seconds,
+        "ncp": round(release.measures["ncp"], 5),
+        "seconds": round(median(seconds), 2),
+        "peak MB": peak_megabytes(),
+    }
+
+
+def _foreseen(policy: Policy, database: Path) -> dict[str, Any]:
+    from anonymizer.review.preview import preview
+
+    seen = preview(policy, str(database)).forecast
+    assert seen is not None
+    assert seen.loss is not None
+    return {
+        "foreseen ncp": round(seen.loss, 5),
+        "foreseen s": round(seen.seconds, 2),
         "foreseen MB": round(seen.memory / 1e6),
     }
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(measure(sys.argv[1])))
+        print(json.dumps(measure(sys.argv[1], sys.argv[2])))
     else:
         main()

@@ -8,6 +8,7 @@ is extrapolated from the samples by a power law in the number of rows.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,8 @@ from anonymizer.source.relation import Relation
 SAMPLED = 20_000
 """Rows of the large sample. A table of no more rows is tried as a whole."""
 DRAWN = work("drawn_rows")
+PROCESS = 140
+"""Megabytes of a process that has loaded the engine and nothing else."""
 SMALLER = 4
 """How many times smaller the small sample is."""
 
@@ -45,6 +48,8 @@ class _Tried:
     seconds: float
     tuples: int
     loss: float | None
+    peak: float | None
+    """Megabytes of the process at its peak, if the trial reached it."""
 
 
 def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Forecast | None:
@@ -64,9 +69,14 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
         small = _try(alone, session, rows, SAMPLED // SMALLER)
         loss = _continued(small, large, rows)
     speed = large.seconds / _work(large.rows, large.tuples)
+    columns = len(policy.quasi)
+    needed = _megabytes(rows, tuples, columns)
+    if large.peak is not None:
+        share = (large.peak - PROCESS) / _megabytes(large.rows, large.tuples, columns)
+        needed *= max(share, 1.0)
     return Forecast(
         seconds=speed * _work(rows, tuples),
-        memory=round(_megabytes(rows, tuples, len(policy.quasi)) * 1e6),
+        memory=round((PROCESS + needed) * 1e6),
         loss=loss,
         sampled=large.rows,
     )
@@ -81,6 +91,7 @@ def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | N
         session.engine.raw(drawn, "sample")
         drawn_rows = session.engine.raw(f"select count(*) from {ident(DRAWN)}", "sample")[0][0]
         sample = replace(session, source=Relation(ident(DRAWN), DRAWN))
+    before = _peak()
     began = time.perf_counter()
     try:
         found: Trial = tried(policy, sample)
@@ -92,7 +103,19 @@ def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | N
         return None
     seconds = time.perf_counter() - began
     loss = found.figures.get("loss per cell (NCP)")
-    return _Tried(drawn_rows, seconds, int(tuples), loss)
+    reached = _peak()
+    peak = None if reached is None or reached == before else reached
+    return _Tried(drawn_rows, seconds, int(tuples), loss, peak)
+
+
+def _peak() -> float | None:
+    """Megabytes that this process had at most so far; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def _columns(policy: Policy) -> str:
@@ -122,5 +145,5 @@ def _work(rows: int, tuples: int) -> float:
 
 
 def _megabytes(rows: int, tuples: int, columns: int) -> float:
-    """Peak memory of the process there."""
-    return 140 + 0.25 * rows / 1000 + 13 * math.pow(tuples / 1000, 0.6) * columns / 9
+    """Peak memory there, beyond that of the process before it reads anything."""
+    return 0.25 * rows / 1000 + 13 * math.pow(tuples / 1000, 0.6) * columns / 9
