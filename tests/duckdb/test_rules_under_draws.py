@@ -63,3 +63,36 @@ def test_persons_are_parted_without_leaving_a_bucket_one_value(
     )
     for seed in range(rounds):
         assert runs.run(policy, database, seed=seed).verification.passed
+
+
+@rounds(4, 20)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"t_closeness": 0.2},
+        {"t_closeness": {"t": 0.2, "distance": "ordered"}},
+        {"beta_likeness": 1.5},
+        {"delta_disclosure": 1.2},
+    ],
+    ids="+".join,
+)
+def test_buckets_that_hold_null_keep_rules_that_compare_distributions(
+    tmp_path: Path, rule: dict[str, Any], rounds: int
+) -> None:
+    """A quarter of few cells is NULL: a bucket with one of them too many is too far away."""
+    for seed in range(rounds):
+        draw = random.Random(seed)
+        rows = [
+            (draw.randint(0, 9), draw.choice("abc"), draw.choice([1, 2, 3, None]))
+            for _ in range(draw.randint(30, 80))
+        ]
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        database = runs.source(folder, {"age": "INTEGER", "sex": "VARCHAR", "ill": "INTEGER"}, rows)
+        policy = runs.policy(
+            folder,
+            {"age": "quasi", "sex": "quasi", "ill": {"role": "sensitive", "protect": rule}},
+            k=2,
+            algorithm={"name": "lgb"},
+        )
+        assert runs.run(policy, database, seed=seed).verification.passed

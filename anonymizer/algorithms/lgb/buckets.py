@@ -120,6 +120,9 @@ def bucket_stages(column: Protected, *, tight: bool, persons: bool = False) -> t
         "dealt": column.dealt,
         "domain": column.domain,
         "least": rule.m,
+        # NULL is dealt as a value of its own, unless a bucket needs so many different values:
+        # dealt afterwards, its share of a bucket would follow from the number of all buckets
+        "ranked": 1 if rule.unique or not rule.judged else 0,
         "tight": tight and not rule.judged,
         "layers": tuple(tuple(layer.items()) for layer in layers),
         "bucket_layers": tuple(tuple(layer.items()) for layer in bucket_layers),

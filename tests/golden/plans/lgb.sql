@@ -151,7 +151,7 @@ select
     cast(0 as bigint) as leaf,
     true as open
 from anon_scratch.main.sensitive_values_1
-where value > 0;
+where value >= 1;
 
 -- loop: split leaves of ill, at most 64 times, until the exit query counts 0
 -- split leaves of ill: Split every open leaf at its lower median, if both sides are non-empty and eligible.
@@ -226,7 +226,7 @@ with cells as (
 ranked as (
     select row_id, draw, value, row_number() over (order by value, draw, row_id) - 1 as rank
     from cells
-    where value > 0
+    where value >= 1
 ),
 total as (
     select sum(buckets) as buckets from anon_scratch.main.quotas_1
@@ -242,7 +242,7 @@ select
     row_id, draw, value,
     cast((row_number() over (order by draw, row_id) - 1) % (select buckets from total) as bigint)
 from cells
-where value = 0;
+where value < 1;
 
 -- permute ill: Permute the values inside every bucket of one column, and number the buckets in secret-keyed order.
 create or replace table anon_scratch.main.dealt_1 as

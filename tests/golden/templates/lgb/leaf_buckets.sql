@@ -24,7 +24,7 @@ filled as (
             floor((l.start - l.leaf + l.n - 1 - k.bucket + k.buckets) / k.buckets)
             - floor((l.start - l.leaf - 1 - k.bucket + k.buckets) / k.buckets)), 0) as bigint) as n
     from kinds k
-    cross join (select * from anon_scratch.main.sensitive_values_2 where value > 0) f
+    cross join (select * from anon_scratch.main.sensitive_values_2 where value >= 0) f
     left join anon_scratch.main.leaves_2 l on l.leaf = k.leaf and l.value = f.value
     group by k.leaf, k.buckets, k.bucket, f.value, f.q, f.q_known, f.q_size, f.m
 ),

@@ -4,7 +4,7 @@ filled as (
     from (select distinct leaf, side from sided) k
     cross join anon_scratch.main.sensitive_values_2 f
     left join sided s on s.leaf = k.leaf and s.side = k.side and s.value = f.value
-    where f.value > 0
+    where f.value >= 0
 ),
 layer_0 as (select * from filled),
 layer_1 as (
