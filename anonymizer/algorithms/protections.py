@@ -111,7 +111,7 @@ def _guard(column: Sensitive, rules: Sequence[Rule]) -> Guard:
             f"columns.{column.column}.protect",
             f"cannot hold in any class: {names} fails for the table as a whole"
             f" ({different} different values, the most frequent in {most} of {known} rows)",
-            hint="lower l, or protect it by t_closeness",
+            hint=f"weaken {names}, or protect it by t_closeness",
         )
 
     layers = merge_layers(rules, Sql(""))

@@ -21,6 +21,7 @@ from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 MAX_SPLITS = 64
 """Halvings of a leaf; 2^64 cells are more than any table has."""
+FEWER = "ask for fewer different values (a lower l, a higher alpha)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +183,11 @@ def ineligible(column: Protected, row: Row) -> Problem:
         return Problem(
             path,
             f"needs {m} different values in a bucket, but its sensitive cells have {different}",
-            hint="lower l, or protect it by t_closeness",
+            hint=f"{FEWER}, or protect it by t_closeness",
         )
     return Problem(
         path,
         f"needs no value in more than 1/{m} of its {known} sensitive cells,"
         f" but the most frequent value has {most}",
-        hint="lower l, protect it by t_closeness, or flag more cells",
+        hint=f"{FEWER}, protect it by t_closeness, or flag more cells",
     )
