@@ -177,7 +177,7 @@ placed as (
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
 ),
--- what has one value goes
+-- an attribute with one value in a class cannot be cut there
 spans as (
     select
         class_id, attribute,
@@ -222,7 +222,7 @@ scored as (
     from running
     where n_left >= 64 and n_all - n_left >= 64 and code < last_code
 ),
--- what saves nothing need not be judged
+-- a cut that saves nothing need not be judged
 candidates as (
     select * from scored where cast(gain as decimal(18, 8)) > 0
 ),
@@ -243,7 +243,7 @@ first as (
     join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
     group by a.class_id, a.attribute, a.merit
 ),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
+-- ranked by counting the better ones: a class has few cuts, and a window function would cost more
 ranked as (
     select
         f.class_id, f.attribute, f.place,
@@ -291,7 +291,7 @@ select unit, arg_max(class_id, level) as class_id
 from partition
 group by unit;
 
--- persons of blocks: Every person with its block, its place in the order of the block, and what a cluster of this person alone carries. Parts of the partition that are too large, since nothing tells their persons apart, are cut into even pieces.
+-- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that are too large because their persons are indistinguishable are split into even pieces.
 create or replace table anon_scratch.main.neighbours as
 with placed as (
     select
@@ -433,7 +433,7 @@ from (
 )
 select * from blocks;
 
--- residual persons: Every block with its clusters that hold and the residual persons who wait: those of clusters that never held, and those nobody took.
+-- residual persons: Every block with its clusters that satisfy the guarantees, and its residual persons: those in clusters that never did, and those that no cluster took.
 create or replace table anon_scratch.main.settling_blocks as
 with held as (
     select
@@ -458,7 +458,7 @@ left join residual r on r.block = h.block;
 -- number of residual persons: The number of residual persons, whether or not they joined a class afterwards.
 select cast(coalesce(sum(len(waiting)), 0) as bigint) as residual_persons from anon_scratch.main.settling_blocks;
 
--- place residual persons: The residual persons of every block join clusters of their block, one after the other, an iteration each: the nearest cluster that holds with them, unless suppressing them costs less (one per cell). A person whom no cluster of the block can take is homeless.
+-- place residual persons: The residual persons of every block join clusters of their block, one person per iteration: the nearest cluster that satisfies the guarantees with them, unless suppressing them costs less (one per cell). A person that no cluster of the block can take is homeless.
 create or replace table anon_scratch.main.settled_blocks as
 with recursive blocks using key (block) as (
     select * from anon_scratch.main.settling_blocks
@@ -512,7 +512,7 @@ join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting
 )
 select * from blocks;
 
--- members of clusters: The members of the clusters that hold.
+-- members of clusters: The members of the clusters that satisfy the guarantees.
 create or replace table anon_scratch.main.members as
 with placed as (
     select block, closed.seed as seed, unnest(closed.members) as place
@@ -523,7 +523,7 @@ from placed p
 join anon_scratch.main.neighbours n on n.block = p.block and n.place = p.place
 join anon_scratch.main.neighbours s on s.block = p.block and s.place = p.seed;
 
--- clusters that hold: The clusters that hold, which persons of other blocks may join; the number of a cluster is that of its seed.
+-- clusters that hold: The clusters that satisfy the guarantees, which persons of other blocks may join; a cluster has the number of its seed.
 create or replace table anon_scratch.main.closed_clusters as
 select n.block, n.unit, c.records, c.loss, c.lo1, c.hi1
 from (select block, unnest(closed, max_depth := 2) from anon_scratch.main.settled_blocks) c
@@ -535,7 +535,7 @@ select n.block, n.unit
 from (select block, unnest(homeless) as place from anon_scratch.main.settled_blocks) s
 join anon_scratch.main.neighbours n on n.block = s.block and n.place = s.place;
 
--- clusters in reach: The clusters that a person without a class may try: the nearest ones as they stand now, of blocks that are not farther apart than there is time to compare. Blocks are numbered along the cuts.
+-- clusters in reach: The clusters that a person without a class may try: the nearest of the current ones, in blocks as far away as the limit on comparisons allows. Blocks are numbered along the cuts.
 create or replace table anon_scratch.main.reach as
 with sizes as (
     select
@@ -559,7 +559,7 @@ from measured
 qualify row_number() over (partition by unit order by distance, grp) <= 64;
 
 -- loop: place persons elsewhere, at most 33 times, until the exit query counts 0
--- offers: The nearest clusters within the reach of every person without a class, with their distances.
+-- offers: The nearest clusters within reach of every person without a class, with their distances.
 create or replace table anon_scratch.main.offers as
 with measured as (
     select
@@ -575,7 +575,7 @@ select row_number() over (order by unit, grp) as offer, *
 from measured
 qualify row_number() over (partition by unit order by distance, grp) <= 8;
 
--- places: The clusters that residual persons join: the nearest one that still holds, unless suppressing costs less. One person per cluster at a time; the others wait for the next round.
+-- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less. A cluster takes one person per round; the others wait for the next round.
 create or replace table anon_scratch.main.placed as
 with nearest as (
     select unit, min(distance * 17179869184 + grp) as choice
@@ -610,7 +610,7 @@ union all
 select block, unit, records, cast(((hi1 - lo1)) as bigint), lo1, hi1
 from united;
 
--- next persons: The persons without a class who try again: who has an offer and no place yet waits for the one who took it; but no round may pass in vain.
+-- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
 create or replace table anon_scratch.main.residual as
 select block, unit
 from anon_scratch.main.residual
@@ -638,7 +638,7 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
--- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+-- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
 create or replace table anon_scratch.main.cells as
 with numbers as (
     select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number

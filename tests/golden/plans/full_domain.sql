@@ -301,10 +301,10 @@ u.n as records
     , u.c1
     , p1.w0 as w0
 from anon_scratch.main.units u
--- every code has its path; left joins keep this order, which is quicker than finding the best one
+-- every code has its path, so left joins drop no row; they keep this join order, which saves the search for the best
 left join anon_scratch.main.lattice_paths p1 on p1.attribute = 0 and p1.code = u.c1;
 
--- levels of the lattice: The levels of all columns: masks, how many values and how small classes each alone would leave, the losses of all rows (in units of 10^-12 cells), and the entropy of its nodes (in 10^-6 nats).
+-- levels of the lattice: Every level of every column: its masks, the number of its values, the size of the smallest class by this column alone, the losses of all rows (in units of 10^-12 cells), and the entropy of its nodes (in 10^-6 nats).
 create or replace table anon_scratch.main.lattice_levels as
 with
 counted_0 as (
@@ -344,14 +344,14 @@ select
     cast(sum(n.ncp) as hugeint) as ncp,
     cast(sum(n.glm) as hugeint) as glm,
     cast(sum(n.distortion) as hugeint) as distortion,
-    -- rounded, so that the order in which it is added up does not show
+    -- rounded, so that the order of summation does not matter
     cast(round(1000000 * coalesce(ln(sum(n.records)) - sum(n.records * ln(n.records)) / sum(n.records), 0)) as bigint) as entropy
     , cast(k.m0 as bigint) as m0
 from masks k
 left join nodes n on n.attribute = k.attribute and n.level = k.level
 group by k.attribute, k.level, k.m0;
 
--- limit of suppression: How many rows may still be suppressed: the limit less those that NULLs have suppressed already.
+-- limit of suppression: How many rows may still be suppressed: the limit minus the rows already suppressed for their NULLs.
 create or replace table anon_scratch.main.lattice_limits as
 with counted as (
     select
@@ -368,7 +368,7 @@ select
     units
 from counted;
 
--- nodes of the lattice: Every node of the lattice: its levels, its masks, what it loses if no row is suppressed, and a lower bound of what it loses in any case. Numbers count the levels, those of the last column singly. The guide, the sum of the columns' entropies, ascends as nodes get finer.
+-- nodes of the lattice: Every node of the lattice: its levels, its masks, what it loses if no row is suppressed, and a lower bound of what it loses in any case. Nodes are numbered by their levels, the last column varying fastest. The guide, the sum of the columns' entropies, increases as nodes get finer.
 create or replace table anon_scratch.main.lattice_nodes as
 with combined as (
     select
@@ -413,7 +413,7 @@ from anon_scratch.main.lattice_nodes
 where false;
 
 -- loop: judge nodes, at most 6 times, until the exit query counts 0
--- choose nodes: The next nodes to judge. At first nodes spread evenly over the guide. Then those that the guide expects to hold, smallest bound first, in turn with the coarsest of those that it expects to fail, since a node's failure settles all finer ones. What is expected is the cut of the guide that contradicts the fewest verdicts so far.
+-- choose nodes: The next nodes to judge. In the first round they are spread evenly over the guide. Later, nodes that the guide predicts to hold, smallest bound first, alternate with the coarsest of those that it predicts to fail, since a node that fails rules out all finer ones. The prediction is the threshold of the guide that contradicts the fewest verdicts so far.
 create or replace table anon_scratch.main.lattice_batch as
 with widest as (
     select least(greatest(2000000 // greatest((select count(*) from anon_scratch.main.lattice_tuples), 1), 8), 4096) as nodes
@@ -456,7 +456,7 @@ where case
     else r.rank <= w.nodes
 end;
 
--- sizes of classes: The classes of every node of the batch, summed up; and which nodes are worth a closer look: those whose classes below the least size hold no more than may be suppressed.
+-- sizes of classes: The totals over the classes of every node of the batch, and whether a node is worth a closer look: the classes below the minimum size hold no more than may be suppressed.
 create or replace table anon_scratch.main.lattice_screened as
 with classes as (
     select b.number, t.w0 & b.m0 as g0, cast(sum(t.n) as bigint) as n
@@ -533,7 +533,7 @@ spared as (
         , cast(sum(cast(g.records as hugeint) * (r1."glm")) as hugeint) as "glm"
         , cast(sum(cast(g.records as hugeint) * (r1."distortion")) as hugeint) as "distortion"
     from gone g
-    -- every code has its losses; left joins keep this order, which is quicker than finding the best one
+    -- every code has its losses, so left joins drop no row; they keep this join order, which saves the search for the best
     left join anon_scratch.main.recoding_1 r1 on r1.code = g.c1 and r1.level = g.l1
     group by g.number
 ),
@@ -575,7 +575,7 @@ insert into anon_scratch.main.lattice_judged
 select number, guide, smallest, classes, small, squares, suppressed, suppressed_rows, ncp, glm, distortion, c_dm, loss, holds
 from anon_scratch.main.lattice_verdicts;
 
--- nodes still to judge: What is still to be judged: not what has been, not what is finer than a node that failed, and not what cannot lose less than the best node so far (of equals the one with the lowest number).
+-- nodes still to judge: The nodes still to be judged: not those already judged, not those finer than a node that failed, and not those that cannot lose less than the best node so far (of equals the one with the lowest number).
 create or replace table anon_scratch.main.lattice_undecided as
 select u.*
 from anon_scratch.main.lattice_undecided u
@@ -597,7 +597,7 @@ select count(*) from anon_scratch.main.lattice_undecided;
 select (select count(*) from anon_scratch.main.lattice_nodes), (select count(*) from anon_scratch.main.lattice_judged), (select allowed from anon_scratch.main.lattice_limits)
 where not exists (select 1 from anon_scratch.main.lattice_judged where holds);
 
--- the optimum: The node that is published: the smallest loss, of equals the lowest number.
+-- the optimum: The node that is published: the one with the smallest loss, and of equals the lowest number.
 create or replace table anon_scratch.main.lattice_batch as
 select n.*
 from anon_scratch.main.lattice_judged j
@@ -606,14 +606,14 @@ where j.holds
 order by j.loss, j.number
 limit 1;
 
--- levels of the optimum: The levels of the optimum, 0 being the values themselves, and how many nodes it took to find it, as the power of ten above: how many exactly depends on rows that may not be published.
+-- levels of the optimum: The levels of the optimum, 0 being the values themselves, and how many nodes it took to find it, rounded up to a power of ten: the exact number depends on rows that may not be published.
 select
     (select count(*) from anon_scratch.main.lattice_nodes) as lattice_nodes,
     (select cast(power(10, length(cast(count(*) as varchar))) as bigint) from anon_scratch.main.lattice_judged) as lattice_judged
     , l1 as "level.zip"
 from anon_scratch.main.lattice_batch;
 
--- sizes of classes: The classes of every node of the batch, summed up; and which nodes are worth a closer look: those whose classes below the least size hold no more than may be suppressed.
+-- sizes of classes: The totals over the classes of every node of the batch, and whether a node is worth a closer look: the classes below the minimum size hold no more than may be suppressed.
 create or replace table anon_scratch.main.lattice_screened as
 with classes as (
     select b.number, t.w0 & b.m0 as g0, cast(sum(t.n) as bigint) as n
@@ -730,7 +730,7 @@ select
 from named n
 cross join extent x;
 
--- cells of classes: What every class publishes at its levels, and its number in secret-keyed order. A class's units share one node per column, and NULL and all values share the root, so any of its units tells.
+-- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
 create or replace table anon_scratch.main.cells as
 with classes as (
     select
@@ -754,7 +754,7 @@ select
 from classes b
 join numbers o on o.class_id = b.class_id
 join anon_scratch.main.class_levels v on v.class_id = b.class_id
--- every class has its cells; left joins keep this order, which is quicker than finding the best one
+-- every class has its cells, so left joins drop no row; they keep this join order, which saves the search for the best
 left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
 left join anon_scratch.main.shown_1 s1 on s1.level = r1.level and s1.node = r1.node;
 

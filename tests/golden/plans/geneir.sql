@@ -445,7 +445,7 @@ where unit not in (select unit from anon_scratch.main.members);
 -- number of residual persons: The number of residual persons, whether or not they joined a class afterwards.
 select count(*) as residual_persons from anon_scratch.main.residual;
 
--- clusters in reach: The clusters that a person without a class may try: the nearest ones as they stand now, of blocks that are not farther apart than there is time to compare. Blocks are numbered along the cuts.
+-- clusters in reach: The clusters that a person without a class may try: the nearest of the current ones, in blocks as far away as the limit on comparisons allows. Blocks are numbered along the cuts.
 create or replace table anon_scratch.main.reach as
 with sizes as (
     select
@@ -469,7 +469,7 @@ from measured
 qualify row_number() over (partition by unit order by distance, grp) <= 64;
 
 -- loop: place persons elsewhere, at most 33 times, until the exit query counts 0
--- offers: The nearest clusters within the reach of every person without a class, with their distances.
+-- offers: The nearest clusters within reach of every person without a class, with their distances.
 create or replace table anon_scratch.main.offers as
 with measured as (
     select
@@ -485,7 +485,7 @@ select row_number() over (order by unit, grp) as offer, *
 from measured
 qualify row_number() over (partition by unit order by distance, grp) <= 8;
 
--- places: The clusters that residual persons join: the nearest one that still holds, unless suppressing costs less. One person per cluster at a time; the others wait for the next round.
+-- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less. A cluster takes one person per round; the others wait for the next round.
 create or replace table anon_scratch.main.placed as
 with nearest as (
     select unit, min(distance * 17179869184 + grp) as choice
@@ -530,7 +530,7 @@ union all
 select block, unit, records, cast((case level1 when 0 then 0 when 1 then cost1_1 when 2 then cost2_1 when 3 then cost3_1 when 4 then cost4_1 when 5 then cost5_1 end) as bigint), leaf1, node1_1, node2_1, node3_1, node4_1, node5_1, cost1_1, cost2_1, cost3_1, cost4_1, cost5_1, level1
 from united;
 
--- next persons: The persons without a class who try again: who has an offer and no place yet waits for the one who took it; but no round may pass in vain.
+-- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
 create or replace table anon_scratch.main.residual as
 select block, unit
 from anon_scratch.main.residual
@@ -609,7 +609,7 @@ select
 from named n
 cross join extent x;
 
--- cells of classes: What every class publishes at its levels, and its number in secret-keyed order. A class's units share one node per column, and NULL and all values share the root, so any of its units tells.
+-- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
 create or replace table anon_scratch.main.cells as
 with classes as (
     select
@@ -633,7 +633,7 @@ select
 from classes b
 join numbers o on o.class_id = b.class_id
 join anon_scratch.main.class_levels v on v.class_id = b.class_id
--- every class has its cells; left joins keep this order, which is quicker than finding the best one
+-- every class has its cells, so left joins drop no row; they keep this join order, which saves the search for the best
 left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
 left join anon_scratch.main.shown_1 s1 on s1.level = r1.level and s1.node = r1.node;
 

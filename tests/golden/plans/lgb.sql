@@ -197,7 +197,7 @@ from parted where cut is not null and n_left < n;
 select count(*) from anon_scratch.main.leaves_1 where open;
 -- end of loop: split leaves of ill
 
--- buckets of ill: How many buckets every leaf gets: as many as its size allows, fewer where a bucket would stray too far.
+-- buckets of ill: How many buckets every leaf gets: as many as its size allows, or fewer if the distribution in a bucket would break a rule.
 create or replace table anon_scratch.main.quotas_1 as
 with sized as (
     select leaf, cast(sum(n) as bigint) as n
@@ -289,14 +289,14 @@ from anon_scratch.main.units
     select
         class_id, cast(sum(n) as bigint) as n_all
         , min(c1) as first1, max(c1) as last1
-        -- NULL has no place among the values of a range
+        -- NULL has no position in a range
         , min(case when c1 > 0 then c1 end) as place1
     from partition
     where not closed
     group by class_id
     having sum(n) >= 4
 ),
--- what has one value goes
+-- an attribute with one value in a class cannot be cut there
 several as (
     select class_id, n_all, 1 as attribute, last1 as last_code, place1 as first_place
     from extents
@@ -430,7 +430,7 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
--- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+-- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
 create or replace table anon_scratch.main.cells as
 with numbers as (
     select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number

@@ -166,7 +166,7 @@ placed as (
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
 ),
--- what has one value goes
+-- an attribute with one value in a class cannot be cut there
 spans as (
     select
         class_id, attribute,
@@ -211,7 +211,7 @@ scored as (
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code
     union all
-    -- one value of a category against all others; the first and the last one are cuts above already
+    -- one category against all others; those with the first and the last one are among the cuts above
     select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (2)
@@ -219,7 +219,7 @@ scored as (
         and n >= 2 and n_all - n >= 2
         and level < 16
 ),
--- what saves nothing need not be judged
+-- a cut that saves nothing need not be judged
 candidates as (
     select * from scored where cast(gain as decimal(18, 8)) > 0
 ),
@@ -240,7 +240,7 @@ first as (
     join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
     group by a.class_id, a.attribute, a.merit
 ),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
+-- ranked by counting the better ones: a class has few cuts, and a window function would cost more
 ranked as (
     select
         f.class_id, f.attribute, f.place,
@@ -282,13 +282,13 @@ extents as (
     from halves
     where low1 < high1 or different1 > 0
     union all
-    -- a set takes no more than the size of the domain from its place in it
+    -- of its positions a set needs only the size of the domain
     select class_id, cut, is_left, n, 2 as attribute, 1 as low, 1 as high, cast(bit_count(w1 & 511) as integer) as different
     from halves
     where cast(bit_count(w1 & 511) as integer) > 1
 ),
 losses as (
-    -- rounded once per term and once more in sum, so that equal sums tie
+    -- rounded once per term and once more in the sum, so that equal sums tie
     select e.class_id, e.cut, cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then different / cast(l.size as double) end as decimal(38, 12)) as lost
         , case when e.is_left then cast(1 as bigint) << e.attribute else 0 end as left_several
         , case when e.is_left then 0 else cast(1 as bigint) << e.attribute end as right_several
@@ -363,7 +363,7 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
--- sets of zip: The sets of values of one categorical attribute that classes with more than one publish: told apart by their bits where a domain is small, else by class. The set of all published values is `*`.
+-- sets of zip: The sets that classes with more than one value publish for one categorical attribute, keyed by their bits if the domain is small, otherwise by class. The set of all published values is `*`.
 create or replace table anon_scratch.main.sets_2 as
 with pairs as (
     select f.bits, d.code
@@ -379,7 +379,7 @@ from pairs p
 join anon_scratch.main.domain_2 d on d.code = p.code
 group by p.bits;
 
--- cells of classes: What every class publishes, one column per cell, and its number in secret-keyed order.
+-- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
 create or replace table anon_scratch.main.cells as
 with numbers as (
     select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number

@@ -289,7 +289,7 @@ u.n as records
     , u.c1
     , p1.w0 as w0
 from anon_scratch.main.units u
--- every code has its path; left joins keep this order, which is quicker than finding the best one
+-- every code has its path, so left joins drop no row; they keep this join order, which saves the search for the best
 left join anon_scratch.main.lattice_paths p1 on p1.attribute = 0 and p1.code = u.c1;
 
 -- merit of levels: What every level of every column adds to the score of a table, and how small the smallest class of the column alone is; depths count from the root.
@@ -777,7 +777,7 @@ select
 from named n
 cross join extent x;
 
--- cells of classes: What every class publishes at its levels, and its number in secret-keyed order. A class's units share one node per column, and NULL and all values share the root, so any of its units tells.
+-- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
 create or replace table anon_scratch.main.cells as
 with classes as (
     select
@@ -801,7 +801,7 @@ select
 from classes b
 join numbers o on o.class_id = b.class_id
 join anon_scratch.main.class_levels v on v.class_id = b.class_id
--- every class has its cells; left joins keep this order, which is quicker than finding the best one
+-- every class has its cells, so left joins drop no row; they keep this join order, which saves the search for the best
 left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
 left join anon_scratch.main.shown_1 s1 on s1.level = r1.level and s1.node = r1.node;
 

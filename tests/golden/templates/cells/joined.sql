@@ -1,4 +1,4 @@
--- mondrian_many_values, cells of classes: What every class publishes, from the parts that were written one by one.
+-- mondrian_many_values, cells of classes: The published cells of every class, joined from the parts that were written one by one.
 create or replace table anon_scratch.main.cells as
 select
     p1.class_id,

@@ -1,4 +1,4 @@
--- mondrian_recursive, nodes of zip: The lowest node of the hierarchy that covers a class, for every extent that occurs, and what it is published as.
+-- mondrian_recursive, nodes of zip: For every extent that occurs, the lowest node of the hierarchy that covers it, and its published form.
 create or replace table anon_scratch.main.labels_2 as
 with extents as (
     select distinct lo2 as low, hi2 as high

@@ -1,5 +1,5 @@
 -- full_domain_tree_distance, hierarchy_1.affix: {% if suffix %}
-        -- by code points: reverse() keeps clusters together, and substring() does not
+        -- by code points: reverse() keeps grapheme clusters together, substring() does not
         array_to_string(
             list_transform(
                 range(1, length(text) + 1),

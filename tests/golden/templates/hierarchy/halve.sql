@@ -1,4 +1,4 @@
--- full_domain_c_dm_persons, hierarchy_1.halve: Conventional hierarchy: halve the domain while the halves are wide enough, left one larger. Every value descends on its own, so the work grows with the values and not with the domain.
+-- full_domain_c_dm_persons, hierarchy_1.halve: Conventional hierarchy: halve the domain while the halves are wide enough; if they are unequal, the left one is larger. Every value descends on its own, so the work grows with the values and not with the domain.
 create or replace table anon_scratch.main.intervals_1 as
 with recursive halves (value, position, depth, first, past, width) as (
     select

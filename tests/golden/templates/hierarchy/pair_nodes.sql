@@ -1,4 +1,4 @@
--- hierarchy_cardinality, hierarchy_1.pair_nodes: Cardinality hierarchy: pair neighbouring nodes, level by level, until one is left. Of an odd number one node at an odd place stays alone: the one that makes the counts of the new level differ least (largest minus smallest), the leftmost of equals.
+-- hierarchy_cardinality, hierarchy_1.pair_nodes: Cardinality hierarchy: pair neighbouring nodes, level by level, until one is left. If their number is odd, one node at an odd position stays alone: the one for which the counts of the new level differ least (largest minus smallest), or the leftmost of several.
 create or replace table anon_scratch.main.nodes_1 as
 with recursive cells as (
     select

@@ -1,4 +1,4 @@
--- full_domain_ncp, classes that break a rule: Published classes that break a rule of a sensitive column. What is compared with the table is compared with the classes of the same node that are published so far.
+-- full_domain_ncp, classes that break a rule: Published classes that break a rule of a sensitive column. A rule that compares a class with the table uses, as the table, the classes of the same node that are published so far.
 create or replace table anon_scratch.main.lattice_failing as
 with alive as (
     select number, class_id from anon_scratch.main.lattice_classes where published

@@ -1,4 +1,4 @@
--- full_domain_ncp, ill by class: How often each class that is large enough has each value of one sensitive column.
+-- full_domain_ncp, ill by class: How often each value of one sensitive column occurs in each class that is large enough.
 create or replace table anon_scratch.main.lattice_histogram_1 as
 with grouped as (
     select

@@ -1,4 +1,4 @@
--- full_domain_ncp, suppress classes: Failing classes are not published. Nodes that would suppress more than may be are given up: nothing of them is published.
+-- full_domain_ncp, suppress classes: Failing classes are not published. Nodes that would have to suppress more than is allowed are given up: none of their classes is published.
 create or replace table anon_scratch.main.lattice_classes as
 with marked as (
     select c.number, c.g0, c.n, c.records, c.unit, c.class_id, c.published and f.class_id is null as published

@@ -1,10 +1,10 @@
--- ledger_classes, ledger candidates: Persons with fewer than k candidates after intersecting the classes of all releases, and fewer than in any one of them: the candidates are the persons who were in the same classes in all releases.
+-- ledger_classes, ledger candidates: Persons with fewer than k candidates once the classes of all releases are intersected, and fewer than in any single release. The candidates are the persons who were in the same classes in all releases.
 with vectors as (
     select c0, c1, c2, count(*) as persons
     from anon_scratch.main.ledger_seen
     group by all
 ),
--- the candidates of a person in all releases are those in the same classes in all of them
+-- a person who is in all releases: the candidates are those with the same class in each of them
 complete as (
     select *
     from vectors

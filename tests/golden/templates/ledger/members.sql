@@ -1,4 +1,4 @@
--- ledger_classes, ledger members: Every published row with its person, its class, its buckets and its own values. Counterfeits are among the originals and nobody's rows; without any, one join finds persons and values. They lie as in the source, block by block: in the order of the release, a row of it would tell whose it is.
+-- ledger_classes, ledger members: Every published row with its person, its class, its buckets and its own values. Counterfeits are among the originals and belong to nobody; without any, one join finds persons and values. Rows are stored in the order of the source, block by block: in the order of the release, the position of a row would tell whose it is.
 create or replace table anon_scratch.main.ledger_members as
 select
     o.person,

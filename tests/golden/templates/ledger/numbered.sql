@@ -1,4 +1,4 @@
--- ledger_classes, ledger numbered: The different values of the protected columns under their numbers, so that no value is digested twice. Values of rows that are not published are among them.
+-- ledger_classes, ledger numbered: The distinct values of the protected columns with their numbers, so that no value is hashed twice. Values of rows that are not published are included.
 create or replace table anon_scratch.main.ledger_numbered as
 select 'ill' as facet, cast(md5_number_lower(text) >> 1 as bigint) as value, text
 from (

@@ -1,4 +1,4 @@
--- ledger_classes, ledger seen: Every person of the new release (0) who is also in an earlier one, with the person's place in each of them.
+-- ledger_classes, ledger seen: Every person of the new release (0) who is also in an earlier one, with the person's class, number and groups in each of them.
 create or replace table anon_scratch.main.ledger_seen as
 with r0 as (
     select

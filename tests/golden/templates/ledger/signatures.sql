@@ -1,4 +1,4 @@
--- ledger_classes, ledger signatures: The values of every class, bucket or group, for each protected column, NULL as well; whoever reads a signature takes each value once. Values of a class stand there once already. In the few rows of a bucket or group they hardly repeat, and to tell them apart would cost more than to keep them all. Every list is sorted, so that no value stands where its person stands among the members. So are the rows of buckets and groups before: a list then stays in the processor's cache while it grows.
+-- ledger_classes, ledger signatures: The values of every class, bucket or group for each protected column, including NULL; users of a signature remove duplicates. Values of a class are distinct already. In the few rows of a bucket or group they hardly repeat, and removing duplicates would cost more than storing them all. Every list is sorted, so that the position of a value does not tell which person has it. Rows of buckets and groups are sorted by group first: a list then stays in the processor's cache while it grows.
 create or replace table anon_scratch.main.ledger_signatures as
 with shown_1 as (
     select class_id as grp, list(t1) as t1

@@ -1,4 +1,4 @@
--- ledger_classes, ledger values: Persons for whom the values of one column that all releases admit are fewer than asked for, and fewer than any one of them admits; among them those for whom one is left. Only where the person's own value is among them, and only releases since the value is known to have changed.
+-- ledger_classes, ledger values: Persons for whom all releases together admit fewer values of one column than required, and fewer than any single release admits; also how many have one value left. They count only if the person's own value is among those left, and only with releases since the value is known to have changed.
 with vectors as (
     select
 g0_1,

@@ -1,4 +1,4 @@
--- lgb_ncp, divide: Where to cut every class between its seeds: units are ordered by how much nearer they are to the first.
+-- lgb_ncp, divide: Divides every class between its seeds: units are ordered by how much nearer they are to the first.
 create or replace table anon_scratch.main.sides as
 with leaning as (
     select

@@ -19,7 +19,7 @@ kinds as (
 filled as (
     select
         k.leaf, k.buckets, k.bucket, f.value, f.q, f.q_known, f.q_size, f.m,
-        -- how many of the ranks of the value are the bucket's number modulo B
+        -- how many of the value's ranks are congruent to the bucket's number modulo B
         cast(coalesce(sum(
             floor((l.start - l.leaf + l.n - 1 - k.bucket + k.buckets) / k.buckets)
             - floor((l.start - l.leaf - 1 - k.bucket + k.buckets) / k.buckets)), 0) as bigint) as n

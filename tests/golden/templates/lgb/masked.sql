@@ -1,4 +1,4 @@
--- lgb_mdp, rows under their patterns: Every row under its final pattern: sensitive cells leave the quasi-identifiers for their own column.
+-- lgb_mdp, rows under their patterns: Every row with its final pattern: the code of a sensitive cell moves from the quasi-identifiers to a column of its own.
 create or replace table anon_scratch.main.coded as
 select
     r.row_id,

@@ -17,7 +17,7 @@ placed as (
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
 ),
--- what has one value goes
+-- an attribute with one value in a class cannot be cut there
 spans as (
     select
         class_id, attribute,
@@ -57,7 +57,7 @@ scored as (
     from running
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
 ),
--- what saves nothing need not be judged
+-- a cut that saves nothing need not be judged
 candidates as (
     select * from scored
 ),
@@ -269,7 +269,7 @@ first as (
     join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
     group by a.class_id, a.attribute, a.merit
 ),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
+-- ranked by counting the better ones: a class has few cuts, and a window function would cost more
 ranked as (
     select
         f.class_id, f.attribute, f.place,

@@ -25,7 +25,7 @@ placed as (
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
 ),
--- what has one value goes
+-- an attribute with one value in a class cannot be cut there
 spans as (
     select
         class_id, attribute,
@@ -93,7 +93,7 @@ scored as (
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code
     union all
-    -- one value of a category against all others; the first and the last one are cuts above already
+    -- one category against all others; those with the first and the last one are among the cuts above
     select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (2, 3)
@@ -101,7 +101,7 @@ scored as (
         and n >= 2 and n_all - n >= 2
         and level < 16
 ),
--- what saves nothing need not be judged
+-- a cut that saves nothing need not be judged
 candidates as (
     select * from scored where cast(gain as decimal(18, 8)) > 0
 ),
@@ -122,7 +122,7 @@ first as (
     join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
     group by a.class_id, a.attribute, a.merit
 ),
--- ranked by counting the better ones: a class has few, and a window costs more however few they are
+-- ranked by counting the better ones: a class has few cuts, and a window function would cost more
 ranked as (
     select
         f.class_id, f.attribute, f.place,
@@ -171,13 +171,13 @@ extents as (
     from halves
     where low2 < high2
     union all
-    -- a set takes no more than the size of the domain from its place in it
+    -- of its positions a set needs only the size of the domain
     select class_id, cut, is_left, n, 3 as attribute, 1 as low, 1 as high, greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end) as different
     from halves
     where low3 < high3
 ),
 losses as (
-    -- rounded once per term and once more in sum, so that equal sums tie
+    -- rounded once per term and once more in the sum, so that equal sums tie
     select e.class_id, e.cut, cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 when l.a5 = h.a5 then h.z5 else 1 end when e.attribute in (3) then different / cast(l.size as double) end as decimal(38, 12)) as lost
         , case when e.is_left then cast(1 as bigint) << e.attribute else 0 end as left_several
         , case when e.is_left then 0 else cast(1 as bigint) << e.attribute end as right_several

@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, offer cuts: For every open class, its admissible cuts, the best first, to be judged in this order: the best of all classes together, then a few more of each, and so on.
+-- mondrian_identity_reserved, offer cuts: For every open class, its admissible cuts in the order in which they are judged, best first: the best cut of every class, then a few more of each, and so on.
 create or replace table anon_scratch.main.offered_cuts as
 with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
@@ -17,7 +17,7 @@ placed as (
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
 ),
--- what has one value goes
+-- an attribute with one value in a class cannot be cut there
 spans as (
     select
         class_id, attribute,
@@ -57,7 +57,7 @@ scored as (
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code
     union all
-    -- one value of a category against all others; the first and the last one are cuts above already
+    -- one category against all others; those with the first and the last one are among the cuts above
     select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (2)
@@ -65,7 +65,7 @@ scored as (
         and n >= 2 and n_all - n >= 2
         and level < 16
 ),
--- what saves nothing need not be judged
+-- a cut that saves nothing need not be judged
 candidates as (
     select * from scored where cast(gain as decimal(18, 8)) > 0
 ),

@@ -59,7 +59,7 @@ judged_1 as (
     join different_1 d on d.class_id = t.class_id and d.attribute = t.attribute
     where t.candidate = 1 and t.begun >= 2 and d.different - t.ended >= 2
     union all
-    -- one code against all others: what stands there, and all but what stands nowhere else
+    -- one code against all others: the values that occur there, and all but those that occur only there
     select c.class_id, c.attribute, c.code, true
     from candidates c
     join different_1 d on d.class_id = c.class_id and d.attribute = c.attribute
@@ -114,7 +114,7 @@ candidates as (
     select * exclude (place) from worthwhile where place = 1 or values_all <= 4
 ),
 -- mondrian_relaxed, partition: {% if relaxed %}
-    -- units that share the median go to either side: a unit is on the side where the cut would put it
+    -- units that share the median may go to either side; each counts on the side where the cut puts it
     select o.class_id, 1 as attribute, o.code, s.value, cast(sum(s.n) as bigint) as n
     from (
         select

@@ -1,4 +1,4 @@
--- mondrian_population, halves in the population: Which cuts leave halves that hold the models of the population.
+-- mondrian_population, halves in the population: The cuts whose halves both satisfy the population models.
 create or replace table anon_scratch.main.population_compared as
 with extent as (
     select

@@ -1,4 +1,4 @@
--- mondrian_population, the table in the population: The whole table as one class, where it does not hold the models of the population. Cutting only loses members of the population, so what fails here fails in every partition.
+-- mondrian_population, the table in the population: The whole table as one class, if it breaks the population models. Cutting only loses matching members of the population, so what fails here fails in every partition.
 with everyone as (select 1 as grp, unit from anon_scratch.main.units),
 extent as (
     select

@@ -1,4 +1,4 @@
--- mondrian_refine, units to spare: The units that a class can spare, and what it saves to let one go.
+-- mondrian_refine, units to spare: The units that a class can spare, and what the class saves if one of them leaves.
 create or replace table anon_scratch.main.refine_leaving as
 with spared as (
     select u.unit, u.n, c.class_id, c.place, c.n as n_class, c.lost as lost_class
@@ -13,7 +13,7 @@ valued as materialized (
     from spared p
     join anon_scratch.main.refine_codes c on c.unit = p.unit
 ),
--- where a unit is the only one with its value, the span of the others ends before it
+-- if a unit is the only one with an extreme value, the span of the others ends before it
 rest as (
     select
         c.unit, c.attribute,

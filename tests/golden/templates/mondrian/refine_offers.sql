@@ -1,4 +1,4 @@
--- mondrian_refine, offers to neighbours: What a neighbouring class would lose more with a unit that leaves: the moves that pay, the best of each unit.
+-- mondrian_refine, offers to neighbours: The moves that pay, the best of each unit: its class saves more than the neighbouring class loses by taking it.
 create or replace table anon_scratch.main.refine_offers as
 with asked as materialized (
     select p.unit, p.target, c.attribute, c.code
@@ -33,7 +33,7 @@ join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.h
 paying as (
     select
         p.unit, p.class_id, p.target,
-        -- rounded, so that equal gains tie and nothing moves for a last digit
+        -- rounded, so that equal gains tie and no rounding error causes a move
         cast(p.saved + p.n_target * p.lost_target - (p.n_target + p.n) * l.lost as decimal(38, 6)) as gain
     from anon_scratch.main.refine_pairs p
     join lost l on l.unit = p.unit and l.target = p.target

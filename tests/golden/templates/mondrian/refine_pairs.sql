@@ -1,4 +1,4 @@
--- mondrian_refine, neighbours: Units that leave beside classes near theirs, but for pairs that cannot pay: nearly all cost too much already in the sets, and in what every row of the class loses.
+-- mondrian_refine, neighbours: Units that may leave, with the classes near theirs. Pairs that cannot pay are left out, which are nearly all: the wider sets, and the loss that each row of the class already has, cost more than leaving saves.
 create or replace table anon_scratch.main.refine_pairs as
 with near as (
     select l.unit, l.class_id, l.n, l.saved, t.class_id as target, t.n as n_target, t.lost as lost_target, t.sets_lost

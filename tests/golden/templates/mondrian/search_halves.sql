@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, undecided halves: Whether the halves that counts leave undecided hold: in no column do fewer than l values hit everybody.
+-- mondrian_identity_reserved, undecided halves: Whether the halves that counts leave undecided satisfy l: no column has a hitting set of fewer than l values.
 create or replace table anon_scratch.main.halves_searched as
 with recursive problems as (
     select row_number() over () as problem, *

@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, settle cuts: The best cut of a class of which both halves hold everything is taken. Classes without one keep the cuts whose turn is still to come{% if monotone %}, but for those of which a half lies within a half that was refused{% endif %}.
+-- mondrian_identity_reserved, settle cuts: Takes the best cut of a class whose halves both satisfy everything. Classes without one keep the cuts whose turn is still to come{% if monotone %}, except those with a half within a half that was refused{% endif %}.
 create or replace table anon_scratch.main.offered_cuts as
 with judged as (
     select grp, holds, fails as refused from anon_scratch.main.halves_verdicts

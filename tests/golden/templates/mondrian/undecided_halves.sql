@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, undecided halves: The persons' value sets of the halves that counts leave open, one list of sets per column; the best cuts of a class first, and none behind one that is known to hold already.
+-- mondrian_identity_reserved, undecided halves: The persons' value sets of the halves that counts leave undecided, one list of sets per column; the best cuts of a class first, and none after one that is already known to hold.
 with judged as (
     select t.offer, t.class_id, t.rank, bool_and(v.holds) as holds
     from anon_scratch.main.halves_verdicts v

@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, undecided groups: The groups that counts leave undecided and that hold: in no column do fewer than l values hit everybody.
+-- mondrian_identity_reserved, undecided groups: The groups that counts leave undecided and that the search finds to satisfy l: no column has a hitting set of fewer than l values.
 create or replace table anon_scratch.main.everybody_searched as
 with recursive problems as (
     select row_number() over () as problem, *
