@@ -1,11 +1,11 @@
 -- Macros for DuckDB: check, generalize and partition tables of people without leaving SQL.
 -- Load them with `duckdb -init anonymizer.sql`, or with `.read anonymizer.sql` in the shell.
--- They are temporary: a database that is open is not changed. What each does, and what it needs,
--- stands above it. Generated from sql/macros by tools/make_macros.py.
+-- They are temporary: a database that is open is not changed. The comment above each one
+-- says what it does and what it needs. Generated from sql/macros by tools/make_macros.py.
 
 -- What all table macros share: names and lists of columns are checked here, and nowhere else.
 -- The private macros return SQL text, which a table macro hands to query(); identifiers and
--- texts are quoted on the way, so that a name is a name whatever characters it has.
+-- texts are quoted on the way, so that a name may have any characters.
 
 -- A name as an identifier.
 create or replace temp macro _anon_name(name) as
@@ -19,7 +19,7 @@ create or replace temp macro _anon_fold(name) as
 create or replace temp macro _anon_text(value) as
     '''' || replace(value, '''', '''''') || '''';
 
--- A table as it stands in FROM: one to three names, each quoted where it holds a dot or a quote.
+-- A table as it is written in FROM: one to three names, each quoted where it holds a dot or a quote.
 create or replace temp macro _anon_table(macro_name, tbl) as (
     case
         when coalesce(
@@ -62,7 +62,7 @@ create or replace temp macro _anon_at_least(macro_name, argument, given, least) 
     end
 );
 
--- One of a few words.
+-- One of the allowed words.
 create or replace temp macro _anon_one_of(macro_name, argument, given, allowed) as (
     case
         when coalesce(not list_contains(allowed, given), true)
@@ -97,7 +97,7 @@ create or replace temp macro _anon_with(macro_name, tbl, given) as
     || ' || '' (allowed: '' || (select string_agg(column_name, '', '') from _anon_found) || '')'')'
     || ' else true end as fine from _anon_given'
     || ' where _anon_fold(name) not in (select _anon_fold(column_name) from _anon_found)),'
-    -- a column that the table lacks is NULL here, so that the check speaks and not the binder
+    -- a column that the table lacks is NULL here, so that this check reports it and not the binder
     || ' _anon_source as (select * from (from '
     || _anon_table(macro_name, tbl)
     || ' union all by name select '
@@ -121,8 +121,8 @@ create or replace temp macro _anon_free(macro_name, names) as
     || array_to_string(list_transform(names, lambda name: _anon_text(_anon_fold(name))), ', ')
     || '))';
 
--- No rows of so many columns, but the check is made even where the planner sees that the table
--- cannot have rows that are asked for, as with a column that it lacks.
+-- An empty result of that many columns. It makes sure that the check runs even if the planner sees that
+-- the query cannot return rows of the table, as with a column that the table lacks.
 create or replace temp macro _anon_else_checked(columns) as
     ' union all select ' || array_to_string(list_transform(range(columns), lambda i: 'null'), ', ')
     || ' where not (select fine from _anon_fine)';
@@ -133,7 +133,7 @@ create or replace temp macro _anon_query(macro_name, tbl, given, selected) as co
     error(macro_name || ': an argument is NULL (allowed: the name of a table, a list of its columns)')
 );
 
--- Nothing, once the check of an argument has passed: the check is then made before a row is read.
+-- An empty text if the check of an argument passes: part of the query, so that it runs before a row is read.
 create or replace temp macro _anon_checked(checked) as
     left(cast(checked as varchar), 0);
 
@@ -342,7 +342,7 @@ create or replace temp macro _anon_shown(expression) as
     'case when typeof(' || expression || ') = ''TIMESTAMP WITH TIME ZONE'' then cast('
     || _anon_instant(expression) || ' as varchar) || ''+00'' else ' || _anon_label(expression) || ' end';
 
--- A category as it stands in a cell: in double quotes where it could be misread.
+-- A category as it is written in a cell: in double quotes where it could be misread.
 create or replace temp macro _anon_category(expression) as
     replace(
         'case when # in ('''', ''*'', ''NULL'') or regexp_matches(#, ''[][,{}"]'')'
@@ -489,7 +489,7 @@ from query(
     || _anon_text(_anon_secret('anon_bucketize', secret))
     || ', '':'', to_json(r))) as _anon_draw from _anon_source r where (select free from _anon_free))'
     || $$,
--- rows that are equal in everything are told apart by a number of their own: which of them gets
+-- exact duplicates are distinguished by a number: which of them gets
 -- which makes no difference
 _anon_rows as materialized (
     select * exclude (_anon_draw), row_number() over (order by _anon_draw) as _anon_row, _anon_draw
@@ -525,7 +525,7 @@ _anon_total as (
         end as n
     from _anon_counts
 ),
--- a piece bears the place where it begins as its number
+-- the number of a piece is the position where it begins
 _anon_pieces(code, n, start, piece, piece_n) using key (code) as (
     select code, n, start, cast(0 as bigint), (select n from _anon_total) from _anon_counts
     union all (
@@ -592,14 +592,14 @@ select r.* exclude (_anon_value, _anon_draw, _anon_row) replace (d.value as $$
 comment on macro table anon_bucketize is
     'Values of a column dealt anew within buckets of l different values: from anon_bucketize(table, column, l, secret)';
 
--- What classes publish: every quasi-identifier as the text that covers its values in the class. A
+-- The published cells of classes: every quasi-identifier as the text that covers its values in the class. A
 -- single value stays as it is; numbers and dates become `[30, 39]`; categories become a set,
 -- `{Divorced, Widowed}`, or `*` where it is the whole column; ` or NULL` stands behind both where
 -- the class mixes with NULL. Categories that could be misread stand in double quotes.
 --
 -- tbl      name of a table or view, as made by anon_mondrian
 -- quasi    its quasi-identifiers, a list of columns
--- class    the column that tells the classes apart
+-- class    the column that identifies the class
 -- returns  every row, with text in the columns of the list
 -- empty    no rows
 --
@@ -679,8 +679,8 @@ comment on macro anon_date_interval is
     'Calendar period of a date as text: anon_date_interval(value, period)';
 
 -- The discernibility of a table (Bayardo and Agrawal 2005): the sum of the squared sizes of its
--- classes, so every row costs as many as it cannot be told from; and a suppressed row costs as
--- many as there are rows in all.
+-- classes, so every row costs the size of its class; and a suppressed row costs as much as there
+-- are rows in all.
 --
 -- tbl         name of a table or view
 -- quasi       its quasi-identifiers, or its class number, a list of columns
@@ -711,15 +711,15 @@ comment on macro table anon_discernibility is
     'Sum of the squared class sizes: from anon_discernibility(table, [columns], suppressed := 0)';
 
 -- A lower bound of enhanced identity-reserved l-diversity (Wang et al. 2018), for a table with
--- several rows per person: so many different values at least are needed to meet everybody's
--- values in every class. Two bounds that need no search, the larger counts: the values of the
+-- several rows per person: in every class, at least so many different values are needed to meet
+-- each person's set of values. Two bounds that need no search, the larger counts: the values of the
 -- persons who have only one; and the fewest values whose holders could be all persons. The true l
 -- can be larger. Persons without a value are left out, as are NULLs.
 --
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- person     the column that tells whose row it is; a NULL is nobody
+-- person     the column that identifies the person; a NULL is nobody
 -- returns    one row: l, the bound for the worst class; 0 where nobody in a class has a value
 -- empty      NULL
 --
@@ -1023,7 +1023,7 @@ places as (
         from coded
     )
 ),
--- a class owns a range of positions as long as it has units and bears the first as its number:
+-- a class owns as many positions as it has units, and its number is the first of them:
 -- of two halves the left keeps it, the right starts after the units of the left
 partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
     select unit, cast(1 as bigint), cast(sum(n) over () as bigint), 0, n, codes
@@ -1043,7 +1043,7 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
             from histogram h
             join places p on p.attribute = h.attribute and p.code = h.code
         ),
-        -- what has one value in a class cannot be cut there
+        -- a column with one value in a class cannot be cut there
         totals as (
             select
                 class_id, attribute,
@@ -1106,7 +1106,7 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
                 and code < last_code
                 and (split = 'loss' or (2 * n_left >= n_all and 2 * (n_left - n) < n_all))
             union all
-            -- one category against all others; the first and the last one are cuts above already
+            -- one category against all others; those with the first and the last one are among the cuts above
             select
                 class_id, attribute, code, ordered, true, level, units, n, n_all,
                 n_all * loss_all - (n_all - n) * _anon_set_loss(values_all - 1, size)
@@ -1173,7 +1173,7 @@ comment on macro table anon_mondrian is
 --
 -- tbl         name of a table or view, as made by anon_mondrian
 -- quasi       its quasi-identifiers, a list of columns with their raw values
--- class       the column that tells the classes apart
+-- class       the column that identifies the class
 -- suppressed  rows that were left out of the table; each cell of theirs loses 1
 -- returns     one row: ncp, the mean over all cells; ncp_sum; cells
 -- empty       NULL, 0.0, 0
@@ -1211,7 +1211,7 @@ comment on macro table anon_ncp is
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns
--- person   the column that tells whose row it is; a NULL is nobody
+-- person   the column that identifies the person; a NULL is nobody
 -- returns  one row: k
 -- empty    NULL
 --
@@ -1258,7 +1258,7 @@ comment on macro anon_prefix is
     'Beginning of a code, the rest filled up: anon_prefix(value, keep, fill := ''*'')';
 
 -- A keyed pseudonym: HMAC-SHA-256 of the value's text. The same value and secret give the same
--- pseudonym, so that tables can be joined; who has the secret can find out whose it is, by trying.
+-- pseudonym, so that tables can be joined; whoever has the secret can reverse it by trying values.
 -- Pseudonymous data are not anonymous. Keep the secret out of scripts: getvariable('secret').
 --
 -- value    any value; NULL stays NULL
@@ -1325,8 +1325,8 @@ create or replace temp macro anon_round(value, base) as
 
 comment on macro anon_round is 'Nearest multiple of a base: anon_round(value, base)';
 
--- The t-closeness of a table (Li et al. 2007): how far the class that is farthest from the whole
--- table is from it. NULL is a category of its own (the first in order).
+-- The t-closeness of a table (Li et al. 2007): the largest distance of a class from the whole table.
+-- NULL is a category of its own (the first in order).
 --
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
@@ -1380,7 +1380,7 @@ steps as (
     join places p on p.s is not distinct from c.s
     window w as (partition by c.q order by p.place)
 ),
--- between two values of a class its cumulative share stands still: one run for each value
+-- between two values of a class its cumulative share is constant: one run for each value
 runs as (
     select
         q,
@@ -1442,7 +1442,7 @@ create or replace temp macro anon_top_code(value, top) as
 
 comment on macro anon_top_code is 'Values from a bound on as one category: anon_top_code(value, top)';
 
--- How many rows stand alone: no other row has the same values in the given columns.
+-- How many rows are unique: no other row has the same values in the given columns.
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns

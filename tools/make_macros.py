@@ -18,8 +18,8 @@ HELPERS = ("_source", "_values", "_coded", "_cells", "_losses", "_levels")
 HEAD = """\
 -- Macros for DuckDB: check, generalize and partition tables of people without leaving SQL.
 -- Load them with `duckdb -init anonymizer.sql`, or with `.read anonymizer.sql` in the shell.
--- They are temporary: a database that is open is not changed. What each does, and what it needs,
--- stands above it. Generated from sql/macros by tools/make_macros.py.
+-- They are temporary: a database that is open is not changed. The comment above each one
+-- says what it does and what it needs. Generated from sql/macros by tools/make_macros.py.
 """
 BEGIN, END = "<!-- macros: begin -->\n", "<!-- macros: end -->\n"
 

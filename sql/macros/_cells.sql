@@ -22,7 +22,7 @@ create or replace temp macro _anon_shown(expression) as
     'case when typeof(' || expression || ') = ''TIMESTAMP WITH TIME ZONE'' then cast('
     || _anon_instant(expression) || ' as varchar) || ''+00'' else ' || _anon_label(expression) || ' end';
 
--- A category as it stands in a cell: in double quotes where it could be misread.
+-- A category as it is written in a cell: in double quotes where it could be misread.
 create or replace temp macro _anon_category(expression) as
     replace(
         'case when # in ('''', ''*'', ''NULL'') or regexp_matches(#, ''[][,{}"]'')'

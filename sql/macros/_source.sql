@@ -1,6 +1,6 @@
 -- What all table macros share: names and lists of columns are checked here, and nowhere else.
 -- The private macros return SQL text, which a table macro hands to query(); identifiers and
--- texts are quoted on the way, so that a name is a name whatever characters it has.
+-- texts are quoted on the way, so that a name may have any characters.
 
 -- A name as an identifier.
 create or replace temp macro _anon_name(name) as
@@ -14,7 +14,7 @@ create or replace temp macro _anon_fold(name) as
 create or replace temp macro _anon_text(value) as
     '''' || replace(value, '''', '''''') || '''';
 
--- A table as it stands in FROM: one to three names, each quoted where it holds a dot or a quote.
+-- A table as it is written in FROM: one to three names, each quoted where it holds a dot or a quote.
 create or replace temp macro _anon_table(macro_name, tbl) as (
     case
         when coalesce(
@@ -57,7 +57,7 @@ create or replace temp macro _anon_at_least(macro_name, argument, given, least) 
     end
 );
 
--- One of a few words.
+-- One of the allowed words.
 create or replace temp macro _anon_one_of(macro_name, argument, given, allowed) as (
     case
         when coalesce(not list_contains(allowed, given), true)
@@ -92,7 +92,7 @@ create or replace temp macro _anon_with(macro_name, tbl, given) as
     || ' || '' (allowed: '' || (select string_agg(column_name, '', '') from _anon_found) || '')'')'
     || ' else true end as fine from _anon_given'
     || ' where _anon_fold(name) not in (select _anon_fold(column_name) from _anon_found)),'
-    -- a column that the table lacks is NULL here, so that the check speaks and not the binder
+    -- a column that the table lacks is NULL here, so that this check reports it and not the binder
     || ' _anon_source as (select * from (from '
     || _anon_table(macro_name, tbl)
     || ' union all by name select '
@@ -116,8 +116,8 @@ create or replace temp macro _anon_free(macro_name, names) as
     || array_to_string(list_transform(names, lambda name: _anon_text(_anon_fold(name))), ', ')
     || '))';
 
--- No rows of so many columns, but the check is made even where the planner sees that the table
--- cannot have rows that are asked for, as with a column that it lacks.
+-- An empty result of that many columns. It makes sure that the check runs even if the planner sees that
+-- the query cannot return rows of the table, as with a column that the table lacks.
 create or replace temp macro _anon_else_checked(columns) as
     ' union all select ' || array_to_string(list_transform(range(columns), lambda i: 'null'), ', ')
     || ' where not (select fine from _anon_fine)';
@@ -128,7 +128,7 @@ create or replace temp macro _anon_query(macro_name, tbl, given, selected) as co
     error(macro_name || ': an argument is NULL (allowed: the name of a table, a list of its columns)')
 );
 
--- Nothing, once the check of an argument has passed: the check is then made before a row is read.
+-- An empty text if the check of an argument passes: part of the query, so that it runs before a row is read.
 create or replace temp macro _anon_checked(checked) as
     left(cast(checked as varchar), 0);
 

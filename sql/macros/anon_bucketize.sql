@@ -23,7 +23,7 @@ from query(
     || _anon_text(_anon_secret('anon_bucketize', secret))
     || ', '':'', to_json(r))) as _anon_draw from _anon_source r where (select free from _anon_free))'
     || $$,
--- rows that are equal in everything are told apart by a number of their own: which of them gets
+-- exact duplicates are distinguished by a number: which of them gets
 -- which makes no difference
 _anon_rows as materialized (
     select * exclude (_anon_draw), row_number() over (order by _anon_draw) as _anon_row, _anon_draw
@@ -59,7 +59,7 @@ _anon_total as (
         end as n
     from _anon_counts
 ),
--- a piece bears the place where it begins as its number
+-- the number of a piece is the position where it begins
 _anon_pieces(code, n, start, piece, piece_n) using key (code) as (
     select code, n, start, cast(0 as bigint), (select n from _anon_total) from _anon_counts
     union all (

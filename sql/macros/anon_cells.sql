@@ -1,11 +1,11 @@
--- What classes publish: every quasi-identifier as the text that covers its values in the class. A
+-- The published cells of classes: every quasi-identifier as the text that covers its values in the class. A
 -- single value stays as it is; numbers and dates become `[30, 39]`; categories become a set,
 -- `{Divorced, Widowed}`, or `*` where it is the whole column; ` or NULL` stands behind both where
 -- the class mixes with NULL. Categories that could be misread stand in double quotes.
 --
 -- tbl      name of a table or view, as made by anon_mondrian
 -- quasi    its quasi-identifiers, a list of columns
--- class    the column that tells the classes apart
+-- class    the column that identifies the class
 -- returns  every row, with text in the columns of the list
 -- empty    no rows
 --

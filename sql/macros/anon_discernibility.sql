@@ -1,6 +1,6 @@
 -- The discernibility of a table (Bayardo and Agrawal 2005): the sum of the squared sizes of its
--- classes, so every row costs as many as it cannot be told from; and a suppressed row costs as
--- many as there are rows in all.
+-- classes, so every row costs the size of its class; and a suppressed row costs as much as there
+-- are rows in all.
 --
 -- tbl         name of a table or view
 -- quasi       its quasi-identifiers, or its class number, a list of columns

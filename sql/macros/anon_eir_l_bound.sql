@@ -1,13 +1,13 @@
 -- A lower bound of enhanced identity-reserved l-diversity (Wang et al. 2018), for a table with
--- several rows per person: so many different values at least are needed to meet everybody's
--- values in every class. Two bounds that need no search, the larger counts: the values of the
+-- several rows per person: in every class, at least so many different values are needed to meet
+-- each person's set of values. Two bounds that need no search, the larger counts: the values of the
 -- persons who have only one; and the fewest values whose holders could be all persons. The true l
 -- can be larger. Persons without a value are left out, as are NULLs.
 --
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- person     the column that tells whose row it is; a NULL is nobody
+-- person     the column that identifies the person; a NULL is nobody
 -- returns    one row: l, the bound for the worst class; 0 where nobody in a class has a value
 -- empty      NULL
 --

@@ -47,7 +47,7 @@ places as (
         from coded
     )
 ),
--- a class owns a range of positions as long as it has units and bears the first as its number:
+-- a class owns as many positions as it has units, and its number is the first of them:
 -- of two halves the left keeps it, the right starts after the units of the left
 partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
     select unit, cast(1 as bigint), cast(sum(n) over () as bigint), 0, n, codes
@@ -67,7 +67,7 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
             from histogram h
             join places p on p.attribute = h.attribute and p.code = h.code
         ),
-        -- what has one value in a class cannot be cut there
+        -- a column with one value in a class cannot be cut there
         totals as (
             select
                 class_id, attribute,
@@ -130,7 +130,7 @@ partition(unit, class_id, class_rows, level, n, codes) using key (unit) as (
                 and code < last_code
                 and (split = 'loss' or (2 * n_left >= n_all and 2 * (n_left - n) < n_all))
             union all
-            -- one category against all others; the first and the last one are cuts above already
+            -- one category against all others; those with the first and the last one are among the cuts above
             select
                 class_id, attribute, code, ordered, true, level, units, n, n_all,
                 n_all * loss_all - (n_all - n) * _anon_set_loss(values_all - 1, size)

@@ -4,7 +4,7 @@
 --
 -- tbl         name of a table or view, as made by anon_mondrian
 -- quasi       its quasi-identifiers, a list of columns with their raw values
--- class       the column that tells the classes apart
+-- class       the column that identifies the class
 -- suppressed  rows that were left out of the table; each cell of theirs loses 1
 -- returns     one row: ncp, the mean over all cells; ncp_sum; cells
 -- empty       NULL, 0.0, 0

@@ -2,7 +2,7 @@
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns
--- person   the column that tells whose row it is; a NULL is nobody
+-- person   the column that identifies the person; a NULL is nobody
 -- returns  one row: k
 -- empty    NULL
 --

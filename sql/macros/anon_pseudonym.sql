@@ -1,5 +1,5 @@
 -- A keyed pseudonym: HMAC-SHA-256 of the value's text. The same value and secret give the same
--- pseudonym, so that tables can be joined; who has the secret can find out whose it is, by trying.
+-- pseudonym, so that tables can be joined; whoever has the secret can reverse it by trying values.
 -- Pseudonymous data are not anonymous. Keep the secret out of scripts: getvariable('secret').
 --
 -- value    any value; NULL stays NULL

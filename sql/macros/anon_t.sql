@@ -1,5 +1,5 @@
--- The t-closeness of a table (Li et al. 2007): how far the class that is farthest from the whole
--- table is from it. NULL is a category of its own (the first in order).
+-- The t-closeness of a table (Li et al. 2007): the largest distance of a class from the whole table.
+-- NULL is a category of its own (the first in order).
 --
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
@@ -53,7 +53,7 @@ steps as (
     join places p on p.s is not distinct from c.s
     window w as (partition by c.q order by p.place)
 ),
--- between two values of a class its cumulative share stands still: one run for each value
+-- between two values of a class its cumulative share is constant: one run for each value
 runs as (
     select
         q,

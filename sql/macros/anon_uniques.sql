@@ -1,4 +1,4 @@
--- How many rows stand alone: no other row has the same values in the given columns.
+-- How many rows are unique: no other row has the same values in the given columns.
 --
 -- tbl      name of a table or view
 -- quasi    its quasi-identifiers, a list of columns

@@ -119,7 +119,7 @@ from (select person, min(draw) as draw from anon_scratch.main.coded group by per
 -- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
 select count(distinct person) as units from anon_scratch.main.coded having count(distinct person) < 2;
 
--- places of age: Where the codes of one attribute stand, in whole numbers: the place in an ordered domain, or the ancestors in its hierarchy and what they cost, (values below the node - 1) of (values - 1).
+-- places of age: The codes of one attribute in whole numbers: the position in an ordered domain, or the ancestors in its hierarchy and their loss, (values below the node - 1) of (values - 1).
 create or replace table anon_scratch.main.places_1 as
 select
     code

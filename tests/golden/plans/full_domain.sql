@@ -678,7 +678,7 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 where u.c1 >= 0;
 
--- nodes of zip: What every value and node of one column of categories is published as: the one text of each, made of the published values alone. What covers all of them is `*`, and so is the root.
+-- nodes of zip: The published text of every value and node of one categorical column, one text each, made of the published values alone. A node that covers all of them is `*`, and so is the root.
 create or replace table anon_scratch.main.shown_1 as
 with published as (
     select d.code, d.value, d.label, cast(d.value as varchar) as text

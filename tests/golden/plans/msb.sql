@@ -234,7 +234,7 @@ create or replace table anon_scratch.main.msb_members as
 select cast(null as bigint) as type, cast(null as bigint) as bucket, cast(null as bigint) as c
 where false;
 
--- diversity of sex: One column cannot be diverse: its values' shares of 1/l do not make a whole group, or a value is so frequent that more rows have to be suppressed than may be. Without x of its c rows a value fits into the rest when (c - x) l <= n - x. (stops the run if it returns rows)
+-- diversity of sex: A column that cannot be diverse: the shares of 1/l of its values do not add up to a whole group, or a value is so frequent that more rows would have to be suppressed than is allowed. After x of its c rows are suppressed, a value fits into the rest if (c - x) l <= n - x. (stops the run if it returns rows)
 with known as (select * from anon_scratch.main.msb_values_1 where code > 0),
 amounts as (
     select
@@ -262,7 +262,7 @@ cross join total t
 left join frequent f on true
 where a.shares < 2 or f.over > cast('0.000000000000' as decimal(18, 12)) * t.records;
 
--- diversity of ill: One column cannot be diverse: its values' shares of 1/l do not make a whole group, or a value is so frequent that more rows have to be suppressed than may be. Without x of its c rows a value fits into the rest when (c - x) l <= n - x. (stops the run if it returns rows)
+-- diversity of ill: A column that cannot be diverse: the shares of 1/l of its values do not add up to a whole group, or a value is so frequent that more rows would have to be suppressed than is allowed. After x of its c rows are suppressed, a value fits into the rest if (c - x) l <= n - x. (stops the run if it returns rows)
 with known as (select * from anon_scratch.main.msb_values_2 where code > 0),
 amounts as (
     select
@@ -296,7 +296,7 @@ select 4 * greatest(1, cast(sum(n) as bigint) // 4000) as q, cast(null as bigint
 from anon_scratch.main.msb_left;
 
 -- loop: form groups, at most 64 times, until the exit query counts 0
--- next scale: The next pass: a quarter of the last scale, in blocks that are grouped side by side. A block has room for several of the largest groups, and fewer records the more there are in all, which bounds the work. Of what the last scale could not group a bucket brings no more than of what it could not divide.
+-- next scale: The next pass: a quarter of the last scale, in blocks that are grouped side by side. A block has room for several of the largest groups, and fewer records the more there are in all, which bounds the work. A bucket brings at most as many records as the division by the last scale can leave over, so that records which that pass failed to group are not all tried again.
 create or replace table anon_scratch.main.msb_scale as
 with chosen as (
     select
@@ -522,7 +522,7 @@ select cast(0 as bigint) as round, cast(0 as bigint) as idle, cast(1 as bigint) 
 create or replace table anon_scratch.main.msb_offers as
 select cast(0 as bigint) as bucket, cast(0 as bigint) as type, cast(0 as bigint) as groups;
 
--- shapes of groups: What the residual phase has to know of each type of group: its size, and of which values another record would break its diversity, (c(v)+1) l_v > |G|+1 (Xiao and Li 2020, §4).
+-- shapes of groups: What the residual phase needs to know of each type of group: its size, and the values of which one more record would break its diversity, (c(v)+1) l_v > |G|+1 (Xiao and Li 2020, §4).
 create or replace table anon_scratch.main.msb_shapes as
 with held as (
     select
@@ -565,7 +565,7 @@ select
     greatest(1, (select count(*) from anon_scratch.main.msb_left) * (select count(*) from anon_scratch.main.msb_types) // 500000) as parts
 from anon_scratch.main.msb_turn;
 
--- offers: One round of the residual phase: every bucket offers its records to the smallest groups that may take one, every group takes at most one (Xiao and Li 2020, §4). Among types of equal size a bucket begins at a place of its own, so that few offers meet; the record that needs most goes first.
+-- offers: One round of the residual phase: every bucket offers its records to the smallest groups that may take one, and every group takes at most one (Xiao and Li 2020, §4). Among types of equal size each bucket starts at a different one, so that few offers compete; of competing offers, the record that needs the largest group goes first.
 create or replace table anon_scratch.main.msb_offers as
 with residual as (
     select

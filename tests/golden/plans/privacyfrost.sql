@@ -441,7 +441,7 @@ where not exists (select 1 from anon_scratch.main.search_start where holds)
 order by place desc
 limit 1;
 
--- search: The search. In every step all tables one level finer (top-down) or coarser (bottom-up) in one column are scored, and those that beat the best table are judged, all at once. Top-down goes on with the best that holds, or else leaves the tables that hold by the best that does not; bottom-up comes back from there. Of equal scores the first is taken: going down the highest priority, going up the lowest. What is finer than a table that failed fails, and what is coarser than one that held holds, unseen.
+-- search: The search. Every step scores all tables that are one level finer (top-down) or coarser (bottom-up) in one column, and judges those that beat the best table, all at once. Top-down continues with the best table that holds; if none holds, it moves on to the best that fails, and bottom-up searches back from there. Of equal scores the first is taken: the highest priority going down, the lowest going up. Tables finer than one that failed, and tables coarser than one that held, are not judged: the answer is known.
 create or replace table anon_scratch.main.search_trail as
 with recursive search(kind, round, node, phase, place, b1, d1, m0, score, weight, spare, better, holds, seen, broken, taken) using key (kind, round, node) as (
     select 1, 0, place, phase, place, d1, d1, m0, score, weight, false, true, holds, seen, broken, chosen
@@ -571,7 +571,7 @@ verdicts as (
                 end as next_phase,
                 c.node is not null and c.holds as adopted,
                 c.node is not null as moved,
-                -- a finer table that holds was passed over: taken if the way back up ends nowhere
+                -- a finer table that holds was passed over: it is taken if the way back up finds none
                 case when s.phase = 'bottom-up' then s.spare else coalesce(o.any_holds, false) end as next_spare,
                 c.score as chosen_score,
                 c.weight as chosen_weight
@@ -704,7 +704,7 @@ from division;
 create or replace table anon_scratch.main.members as
 select unit, class_id from anon_scratch.main.divided_classes;
 
--- levels of classes: The level at which each class publishes each column: that of the best table or, after the partial-domain step, the lowest at which its values do not part.
+-- levels of classes: The level at which each class publishes each column: that of the best table or, after the partial-domain step, the lowest level at which all its values are equal.
 create or replace table anon_scratch.main.class_levels as
 with classes as (
     select
@@ -725,7 +725,7 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 where u.c1 >= 0;
 
--- nodes of zip: What every value and node of one column of categories is published as: the one text of each, made of the published values alone. What covers all of them is `*`, and so is the root.
+-- nodes of zip: The published text of every value and node of one categorical column, one text each, made of the published values alone. A node that covers all of them is `*`, and so is the root.
 create or replace table anon_scratch.main.shown_1 as
 with published as (
     select d.code, d.value, d.label, cast(d.value as varchar) as text

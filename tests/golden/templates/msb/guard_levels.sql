@@ -1,4 +1,4 @@
--- msb_exact_mmdcf_levels, one level for every value of ward: Values of the data that two levels name, or none.
+-- msb_exact_mmdcf_levels, one level for every value of ward: Values of the data that are in two levels, or in none.
 select twice, without
 from (
     select

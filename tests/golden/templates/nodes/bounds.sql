@@ -1,4 +1,4 @@
--- full_domain_ncp, nodes of age: What every value and node of one ordered column is published as: an interval, closed. Its bounds follow from the policy, or from published values.
+-- full_domain_ncp, nodes of age: The published form of every value and node of one ordered column: a closed interval. Its bounds follow from the policy, or from published values.
 create or replace table anon_scratch.main.shown_1 as
 with published as (
     select d.code, d.value

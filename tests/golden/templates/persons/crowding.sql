@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, persons with too many rows: Persons whose records, or pairs, are a larger share of the whole table than a class may have.
+-- mondrian_identity_reserved, persons with too many rows: Persons whose records, or (person, value) pairs, are a larger share of the whole table than a class may have.
 with of_persons as (
     select col, person, sum(n) as records, count(*) as pairs
     from anon_scratch.main.holdings

@@ -1,4 +1,4 @@
--- mondrian_identity_reserved, everybody as one class: How many persons there are in a table that fails as one class: a row, or none.
+-- mondrian_identity_reserved, everybody as one class: The number of persons, if the table fails as one class; otherwise no row.
 select cast(sum(u.n) as bigint) as persons
 from anon_scratch.main.everybody_verdicts v
 cross join anon_scratch.main.units u

@@ -1,4 +1,4 @@
--- mondrian_population_of_persons, judge: Groups of units under EIR l-diversity alone, judged by counts: what holds, what fails; what is neither needs the exact search. Whoever has one value only forces it into every hitting set, so that l - 1 values reach no more persons than the forced ones together with the most widespread of the others.
+-- mondrian_population_of_persons, judge: Groups of units under EIR l-diversity alone, judged by counts: those that hold and those that fail. Any other needs the exact search. A person with only one value forces it into every hitting set, so l - 1 values meet no more persons than the forced values together with the most widespread of the others.
 create or replace table anon_scratch.main.everybody_verdicts as
 with by_value as (
     select a.grp, h.col, h.value, count(*) as holders, bool_or(h.alone) as forced

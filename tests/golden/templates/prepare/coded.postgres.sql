@@ -1,4 +1,4 @@
--- mondrian, encode rows: The rows as on the other engines. Codes are found by joins on equality, which can be hashed, and NULL, which equals nothing, has the code 0. Draws are made in two steps, each of a query that `offset '0'` keeps apart (0 without quotes keeps it from workers, too): as one expression it would need a subquery for every row, which no parallel worker computes.
+-- mondrian, encode rows: The rows as on the other engines. Codes are found by joins on equality, which can be hashed; NULL, which equals nothing, has the code 0. Draws are made in two steps, each in a subquery that `offset '0'` keeps separate (an unquoted 0 would also exclude parallel workers): as one expression it would need a subquery for every row, which no parallel worker computes.
 create or replace table anon_scratch.main.coded as
 with placed as (
     select

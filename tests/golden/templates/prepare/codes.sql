@@ -1,4 +1,4 @@
--- mondrian_many_values, codes, part 1: The codes of some of the quasi-identifiers, row by row, where there are very many of them.
+-- mondrian_many_values, codes, part 1: The codes of some of the quasi-identifiers of every row; used if there are very many quasi-identifiers.
 create or replace table anon_scratch.main.codes_part_1 as
 select
     s.rowid as row_ref

@@ -1,4 +1,4 @@
--- privacyfrost_recursive, ill by tuple: How often each value of one sensitive column stands in the tuples of the base.
+-- privacyfrost_recursive, ill by tuple: How often each value of one sensitive column occurs in the tuples of the base.
 create or replace table anon_scratch.main.base_cells_1 as
 with finest as (
     select bit_or(m0) as m0, bit_or(m1) as m1

@@ -1,4 +1,4 @@
--- mondrian, write the release: The release as on the other engines. Tuples are joined with their classes before the rows are: as two joins of the rows, both too large to be sent whole, they would move every row twice.
+-- mondrian, write the release: The release as on the other engines. Tuples are joined with their classes before the rows are: two joins of the rows, both with tables too large to broadcast, would shuffle every row twice.
 create or replace table anon_scratch.main.staged as
 select
     c.number as "class_id",

@@ -1,4 +1,4 @@
--- m_invariance, counterfeits: Counterfeits as encoded rows: with the codes of one row of their class, so that no cell changes.
+-- m_invariance, counterfeits: Counterfeits as encoded rows: each has the codes of one row of its class, so that no cell changes.
 insert into anon_scratch.main.coded
 with lent as (
     select g.class_id, min(g.id) as row_id

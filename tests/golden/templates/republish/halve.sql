@@ -1,4 +1,4 @@
--- m_invariance, halve nodes: Cut every node at the middle of its widest attribute, each value's rows by themselves, so that both halves have equally many rows of every value.
+-- m_invariance, halve nodes: Cuts every node in the middle of its widest attribute, separately for each value, so that both halves have equally many rows of every value.
 create or replace table anon_scratch.main.nodes as
 with widths as (
     select node, max(p1) - min(p1) as w1

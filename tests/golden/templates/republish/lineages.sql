@@ -1,4 +1,4 @@
--- append_only, classes that go on: Rows with the class they continue: who stays keeps the earlier one, who is new and like a row of it joins it (0: a class is still to be found). Who cannot stay is left out.
+-- append_only, classes that go on: Rows with the earlier class that they continue: persons who stay keep theirs, and a new row with the same quasi-identifiers as one of its rows joins it (0: a class is still to be found). Persons who cannot stay are left out.
 create or replace table anon_scratch.main.coded as
 with standing as (
     select r.draw, r.row_ref, r.c1, r.c2, r.s1, s.lineage as earlier

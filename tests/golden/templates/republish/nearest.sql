@@ -1,4 +1,4 @@
--- append_only, classes for the last few: Units without a class that are too few for one of their own, and the earlier class that grows least if it takes them.
+-- append_only, classes for the last few: The units without a class, if they are too few for one of their own, each with the earlier class that grows least by taking it.
 create or replace table anon_scratch.main.nearest as
 with placed as (
     select u.unit, u.lineage, u.n, case when u.c1 = 0 then -1 else coalesce(d1.share, 0) end as p1, case when u.c2 = 0 then -1 else coalesce(d2.share, 0) end as p2

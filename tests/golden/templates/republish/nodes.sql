@@ -1,4 +1,4 @@
--- m_invariance, buckets as nodes: Each bucket as one node, with the place of every row in the domains. A counterfeit stands where some row of its bucket stands, and is not counted in any extent.
+-- m_invariance, buckets as nodes: Each bucket as one node, with the place of every row in the domains. A counterfeit has the place of some row of its bucket, and is not counted in any extent.
 create or replace table anon_scratch.main.nodes as
 with sizes as (
     select bucket, count(*) // count(distinct value) as copies, count(*) filter (where id > 0) as real

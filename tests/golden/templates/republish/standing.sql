@@ -1,4 +1,4 @@
--- m_invariance, who stays: Every row with the number of its sensitive value and, for a person who stays, the signature of the earlier release. Who now has a value outside of that signature counts as new.
+-- m_invariance, who stays: Every row with the number of its sensitive value and, for a person who stays, the signature of the earlier release. A person whose value is no longer in that signature counts as new.
 create or replace table anon_scratch.main.standing as
 with valued as (
     select row_id, draw, row_ref, cast(md5_number_lower(cast(s1 as varchar)) >> 1 as bigint) as value

@@ -1,4 +1,4 @@
--- append_only, who stays: Who stays, with the class that goes on and the releases so far.
+-- append_only, who stays: The persons who stay, with the earlier class that they continue and the releases that they were in.
 create or replace table anon_scratch.main.staying as
 select distinct h.person, h.lineage, h.releases
 from anon_scratch.main.coded r
