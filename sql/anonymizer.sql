@@ -1469,7 +1469,7 @@ select
 from classes;
 
 comment on macro table anon_uniques is
-    'Rows that stand alone: from anon_uniques(table, [columns])';
+    'Unique rows: from anon_uniques(table, [columns])';
 
 -- The first three digits of a US ZIP code, and 000 where fewer than 20,001 people live
 -- (HIPAA Safe Harbor, 45 CFR 164.514(b)(2)(i)(B)). Check the list against the current census:

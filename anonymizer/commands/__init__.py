@@ -49,10 +49,10 @@ VERBS: dict[str, Verb] = {
     "export": Verb("export", "Write a release as Parquet or CSV, with its manifest."),
     "hierarchy": Verb("hierarchy", "Show, export and import generalization hierarchies."),
     "lattice": Verb("lattice", "Judge every node of the generalization lattice."),
-    "ledger": Verb("ledger", "Show or forget what earlier releases are remembered by."),
+    "ledger": Verb("ledger", "List the releases in a ledger, or remove one."),
     "key": Verb("key", "Make a key to sign releases with."),
     "rewrite": Verb("rewrite", "Rewrite a database file without the bytes of what was dropped."),
-    "clean": Verb("clean", "Remove what dead runs left."),
+    "clean": Verb("clean", "Remove the leftovers of killed runs."),
     "schema": Verb("schema", "Print the JSON Schema of a policy, for editors."),
 }
 """In the order of the help."""

@@ -33,14 +33,14 @@ MODELS = {
 @database_option("Database file of the table; not needed where TABLE is a file.")
 @click.option("--quasi", metavar="A,B", help="Columns that others may know; default: a guess.")
 @click.option("--sensitive", metavar="C,D", help="Columns that nobody should learn of anyone.")
-@click.option("--person", metavar="COLUMN", help="Whose row it is; persons are counted then.")
+@click.option("--person", metavar="COLUMN", help="Identifies the person of a row; counts persons.")
 @click.option(
     "--require",
     metavar="NAME=N",
     multiple=True,
-    help="What has to hold, as in k=5, l=3, t:disease=0.2; exit code 1 if it does not.",
+    help="A requirement, as in k=5, l=3, t:disease=0.2; exit code 1 if it does not hold.",
 )
-@click.option("--population", metavar="TABLE", help="Everybody who could be in the table.")
+@click.option("--population", metavar="TABLE", help="Table of everybody who could be in TABLE.")
 @click.option("--fraction", metavar="F", type=float, help="Share of the population in the table.")
 @click.option(
     "--threshold",
@@ -56,7 +56,7 @@ MODELS = {
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
-    help="Columns that are combined to see what singles people out; 0: none.",
+    help="Combine up to N columns to see what singles people out; 0: none.",
 )
 @limit_options
 @output_options
@@ -76,9 +76,9 @@ def command(
 ) -> None:
     """Risk and diversity of TABLE (a table, a view, or a .parquet, .csv or .json file) as it is.
 
-    Counts only: no value of the table is shown, nothing is written. Columns are separated by
-    commas; one whose name has a comma stands in double quotes. Exit code 1 if something that
-    --require asks for does not hold.
+    Shows counts only, no values of the table; nothing is written. Separate columns by commas, and
+    put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
+    does not hold.
     """
     from anonymizer.commands.failures import Unfulfilled
     from anonymizer.errors import Problem

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Share of the source's rows (persons) that the attacker looks for.",
 )
-@click.option("--test-seed", metavar="N", type=int, default=0, help="Draws the targets.")
+@click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for drawing the targets.")
 @preset_option
 @limit_options
 @output_options
@@ -52,12 +52,12 @@ def command(
     preset: str | None,
     limits: Limits,
 ) -> None:
-    """Attack the release of POLICY with what its source tells of some persons.
+    """Attack the release of POLICY, knowing some persons from its source.
 
-    Linking by the quasi-identifiers, the same with one sensitive value known, and intersection
-    with an earlier release; the success against the bounds that the release promises. Exit code 1
-    if an attack gets beyond one, also one that only both releases together break. Nothing is
-    written, no value is shown.
+    The attacks are linking by the quasi-identifiers, the same with one sensitive value known, and
+    intersection with an earlier release. Their success is compared with the bounds that the release
+    promises. Exit code 1 if an attack exceeds a bound, of this release or of both together. Nothing
+    is written, no value is shown.
     """
     from anonymizer.commands.failures import Unfulfilled
     from anonymizer.review.attack import attack

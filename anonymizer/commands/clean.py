@@ -12,7 +12,7 @@ from anonymizer.commands.output import Output
 @database_option("Database of releases: a file, or postgresql://...", required=True)
 @output_options
 def command(output: Output, database: str) -> None:
-    """Remove what runs left that were killed: private folders, and files being built.
+    """Remove the leftovers of killed runs: private folders, and files being built.
 
     Only folders of runs whose process is gone, and files named <database>.<run id>.tmp of such
     runs. Releases, sources and everything else stay as they are.

@@ -22,7 +22,7 @@ from anonymizer.process.files import write_text
 @click.option(
     "--dialect",
     type=click.Choice(["duckdb", "spark", "postgres"]),
-    help="Dialect of the SQL; default: that of the engine which --database or the policy tells.",
+    help="Dialect of the SQL; default: that of the engine given by --database or the policy.",
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
 @preset_option
@@ -38,11 +38,11 @@ def command(
     """Print every statement that a run of POLICY would execute, in order.
 
     The source is read (what follows depends on its counts); nothing is written. For an engine other
-    than that of --database, the file is taken for a copy of the table there.
+    than that of --database, the file has to hold a copy of the table there.
 
-    A script for DuckDB is executed by the shell (duckdb -f FILE), once the secret is filled in at
-    its top: it makes the rows of a run, judges them, and stops at the first check that fails. To
-    write it, the run is executed once in memory. Scripts run as they are, or are refused.
+    The DuckDB shell executes a script (duckdb -f FILE) once you fill in the secret at its top: it
+    makes the rows of a run, verifies them, and stops at the first check that fails. To write it,
+    the run is executed once in memory. A policy that has no complete script is refused.
     """
     from pathlib import Path
 

@@ -48,8 +48,8 @@ def command(
     quiet: bool,
     debug: bool,
 ) -> None:
-    """Run the policies OLD and NEW aside and show what changes: roles, guarantees, suppression,
-    loss per column, risk. Nothing is written.
+    """Run the policies OLD and NEW, publish nothing, and show what changes: roles, guarantees,
+    suppression, loss per column, risk.
 
     Exit code 1 if NEW runs and a guarantee does not hold, 2 if it cannot run, or if a column of
     the source is classified by neither policy.

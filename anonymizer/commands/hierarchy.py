@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
 
 policy_option = click.option(
-    "--policy", metavar="POLICY", required=True, help="The policy that has the columns."
+    "--policy", metavar="POLICY", required=True, help="The policy that defines the columns."
 )
 SOURCE = "Database file of the source; not needed where the policy names a file."
 
@@ -76,8 +76,8 @@ def suggest(
 ) -> None:
     """Suggest hierarchies for columns, each level with examples and what it loses.
 
-    TABLE is a table, a view or a data file, whose quasi columns are guessed as `init` does; of a
-    POLICY (.yml) they are known. `--column` names others. Values of the table are shown.
+    TABLE is a table, a view or a data file; its quasi columns are guessed as by `init`, and those
+    of a POLICY (.yml) are given. `--column` names others. Values of the table are shown.
     """
     from anonymizer.policy import Policy
     from anonymizer.review.draft.draft import draft

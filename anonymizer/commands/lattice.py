@@ -33,7 +33,7 @@ MOST_LINES = 40
 @click.option(
     "--measure",
     type=click.Choice(["ncp", "glm", "distortion", "dcp"]),
-    help="What the Pareto front and the optimum are taken by; default: the policy's, else ncp.",
+    help="Measure of the Pareto front and the optimum; default: the policy's, else ncp.",
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write all nodes (.csv or .json).")
 @click.option("--plot", metavar="FILE", help="Draw k against cost (.png, .svg, .pdf).")

@@ -10,14 +10,14 @@ from anonymizer.commands.output import Output
 
 @click.group(no_args_is_help=False)
 def command() -> None:
-    """The private memory of earlier releases that `ledger:` of a policy names."""
+    """List or remove releases in the private ledger that a policy names under `ledger:`."""
 
 
 @command.command()
 @click.argument("ledger", metavar="LEDGER")
 @output_options
 def show(output: Output, ledger: str) -> None:
-    """List the releases that LEDGER remembers. Says nothing of any person."""
+    """List the releases in LEDGER. Shows nothing about any person."""
     from anonymizer.ledger.manage import listed
     from anonymizer.process.text import table
 
@@ -32,9 +32,9 @@ def show(output: Output, ledger: str) -> None:
 @click.argument("run_id", metavar="RUN")
 @output_options
 def forget(output: Output, ledger: str, run_id: str) -> None:
-    """Take the release of RUN out of LEDGER, as if it had never been published.
+    """Remove the release of RUN from LEDGER, as if it had never been published.
 
-    Only safe where nobody outside has seen that release: later ones are no longer compared with it.
+    Only safe if nobody outside has seen that release: later ones are no longer compared with it.
     """
     from anonymizer.ledger.manage import forget_release
 

@@ -35,7 +35,7 @@ def database_option(says: str = "Database file of the source.", **more: Any) -> 
 engine_option = click.option(
     "--engine",
     type=click.Choice(["duckdb", "postgres", "spark"]),
-    help="Where the work is done; default: what --database tells, else the policy.",
+    help="Engine of the run; default: that of --database, else of the policy.",
 )
 
 
@@ -94,7 +94,7 @@ def seed_options(command: F) -> F:
         "--test-seed",
         metavar="N",
         type=int,
-        help="A number instead of a secret, for tests; the release says so.",
+        help="A number instead of a secret, for tests; the release is marked as such.",
     )
     @wraps(command)
     def wrapped(*args: Any, seed_file: str | None, test_seed: int | None, **options: Any) -> Any:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "--forecast/--no-forecast",
     "foresee",
     default=True,
-    help="Try samples, to tell time, memory and loss of a run.  [default: forecast]",
+    help="Try samples to estimate time, memory and loss of a run.  [default: forecast]",
 )
 @output_options
 def command(

@@ -17,7 +17,7 @@ from anonymizer.process.files import write_text
 
 @click.command()
 @policy_argument
-@click.option("--source", metavar="FILE", help="Database of the source, for what was before.")
+@click.option("--source", metavar="FILE", help="Database of the source, for figures before.")
 @database_option("Database file of the release; default: publish.database of POLICY.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html.")
 @click.option(
@@ -28,7 +28,7 @@ from anonymizer.process.files import write_text
 )
 @click.option("--attack", "attacks", is_flag=True, help="Try the attacks too; needs the source.")
 @click.option(
-    "--earlier", metavar="FILE", help="Attack beside this earlier release; needs the source."
+    "--earlier", metavar="FILE", help="Attack together with this earlier release; needs the source."
 )
 @click.option(
     "--share",
@@ -56,9 +56,9 @@ def command(
 ) -> int | None:
     """Write a report on the release of POLICY: one HTML file that needs no network.
 
-    The policy in words, guarantees, risk and every column before and after, what it cost, what it
-    does not promise, and the SQL to check it. The release is judged again; exit code 1 if it does
-    not hold, alone or (with --earlier) beside an earlier release.
+    It has the policy in words, guarantees, risk and every column before and after, the cost, what
+    is not promised, and the SQL to check the release. The release is judged again; exit code 1 if a
+    guarantee does not hold, alone or (with --earlier) together with an earlier release.
     """
     import sys
     from pathlib import Path

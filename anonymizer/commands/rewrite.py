@@ -13,11 +13,11 @@ from anonymizer.commands.output import Output
 @click.option(
     "--absent",
     metavar="FILE",
-    help="Text file of values, one a line, that must not be in the rewritten file.",
+    help="Text file of values, one per line, that must not be in the rewritten file.",
 )
 @output_options
 def command(output: Output, database: str, absent: str | None) -> None:
-    """Write a DuckDB file anew, without what was dropped or deleted, and check by scanning.
+    """Rewrite a DuckDB file without dropped or deleted data, and scan the result.
 
     Needed after publish.replace_source. The new file replaces the old one only if every table is
     the same and nothing of the old file's unused space is found in it (exit code 1 otherwise).

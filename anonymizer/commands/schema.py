@@ -13,7 +13,7 @@ from anonymizer.process.files import write_text
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
 @output_options
 def command(output: Output, target: str | None) -> None:
-    """Print the JSON Schema (2020-12) of a policy, with which editors complete and check it.
+    """Print the JSON Schema (2020-12) of a policy, so that editors can complete and check it.
 
     For the YAML extensions of VS Code and JetBrains: write it beside the policy and begin the
     policy with the line `# yaml-language-server: $schema=policy.schema.json`.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     " in the policy such as algorithm.split=loss,median.",
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Draw it: .svg, .png or .pdf.")
-@click.option("--test-seed", metavar="N", type=int, default=0, help="Draws ties and shuffles.")
+@click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for ties and shuffles.")
 @preset_option
 @limit_options
 @output_options

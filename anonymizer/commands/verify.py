@@ -35,7 +35,7 @@ ORIGIN = (
 @click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
 @click.option("--public-key", metavar="FILE", help="Require a signature by this key (PEM).")
 @click.option(
-    "--independent", is_flag=True, help="Judge by a second reader as well, in plain Python."
+    "--independent", is_flag=True, help="Judge with a second verifier as well, in plain Python."
 )
 @output_options
 def command(
@@ -51,10 +51,10 @@ def command(
 ) -> None:
     """Judge a release from its own rows, at any time.
 
-    The release has to be what its manifest sealed. With POLICY its guarantees are judged; without
-    it those that every manifest in the database states, whoever wrote them. Exit code 1 if the
-    release was changed, a guarantee does not hold, or it is not what POLICY asks for; 2 if there
-    is nothing that can be judged.
+    The release has to be unchanged since its manifest was sealed. With POLICY, the guarantees of
+    the policy are judged; without it, those that the manifests in the database state, whoever wrote
+    them. Exit code 1 if the release was changed, a guarantee does not hold, or it is not what
+    POLICY asks for; 2 if nothing can be judged.
     """
     from anonymizer.commands.checks import check_lines, failed_checks
     from anonymizer.commands.failures import Unfulfilled, UsageError

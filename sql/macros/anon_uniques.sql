@@ -25,4 +25,4 @@ select
 from classes;
 
 comment on macro table anon_uniques is
-    'Rows that stand alone: from anon_uniques(table, [columns])';
+    'Unique rows: from anon_uniques(table, [columns])';
