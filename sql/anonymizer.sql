@@ -594,8 +594,8 @@ comment on macro table anon_bucketize is
 
 -- The published cells of classes: every quasi-identifier as the text that covers its values in the class. A
 -- single value stays as it is; numbers and dates become `[30, 39]`; categories become a set,
--- `{Divorced, Widowed}`, or `*` where it is the whole column; ` or NULL` stands behind both where
--- the class mixes with NULL. Categories that could be misread stand in double quotes.
+-- `{Divorced, Widowed}`, or `*` where it is the whole column; ` or NULL` is added to either
+-- where the class mixes with NULL. Categories that could be misread are put in double quotes.
 --
 -- tbl      name of a table or view, as made by anon_mondrian
 -- quasi    its quasi-identifiers, a list of columns
@@ -984,8 +984,8 @@ comment on macro table anon_l is
 -- The result still holds the raw values: publish ranges over each class (anon_cells).
 --
 -- tbl      name of a table or view
--- quasi    its quasi-identifiers, a list of columns; the first goes before the later where two
---          cuts are equally good
+-- quasi    its quasi-identifiers, a list of columns; of equally good cuts, that of the earlier
+--          column is taken
 -- k        fewest rows of a class; more than there are rows is an error
 -- split    'loss' or 'median'
 -- returns  every row of the table with its class_id, dense from 1

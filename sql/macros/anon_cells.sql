@@ -1,7 +1,7 @@
 -- The published cells of classes: every quasi-identifier as the text that covers its values in the class. A
 -- single value stays as it is; numbers and dates become `[30, 39]`; categories become a set,
--- `{Divorced, Widowed}`, or `*` where it is the whole column; ` or NULL` stands behind both where
--- the class mixes with NULL. Categories that could be misread stand in double quotes.
+-- `{Divorced, Widowed}`, or `*` where it is the whole column; ` or NULL` is added to either
+-- where the class mixes with NULL. Categories that could be misread are put in double quotes.
 --
 -- tbl      name of a table or view, as made by anon_mondrian
 -- quasi    its quasi-identifiers, a list of columns

@@ -8,8 +8,8 @@
 -- The result still holds the raw values: publish ranges over each class (anon_cells).
 --
 -- tbl      name of a table or view
--- quasi    its quasi-identifiers, a list of columns; the first goes before the later where two
---          cuts are equally good
+-- quasi    its quasi-identifiers, a list of columns; of equally good cuts, that of the earlier
+--          column is taken
 -- k        fewest rows of a class; more than there are rows is an error
 -- split    'loss' or 'median'
 -- returns  every row of the table with its class_id, dense from 1

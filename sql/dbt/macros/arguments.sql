@@ -29,7 +29,7 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#- Every row with its class: the number in the column `class_id`, or one that stands for its values
+{#- Every row with its class: the number in the column `class_id`, or one that is made from its values
     in the columns of `quasi`, NULL being a value. -#}
 {% macro anon_classed(test, model, quasi, class_id, columns) -%}
   {%- if (not quasi) == (class_id is none) -%}

@@ -350,7 +350,7 @@ from (
     group by block
 );
 
--- grow clusters: All blocks grow their clusters side by side, a move an iteration: the open cluster takes the nearest person of its block, or unites with its nearest closed cluster; where it holds it is closed, and the next person in order is the seed of the next. Between equal distances a person goes before a cluster, and the earlier in order before the later. A block stops when nobody is left in it to take{% if waits %}, or when only a search can tell whether its cluster holds{% endif %}.
+-- grow clusters: All blocks grow their clusters in parallel, one move per iteration: the open cluster takes the nearest person of its block, or merges with the nearest closed cluster. Once it satisfies the guarantees it is closed, and the next person in order becomes the seed of the next cluster. At equal distance a person is preferred to a cluster, and the earlier in order to the later. A block stops when none of its persons is left{% if waits %}, or when only a search can tell whether its cluster holds{% endif %}.
 create or replace table anon_scratch.main.grown_clusters as
 with recursive blocks using key (block) as (
     select * from anon_scratch.main.clusters

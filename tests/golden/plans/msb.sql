@@ -320,7 +320,7 @@ select
 from chosen c
 cross join amount a;
 
--- stock of a pass: What one pass of the grouping starts from: the records that are left, by scale and block, with the dimension capacity of each of their values (Xiao and Li 2020, Definition 13).
+-- stock of a pass: The input of one pass of the grouping: the records that are left, by scale and block, with the dimension capacity of each of their values (Xiao and Li 2020, Definition 13).
 create or replace table anon_scratch.main.msb_stock as
 with scaled as (
     select l.bucket, least(l.n // s.q, s.most) as n, s.blocks
@@ -495,7 +495,7 @@ from anon_scratch.main.msb_left l
 left join used u on u.bucket = l.bucket
 where l.n > coalesce(u.n, 0);
 
--- exit query of the loop: Whether another pass can form groups that are worth it: while one record stands for several, and then while blocks take more than they leave.
+-- exit query of the loop: Whether another pass is worthwhile: while one record stands for several, and after that while blocks take more records than they leave.
 select cast(case
     when s.q > 1 then 1
     when s.blocks > 1 and t.taken > 0 and t.taken >= t.unused then 1
@@ -715,7 +715,7 @@ end as integer)
 from anon_scratch.main.msb_turn;
 -- end of loop: place the residual
 
--- records into groups: Every record that is published, under the number of its group. Which record of a bucket goes to which group, and the number of a group, is drawn.
+-- records into groups: Every published record with the number of its group. Which record of a bucket goes to which group, and the number of each group, are drawn at random.
 create or replace table anon_scratch.main.coded as
 with ranked as (
     select r.draw, b.bucket, row_number() over (partition by b.bucket order by r.draw) - 1 as place
@@ -768,13 +768,13 @@ from (
 ) r
 order by r.draw;
 
--- write people_anonymous_sex: One sensitive column beside the number of the group, in an order drawn for this column alone: neither the view's order nor another column's says which value belongs to which row.
+-- write people_anonymous_sex: One sensitive column with the number of the group, in an order drawn for this column alone: neither the order of the view nor that of another column reveals which value belongs to which row.
 create or replace table anon_scratch.main.people_anonymous_sex as
 select group_number as "group_id", s1 as "sex"
 from anon_scratch.main.coded
 order by md5_number(concat(hex(draw), ':table 1'));
 
--- write people_anonymous_ill: One sensitive column beside the number of the group, in an order drawn for this column alone: neither the view's order nor another column's says which value belongs to which row.
+-- write people_anonymous_ill: One sensitive column with the number of the group, in an order drawn for this column alone: neither the order of the view nor that of another column reveals which value belongs to which row.
 create or replace table anon_scratch.main.people_anonymous_ill as
 select group_number as "group_id", s2 as "ill"
 from anon_scratch.main.coded

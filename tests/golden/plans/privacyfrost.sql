@@ -292,7 +292,7 @@ from anon_scratch.main.units u
 -- every code has its path, so left joins drop no row; they keep this join order, which saves the search for the best
 left join anon_scratch.main.lattice_paths p1 on p1.attribute = 0 and p1.code = u.c1;
 
--- merit of levels: What every level of every column adds to the score of a table, and how small the smallest class of the column alone is; depths count from the root.
+-- merit of levels: For every level of every column, what it adds to the score of a table, and the size of the column's smallest class by itself; depths count from the root.
 create or replace table anon_scratch.main.search_depths as
 with priorities(attribute, height, priority) as (
     values
@@ -362,7 +362,7 @@ from anon_scratch.main.lattice_tuples t
 cross join finest f
 group by t.w0 & coalesce(f.m0, 0);
 
--- pre-computation: The pre-computation: every column alone goes up until its smallest class has k + p, then all columns together, one level at a time, as far as their minimum levels let them. All of these tables are judged at once; the finest that holds is where the search starts.
+-- pre-computation: The pre-computation: every column alone is generalized until its smallest class has k + p, then all columns together, one level at a time, as far as their minimum levels allow. All of these tables are judged at once; the search starts from the finest that holds.
 create or replace table anon_scratch.main.search_start as
 with settings(attribute, floor) as (
     values

@@ -28,7 +28,7 @@
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
-  {#- the release is published in a transaction of its own, which cannot stand inside another -#}
+  {#- the release is published in a transaction of its own, which cannot be inside another -#}
   {%- do adapter.ensure_transaction() -%}
   {%- do adapter.commit() -%}
 

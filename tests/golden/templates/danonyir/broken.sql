@@ -1,4 +1,4 @@
--- danonyir_eir_l, broken proofs: The value sets of the open clusters whose proof became invalid. If l different values are each the only value of some person there is no proof any more, and nothing to search.
+-- danonyir_eir_l, broken proofs: The value sets of the open clusters whose proof of failure (fewer than l values that hit every member) became invalid. If l different values are each the only value of some person, no such proof exists, and nothing is searched.
 select o.block, s.col, list(distinct s.codes) as sets
 from (
     select block, 1 as col, unnest(members) as place
