@@ -59,7 +59,7 @@ def failure(error: BaseException) -> Failure:
             return Failure(CANNOT, (_usage(error),))
         case MemoryError():
             hint = "lower --memory-limit, or free memory"
-            return Failure(CANNOT, (Problem("memory", "there is not enough of it", hint=hint),))
+            return Failure(CANNOT, (Problem("memory", "there is not enough", hint=hint),))
         case OSError() if error.errno is not None:
             return Failure(CANNOT, (_system(error),))
     if {kind.__name__ for kind in type(error).__mro__} & set(_OF_THE_ENGINE):

@@ -60,7 +60,7 @@ def judge_independently(
         if not output.json:
             output.result(result, lines(found))
         problems = [
-            Problem("release", f"{check.name} does not hold, says the second reader")
+            Problem("release", f"{check.name} does not hold for the second verifier")
             for check in found.checks
             if not check.passed
         ]

@@ -103,7 +103,7 @@ def seed_options(command: F) -> F:
         from anonymizer.process.seed import Seed
 
         if seed_file is not None and test_seed is not None:
-            raise UsageError(Problem("--test-seed", "cannot stand beside --seed-file"))
+            raise UsageError(Problem("--test-seed", "cannot be combined with --seed-file"))
         seed: Seed = Seed.chosen(Path(seed_file) if seed_file is not None else None, test_seed)
         return command(*args, seed=seed, **options)
 

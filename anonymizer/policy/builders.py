@@ -103,7 +103,7 @@ class _Affix(Options):
     @model_validator(mode="after")
     def _one_way(self) -> _Affix:
         if self.lengths is not None and self.step is not None:
-            raise fail("cannot stand beside lengths", at="step", allowed="lengths or step")
+            raise fail("cannot be combined with lengths", at="step", allowed="lengths or step")
         return self
 
 

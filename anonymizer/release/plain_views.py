@@ -35,7 +35,7 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
         Problem(
             "release",
             f"{name_text(table.name)} is not the view that a run makes: it holds SQL of its own",
-            hint="nobody judged what it does: run again, or ask for the release as it was made",
+            hint="nobody verified what it does: run again, or ask for the original release",
         )
         for table in tables
         if not is_base_table(engine, table) and not _is_plain_view(engine, table)

@@ -52,7 +52,7 @@ def _differing(engine: Engine, table: Table, names: list[str]) -> Iterator[Probl
     for name in found:
         if name not in names:
             said = f"{shown} has a column {name_text(name)} that its manifest does not tell of"
-            yield Problem("release", said, hint="nobody judged it: take it out, or run again")
+            yield Problem("release", said, hint="it was never verified: remove it, or run again")
     for name in names:
         if name not in found:
             said = f"{shown} lacks the column {name_text(name)} that its manifest tells of"

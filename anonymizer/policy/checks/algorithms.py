@@ -136,7 +136,7 @@ def msb(policy: Policy) -> Iterator[Problem]:
             hint = "protect: {l_diversity: 3}"
             yield Problem(column_path(name, "protect", "l_diversity"), said, hint=hint)
         elif first and rule.levels is not None and rule.l_diversity is not None:
-            said = "cannot stand beside levels: the levels decide l"
+            said = "cannot be combined with levels: the levels decide l"
             yield Problem(column_path(name, "protect", "l_diversity"), said)
     wanted = {rule.l_diversity for rule in protected.values() if rule.l_diversity is not None}
     if not first and len(wanted) > 1:

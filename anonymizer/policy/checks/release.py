@@ -61,7 +61,7 @@ def _in_place(policy: Policy) -> Iterator[Problem]:
         said = f"needs a table as source, and this is a {policy.source.kind}"
         yield Problem(path, said, hint="source: {table: main.visits}")
     if policy.publish.database is not None:
-        said = "cannot stand beside publish.database: the release replaces the source table"
+        said = "cannot be combined with publish.database: the release replaces the source table"
         yield Problem(path, said, hint="leave publish.database out")
 
 
@@ -99,7 +99,7 @@ def continued(policy: Policy) -> Iterator[Problem]:
     if policy.republish is None:
         return
     if policy.publish.replace_source:
-        said = "cannot stand beside publish.replace_source: who is replaced cannot be found again"
+        said = "cannot be combined with publish.replace_source: its persons cannot be found again"
         yield Problem("republish", said, hint="publish: {database: release.duckdb}")
     if not isinstance(policy.algorithm, Mondrian):
         said = f"is made of classes of its own, not of those of {policy.algorithm.name}"

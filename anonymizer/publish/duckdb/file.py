@@ -211,9 +211,7 @@ class FileTarget:
                 if item.release != self.names.release
             ]
             if self._not_tables(engine):
-                raise TargetError(
-                    Problem("publish.database", "was changed while this run was at work")
-                )
+                raise TargetError(Problem("publish.database", "was changed during this run"))
             for item in kept:
                 create_schema(engine, BUILT, item.schema)
                 if item.kind != "view":

@@ -69,7 +69,7 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
         if figures is None:
             shape = "/".join(parts) if len(parts) > 1 else "a number"
             problems.append(
-                Problem(f"{OPTION} {name}", "has no figure that can be read", allowed=shape)
+                Problem(f"{OPTION} {name}", "has no number that can be read", allowed=shape)
             )
             continue
         if column and not guarantee.of_values:

@@ -79,7 +79,7 @@ def queries_of(policy: Policy) -> tuple[str, ...]:
             ) from None
         for statement in statements:
             if statement.type.name != "SELECT":
-                raise PolicyError(Problem(path, "holds something else than SELECT statements"))
+                raise PolicyError(Problem(path, "contains a statement other than SELECT"))
             found.append(statement.query.strip().rstrip(";").strip())
     return tuple(found)
 
