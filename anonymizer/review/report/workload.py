@@ -2,8 +2,8 @@
 
 A query is a SELECT over the source's table under its own name (`source` where the source is a file
 or a query). Its last column is the figure, the columns before it are its groups. On the release it
-runs over rows whose generalized cells are spread evenly over the values that they cover, and the values
-of a group over its rows.
+runs over rows whose generalized cells are spread evenly over the values that they cover, and the
+values of a group over its rows.
 """
 
 from __future__ import annotations
