@@ -196,7 +196,10 @@ def on_average(
 ) -> list[tuple[float, Row]]:
     """Every row as all values that its cells may stand for, weighted; `masses`: of one row."""
     spread: dict[tuple[Any, ...], float] = defaultdict(float)
-    for row in release:
-        for some in product(*(of_one_row(row).items() for of_one_row in masses.values())):
-            spread[tuple(value for value, _ in some)] += math.prod(part for _, part in some)
+    alike = Counter(
+        tuple(tuple(of_one_row(row).items()) for of_one_row in masses.values()) for row in release
+    )
+    for cells, n in alike.items():
+        for some in product(*cells):
+            spread[tuple(value for value, _ in some)] += n * math.prod(part for _, part in some)
     return [(weight, dict(zip(masses, values, strict=True))) for values, weight in spread.items()]

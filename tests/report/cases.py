@@ -6,12 +6,14 @@ import random
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from anonymizer import Policy
+from anonymizer.review.report import rendered
 from anonymizer.review.report.content import Report, collect
 from anonymizer.review.report.distributions import OTHER, Distribution
 from tests import runs
@@ -52,7 +54,7 @@ OWN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     source: runs.Rows
     release: runs.Rows
@@ -65,6 +67,14 @@ class Case:
     @property
     def person(self) -> str | None:
         return self.policy.person
+
+    @cached_property
+    def page(self) -> str:
+        return rendered(self.report, "html")
+
+    @cached_property
+    def text(self) -> str:
+        return rendered(self.report, "md")
 
     @property
     def quasi(self) -> list[str]:
@@ -206,6 +216,7 @@ CASES = {
 }
 
 
+@cache
 def masses(case: Case, name: str) -> tuple[oracle.Masses, oracle.Masses]:
     kind, values = KINDS[name], [row[name] for row in case.source]
     if name in case.apart:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from anonymizer.review.report import rendered
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.lgb import exposure, lemma2_bound, strict_check
@@ -70,11 +72,15 @@ def test_buckets_hold_what_is_achieved(case: Case) -> None:
     """The worst bucket decides."""
     checks = {(c.name, c.column): c for c in case.report.verification.checks}
     for column in bucketed(case):
-        least = [len({v for v in b if v is not None}) for b in buckets_of(case, column).values()]
-        most = [max(Counter(v for v in b if v is not None).values())
-                for b in buckets_of(case, column).values()]  # fmt: skip
-        assert checks["distinct_l", column].achieved == min(least)
-        assert checks["bucket_unique", column].achieved == max(most)
+        held = [Counter(v for v in b if v is not None) for b in buckets_of(case, column).values()]
+        assert checks["distinct_l", column].achieved == min(map(len, held))
+        assert checks["bucket_unique", column].achieved == max(max(b.values()) for b in held)
+    for (name, of), check in checks.items():
+        if name == "k_anonymity":
+            person = "person_id" if case.person is not None else None
+            after = oracle.risk(case.release, case.classes, person)
+            assert of is None
+            assert check.achieved == (after.k if person is None else after.person_k)
 
 
 def test_measures_of_groups(case: Case) -> None:
@@ -92,9 +98,7 @@ def test_measures_of_groups(case: Case) -> None:
     # every value needs l = 3: Definition 14
     loss = Fraction(sum(sizes) - L * len(sizes), L * len(sizes))
     assert measures["additional_loss"] == pytest.approx(float(loss))
-    everybody = len(case.source)
-    if case.person is not None:
-        everybody = len({row[case.person] for row in case.source})
+    everybody = units_of(case.source, case.person)
     lost = everybody - sum(sizes)
     assert measures["suppression_ratio"] == pytest.approx(lost / everybody)
     assert measures.get("suppressed_persons", lost) == lost
@@ -108,6 +112,12 @@ def test_measures_of_groups(case: Case) -> None:
         worst = max(largest_share(values) for values in held.values())
         assert measures[f"worst_share.{column}"] == pytest.approx(float(worst))
         assert measures[f"share_bound.{column}"] == pytest.approx(1 / L)
+        (check,) = (
+            c for c in case.report.verification.checks
+            if (c.name, c.column) == ("distinct_l", column)
+        )  # fmt: skip
+        # l times the share of the value: at most 1
+        assert check.achieved == {"share": pytest.approx(float(worst * L)), "l": L}
 
 
 def largest_share(values: list[Any]) -> Fraction:
@@ -121,14 +131,13 @@ def tables(text: str) -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     head = None
     for line in text[: text.index("## The SQL")].splitlines():
-        if not line.startswith("| "):
-            head = None if not line.startswith("|") else head
-            continue
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if head is None:
-            head = cells[0].strip("| ")
+        if not line.startswith("|"):
+            head = None
+        elif head is None:
+            head = cells[0]
             found.setdefault(head, [])
-        else:
+        elif cells[0] != "---":
             found[head].append(cells)
     return found
 
@@ -162,15 +171,62 @@ def test_the_risk_table(case: Case) -> None:
     person = "person_id" if case.person is not None else None
     before = oracle.risk(case.source, case.quasi, case.person)
     after = oracle.risk(case.release, case.classes, person)
-    shown = [row[2] for row in tables(rendered(case.report, "md"))["figure"]]
+    shown = [row[2] for row in tables(case.text)["figure"]]
     units = sum(after.sizes.values())
-    exact = [after.most, after.average, after.above, Fraction(after.alone, units),
-             after.classes, after.k]  # fmt: skip
+    exact: list[float | Fraction] = [
+        after.most, after.average, after.above, Fraction(after.alone, units), after.classes,
+        after.k,
+    ]  # fmt: skip
     exact += [] if after.person_k is None else [after.person_k]
     assert len(shown) == len(exact)
-    assert all(map(same, shown, exact)), list(zip(shown, exact, strict=True))
-    smallest = [row[1] for row in tables(rendered(case.report, "md"))["figure"]][5:]
-    assert smallest == [str(k) for k in (before.k, before.person_k) if k is not None]
+    for told, value in zip(shown, exact, strict=True):
+        assert same(told, value), (told, value)
+    found = case.report.before
+    assert found is not None
+    shown = [row[1] for row in tables(case.text)["figure"]]
+    units = sum(before.sizes.values())
+    # in round figures: shares up to a percent, counts of two digits
+    shares = (before.average, before.above, Fraction(before.alone, units))
+    rounded = [before.most, *(Fraction(math.ceil(100 * share), 100) for share in shares)]
+    classes = before.classes
+    rounded.append(Fraction(max(10, int(float(f"{classes:.2g}")))))
+    rounded += [Fraction(k) for k in (before.k, before.person_k) if k is not None]
+    for told, value in zip(shown, rounded, strict=True):
+        assert same(told, value), (told, value)
+
+
+def test_the_tiles(case: Case) -> None:
+    """The figures in large letters."""
+    tiles = re.findall(r"<li><b>(.*?)</b>(.*?)(?:<small>(.*?)</small>)?</li>", case.page)
+    person = "person_id" if case.person is not None else None
+    before = oracle.risk(case.source, case.quasi, case.person)
+    after = oracle.risk(case.release, case.classes, person)
+    unit = "rows" if person is None else "persons"
+    shown = {says: (figure, more) for figure, says, more in tiles}
+    smallest = after.k if after.person_k is None else after.person_k
+    assert shown.pop(f"{unit} in the smallest class") == (str(smallest), "")
+    figure, more = shown.pop("largest risk of picking somebody&#39;s row")
+    assert same(figure, after.most)
+    assert same(more.removeprefix("before: "), before.most)
+    figure, more = shown.pop(f"{unit} alone in their class")
+    assert same(figure, after.alone)
+    alone = max(10, int(float(f"{before.alone:.2g}"))) if before.alone else 0
+    assert same(more.removeprefix("before: "), alone)
+    everybody = units_of(case.source, case.person)
+    lost = Fraction(everybody - units_of(case.release, person), everybody)
+    assert same(shown.pop(f"{unit} left out")[0], lost)
+    domains = {c: domain_of([row[c] for row in case.source], KINDS[c]) for c in case.quasi}
+    whole = measure(case.grouped, domains, len(case.source) - len(case.release))
+    figure, _ = shown.pop("information lost in a generalized cell, on average")
+    assert same(figure, whole.ncp)
+    errors = case.report.counts
+    assert list(shown) == (["error of a random count query (median)"] if errors else [])
+    if errors:
+        assert shown.popitem()[1][0] == errors.median.replace("<", "&lt;")
+
+
+def units_of(rows: Sequence[Mapping[str, Any]], person: str | None) -> int:
+    return len(rows) if person is None else len({row[person] for row in rows})
 
 
 def test_the_class_sizes_table(case: Case) -> None:
@@ -179,7 +235,7 @@ def test_the_class_sizes_table(case: Case) -> None:
     units: Counter[int] = Counter()
     for size, n in after.sizes.items():
         units[oracle.size_bin(size)] += n
-    for label, _, shown in tables(rendered(case.report, "md"))["in a class of"]:
+    for label, _, shown in tables(case.text)["in a class of"]:
         low = int(label.replace(",", "").split()[0])
         assert same(shown, Fraction(units.pop(low, 0), after.sizes.total())), label
     assert not units
@@ -190,10 +246,8 @@ def test_the_utility_table(case: Case) -> None:
     domains = {c: domain_of([row[c] for row in case.source], KINDS[c]) for c in case.quasi}
     lost = len(case.source) - len(rows)
     whole = measure(rows, domains, lost)
-    everybody, left = len(case.source), len(rows)
-    if case.person is not None:
-        everybody = len({row[case.person] for row in case.source})
-        left = len({row["person_id"] for row in rows})
+    everybody = units_of(case.source, case.person)
+    left = units_of(rows, "person_id" if case.person is not None else None)
     called = "class" if "class_id" in case.release[0] else "group"
     exact: dict[str, float | Fraction] = {
         "rows published": whole.rows,
@@ -214,7 +268,7 @@ def test_the_utility_table(case: Case) -> None:
     }
     if case.person is not None:
         exact |= {"persons in the release": left, "persons left out": everybody - left}
-    shown = {row[0]: row[1] for row in tables(rendered(case.report, "md"))["measure"]}
+    shown = {row[0]: row[1] for row in tables(case.text)["measure"]}
     assert shown.keys() == exact.keys()
     for name, value in exact.items():
         assert same(shown[name], value), (name, shown[name], float(value))
@@ -230,7 +284,7 @@ def test_the_utility_table(case: Case) -> None:
 
 def test_the_tables_of_columns(case: Case) -> None:
     """What is drawn is what was found; values of persons are told as such."""
-    text, page = rendered(case.report, "md"), rendered(case.report, "html")
+    text, page = case.text, case.page
     once = len(case.apart) if case.person is not None else 0
     assert text.count("In percent of persons: their values are published once.") == once
     assert page.count("In percent of persons: their values are published once.") == once

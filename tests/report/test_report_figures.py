@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from anonymizer.measure.steps import about, about_share
-from anonymizer.review.report import rendered
 from anonymizer.review.report.distributions import OTHER
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
@@ -32,7 +31,7 @@ def test_distances_are_of_all_values(case: Case) -> None:
 
 
 def test_what_has_moved_is_never_as_it_was(case: Case) -> None:
-    page, text = rendered(case.report, "html"), rendered(case.report, "md")
+    page, text = case.page, case.text
     still = sum(oracle.moved(*masses(case, d.column)) == 0 for d in case.report.distributions)
     assert page.count("The distribution is as it was") == still
     assert text.count("The distribution is as it was") == still
@@ -167,7 +166,7 @@ def test_the_verdict_tells_what_little_is_left_of(case: Case) -> None:
     assert found.verdict.state == ("little" if wanted else "useful")
     said = [w for w in case.warnings if "the release holds, but little is left" in w]
     assert len(said) == len(found.little)
-    page, text = rendered(found, "html"), rendered(found, "md")
+    page, text = case.page, case.text
     assert ('class="verdict warn"' in page) == bool(wanted)
     for item in found.little:
         assert item.says in text

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from anonymizer.review.report import rendered
 from anonymizer.review.report.content import QUERIES
 from anonymizer.review.report.workload import Answer
 from tests.oracle import report as oracle
@@ -44,7 +43,7 @@ def test_random_queries_have_the_errors_of_a_naive_recipient(case: Case) -> None
         seed=1, queries=QUERIES, least=least, person=case.person,
     )  # fmt: skip
     unit = "rows" if case.person is None else "persons"
-    page, text = rendered(case.report, "html"), rendered(case.report, "md")
+    page, text = case.page, case.text
     if 2 * len(exact.errors) < QUERIES:
         assert found is None
         assert f"most random queries select too few {unit}" in page
@@ -92,7 +91,7 @@ def pairs(shown: Answer, exact: Errors) -> list[tuple[str | None, float]]:
 
 
 def test_the_page_has_the_errors_of_own_queries(case: Case) -> None:
-    page, text = rendered(case.report, "html"), rendered(case.report, "md")
+    page, text = case.page, case.text
     for answer in case.report.workload:
         row = page[page.index(f"<code>{escaped(answer.sql)}</code>") :]
         row = row[: row.index("</tr>")]
