@@ -86,7 +86,7 @@ class ShownErrors:
     queries: int
     """Queries that were asked for."""
     least: int
-    """Fewest rows that a query selects."""
+    """Fewest rows, or persons, that a query selects."""
     mean: str
     median: str
 
@@ -103,14 +103,18 @@ def shown_errors(
     predicates: int,
     seed: int,
     least: int,
+    persons: bool = False,
 ) -> ShownErrors:
-    """Steps of the errors of queries that select at least `least` rows of the source.
+    """Steps of the errors of queries that select at least `least` rows (persons) of the source.
 
     Raises `SourceError` if most of the random queries select fewer.
     """
-    errors, _ = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least)
+    errors, _ = _drawn_errors(
+        run_sql, tables, attributes, queries, predicates, seed, least, persons=persons
+    )
     if 2 * len(errors) < queries:
-        said = f"most random counts are below {least}: their error would tell of single rows"
+        unit = "persons" if persons else "rows"
+        said = f"most random counts are below {least}: their error would tell of single {unit}"
         raise SourceError(Problem("queries", said))
     mean, middle = step(fmean(errors)), step(median(errors))
     assert mean is not None
@@ -126,8 +130,10 @@ def _drawn_errors(
     predicates: int,
     seed: int,
     least: int,
+    *,
+    persons: bool = False,
 ) -> tuple[list[float], int]:
-    """The errors of random queries with a true count of `least` or more, and how many had less."""
+    """The errors of random queries over `least` rows (persons) or more, and how many had less."""
     errors: list[float] = []
     first = redrawn = 0
     for _ in range(ROUNDS):
@@ -135,7 +141,7 @@ def _drawn_errors(
         if missing == 0:
             break
         _draw(run_sql, tables, attributes, predicates, seed, first, first + missing)
-        found = _errors(run_sql, tables, attributes, least)
+        found = _errors(run_sql, tables, attributes, least, persons)
         errors += found
         redrawn += missing - len(found)
         first += missing
@@ -163,7 +169,7 @@ def _draw(
 
 
 def _errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], least: int
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], least: int, persons: bool
 ) -> list[float]:
     patterns: dict[int, list[int]] = defaultdict(list)
     text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text
@@ -176,14 +182,13 @@ def _errors(
             some = [lit(draw) for draw in members[start : start + BATCH]]
             asked: dict[str, Any] = {"attributes": used, "some": some}
             true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
+            true["persons"] = persons
             answers = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
-            actual: dict[int, float] = dict(
-                run_sql(render("measure/query_actual.sql.j2", true).text)
-            )
+            actual = run_sql(render("measure/query_actual.sql.j2", true).text)
             expected: dict[int, float] = dict(
                 run_sql(render("measure/query_counts.sql.j2", answers).text)
             )
-            for draw, count in actual.items():
-                if count >= least:
+            for draw, count, units in actual:
+                if units >= least:
                     found[draw] = abs(expected.get(draw, 0.0) - count) / count
     return [found[draw] for draw in sorted(found)]

@@ -165,10 +165,11 @@ def _batch(
         "source": tables.source,
         "truths": tuple(a.truth for a in used),
         "some": _literals(batch),
+        "persons": False,
     }
     actual = {
         draw: value
-        for draw, value in _select(run_sql, "measure/query_actual.sql.j2", parameters)
+        for draw, value, _ in _select(run_sql, "measure/query_actual.sql.j2", parameters)
         if value
     }
     if not actual:

@@ -140,7 +140,8 @@ def stage(
 
     for a in attributes:
         make("query_domain", **_of(a, originals))
-    make("query_source", summed=originals.values[summed] if summed is not None else None)
+    value = originals.values[summed] if summed is not None else None
+    make("query_source", summed=value, person=originals.person)
     # rows of a class are as alike as rows of a bucket where the summed value is in none
     bucket = target.bucket if target is not None else None
     name = target.name if target is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonymizer.measure.words import MEASURES
+from anonymizer.measure.words import measure_words
 from anonymizer.process.html import environment
 from anonymizer.release.manifest import shown_measures
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def summary(release: Release) -> str:
     """HTML without rows or values, with every text escaped."""
+    words = measure_words(release.manifest.layout)
     return (
         environment()
         .get_template("report/summary.html.j2")
@@ -22,9 +23,9 @@ def summary(release: Release) -> str:
             checks=[check for check in release.verification.checks if check.required != 0],
             rest=sum(check.required == 0 for check in release.verification.checks),
             measures=[
-                (MEASURES[name], value)
+                (words[name], value)
                 for name, value in shown_measures(release.measures, release.manifest.layout).items()
-                if name in MEASURES and value is not None
+                if name in words and value is not None
             ],
             certificate=str(release.manifest.data["certificate"]),
             reproducible=bool(release.manifest.data["reproducible"]),

@@ -71,7 +71,7 @@ def rehearsed(policy: Policy, database: Any) -> str:
         requirements = policy_requirements(policy, session.engine, prepared.roles)
         judging = [*_judging(policy, prepared, requirements)]
         at_once = session.engine.reads_once
-        counted = counting(policy, prepared.roles, at_once=at_once)
+        counted = [counting(policy, prepared.roles, at_once=at_once)]
         if policy.algorithm.over_levels:
             counted.append(shape_sql([a.hierarchy for a in prepared.roles.quasi]))
         counts = [Counts(text, session.engine.raw(text, "counts")) for text in counted]

@@ -10,7 +10,7 @@ import pytest
 from anonymizer import Policy, run
 from anonymizer.review.draft.draft import Draft, draft
 from tests.draft.labelled import REAL, labels, make
-from tests.selection import slow
+from tests.selection import few, slow
 from tests.tables import public
 
 ROWS = 5_000
@@ -56,7 +56,10 @@ def test_roles_of_a_table_that_is_made(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "rows"),
-    [*((name, ROWS) for name in TABLES), *(pytest.param(name, None, marks=slow) for name in REAL)],
+    [
+        *few([(name, ROWS) for name in TABLES], 4, by=3),
+        *(pytest.param(name, None, marks=slow) for name in REAL),
+    ],
 )
 def test_a_draft_runs_as_it_is(
     name: str, rows: int | None, tmp_path: Path, request: pytest.FixtureRequest

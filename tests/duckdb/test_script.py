@@ -28,11 +28,12 @@ from tests.scripts import (
     in_shell,
     written,
 )
+from tests.selection import few
 
 WIDEST = 119
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", few(SETTINGS, 10, by=3))
 def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, ROWS)
     asked = given(tmp_path, name)

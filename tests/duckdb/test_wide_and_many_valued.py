@@ -17,7 +17,6 @@ import anonymizer
 from anonymizer.algorithms import parts
 from anonymizer.algorithms.partition.words import fold
 from anonymizer.engines.base import Limits
-from anonymizer.run import counted
 from anonymizer.source.profile import Attribute
 from tests.runs import policy, published, run, source
 from tests.tables import customers
@@ -53,7 +52,6 @@ def test_parts_make_the_release_that_one_statement_makes(
     )
     whole = published(run(asked, path, seed=SECRET))
     monkeypatch.setattr(parts, "JOINED_AT_ONCE", 2)
-    monkeypatch.setattr(counted, "ASKED_AT_ONCE", 2)
     assert published(run(asked, path, seed=SECRET)) == whole
 
 

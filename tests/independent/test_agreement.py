@@ -1,6 +1,6 @@
 """The reader agrees with the verifier, check by check, on releases of random tables.
 
-20 releases by default, 150 among the slow tests; ANONYMIZER_READER_RELEASES=2000 asks for more. The
+10 releases by default, 150 among the slow tests; ANONYMIZER_READER_RELEASES=2000 asks for more. The
 figures compared are those of the release as it is, of random other requirements on its rows, and of
 such requirements again after the rows were changed at random, so that guarantees that fail are
 compared as well.
@@ -21,7 +21,7 @@ from tests.independent.agreement import Compared, both, compare, others, tamper
 from tests.independent.random_releases import REFUSALS, draw
 from tests.runs import THRIFTY
 
-FEW = 20
+FEW = 10
 MORE = int(os.environ.get("ANONYMIZER_READER_RELEASES", "150"))
 ALGORITHMS = ("mondrian", "lgb", "full_domain", "privacyfrost", "msb", "danonyir", "geneir")
 

@@ -93,6 +93,9 @@ def test_a_frame_stands_for_the_table_of_a_policy() -> None:
 def test_every_verb_is_a_function_that_takes_a_frame() -> None:
     assert anonymizer.assess(people(), quasi=["age", "zip"], limits=THRIFTY).sizes.rows == ROWS
     assert "role: identifier" in anonymizer.init(people(), limits=THRIFTY).text
+    named = anonymizer.init("visits", people(), limits=THRIFTY).text
+    assert "source: {table: visits}" in named
+    assert anonymizer.run(Policy.loads(named), people(), limits=THRIFTY).verification.passed
     for name in ("assess", "attack", "init", "plan", "report", "run", "sweep", "verify"):
         assert callable(getattr(anonymizer, name))
         assert name in dir(anonymizer)

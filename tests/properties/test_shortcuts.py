@@ -27,6 +27,7 @@ from anonymizer.verification.questions import Question, ask_all
 from anonymizer.verification.verify import verify_release
 from tests.duckdb import test_verify_form as form
 from tests.properties.tables import TEXTS
+from tests.selection import rounds
 
 VIEW, LINK, ORIGINALS = form.VIEW, form.LINK, form.ORIGINALS
 TABLES = WorkTables(Table("judged", "main"), Table("counted", "main"))
@@ -46,7 +47,6 @@ OF_GROUPS = (
     Requirement("alpha", "ill", {"alpha": 0.7}, "group"),
     Requirement("distinct_l", "cost", {"l": 2}, "group"),
 )
-CASES = 40
 ROLES = ("release", "link", "source")
 
 
@@ -154,14 +154,15 @@ def covered(asked: Sequence[Compared]) -> tuple[set[str], set[str], set[str]]:
     return proved, unproved, figures
 
 
+@rounds(24, 40)
 @pytest.mark.parametrize("typed", [False, True])
 def test_shortcuts_say_the_same_of_classes_and_buckets(
-    connection: duckdb.DuckDBPyConnection, typed: bool
+    connection: duckdb.DuckDBPyConnection, typed: bool, rounds: int
 ) -> None:
     draw = random.Random(21)
     layout = form.lgb_layout(typed)
     asked = []
-    for number in range(CASES):
+    for number in range(rounds):
         originals = form.store(connection, *form.random_release(draw), typed)
         whole = number % 3 == 0
         if not whole:
@@ -260,10 +261,13 @@ def separated(draw: random.Random, connection: duckdb.DuckDBPyConnection) -> tup
     return Originals(ORIGINALS, names, distinct=known), left_out
 
 
-def test_shortcuts_say_the_same_of_groups(connection: duckdb.DuckDBPyConnection) -> None:
+@rounds(32, 80)
+def test_shortcuts_say_the_same_of_groups(
+    connection: duckdb.DuckDBPyConnection, rounds: int
+) -> None:
     draw = random.Random(22)
     asked = []
-    for number in range(2 * CASES):
+    for number in range(rounds):
         originals, left_out = separated(draw, connection)
         whole = number % 3 == 0
         if not whole:

@@ -6,17 +6,20 @@ import random
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from anonymizer import Policy
+from anonymizer.review.report import rendered
 from anonymizer.review.report.content import Report, collect
 from anonymizer.review.report.distributions import OTHER, Distribution
 from tests import runs
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
+from tests.oracle.workload import Own
 
 KINDS = {
     "town": "categorical", "age": "numeric", "wage": "numeric", "born": "date",
@@ -32,17 +35,60 @@ COLUMNS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+OWN = (
+    Own("select kept, count(*) from people group by kept", by="kept"),
+    Own("select town, count(*) from people group by town", by="town"),
+    Own("select sum(age) from people", "sum", "age"),
+    Own("select count(age) from people", of="age"),
+    Own("select avg(wage) from people where wage >= 50", "avg", "wage",
+        where=("wage", lambda wage: wage >= 50)),
+    Own("select count(*) from people where born < date '1962-01-01'",
+        where=("born", lambda day: day < date(1962, 1, 1))),
+    Own("select test, count(*) from people group by test", by="test"),
+    Own("select avg(cost) from people", "avg", "cost"),
+    Own("select kept, sum(cost) from people group by kept", "sum", "cost", "kept"),
+    Own("select town, avg(age) from people group by town", "avg", "age", "town"),
+    Own("select count(*) from people where age >= 65", where=("age", lambda age: age >= 65)),
+    Own("select cost, count(*) from people group by cost", by="cost"),
+    Own("select kept, sum(age) from people group by kept", "sum", "age", "kept"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     source: runs.Rows
     release: runs.Rows
     policy: Policy
     report: Report
     warnings: tuple[str, ...]
+    apart: dict[str, runs.Rows]
+    """The tables of values that are published apart (msb), by their columns."""
 
     @property
     def person(self) -> str | None:
         return self.policy.person
+
+    @cached_property
+    def page(self) -> str:
+        return rendered(self.report, "html")
+
+    @cached_property
+    def text(self) -> str:
+        return rendered(self.report, "md")
+
+    @property
+    def quasi(self) -> list[str]:
+        return [name for name, column in self.policy.columns.items() if column.role == "quasi"]
+
+    @property
+    def classes(self) -> list[str]:
+        """What tells the classes of the release apart."""
+        return ["class_id"] if "class_id" in self.release[0] else self.quasi
+
+    @property
+    def grouped(self) -> runs.Rows:
+        """The rows with the numbers of their classes, or of their groups where there are none."""
+        return [{"class_id": row.get("group_id"), **row} for row in self.release]
 
 
 def table(persons: int, seed: int, *, towns: int, several: int = 1) -> list[tuple[Any, ...]]:
@@ -62,13 +108,19 @@ def table(persons: int, seed: int, *, towns: int, several: int = 1) -> list[tupl
 
 
 def made(folder: Path, rows: list[tuple[Any, ...]], **parts: Any) -> Case:
-    database = runs.source(folder, TYPES, rows)
+    parts.setdefault("workload", {"sql": [own.sql for own in OWN]})
+    database = runs.source(folder, parts.pop("types", TYPES), rows)
     given = runs.policy(folder, parts.pop("columns", COLUMNS), parts.pop("k", 4), **parts)
     release = runs.run(given, database)
     with duckdb.connect(str(database), read_only=True) as connection:
         source = runs.fetch(connection, "from people")
     found = collect(given, source=database)
-    return Case(source, runs.published(release), given, found, release.warnings)
+    with duckdb.connect(str(folder / "release.duckdb"), read_only=True) as connection:
+        apart = {
+            name: runs.fetch(connection, f"from {table}")
+            for name, table in found.layout.tables.items()
+        }
+    return Case(source, runs.published(release), given, found, release.warnings, apart)
 
 
 def plain(folder: Path) -> Case:
@@ -105,8 +157,73 @@ def giant(folder: Path) -> Case:
     return made(folder, rows, columns={**COLUMNS, "test": test})
 
 
+def of_buckets(folder: Path) -> Case:
+    """Ages and towns that some hide, and two columns in buckets."""
+    draw = random.Random(5)
+    hidden = ("hides", "closed")
+    rows = [
+        (*row, draw.random() < 0.4, draw.random() < 0.3) for row in table(300, 7, towns=6)
+    ]  # fmt: skip
+    rule = {"protect": {"l_diversity": 3}}
+    columns = {
+        **COLUMNS, **dict.fromkeys(hidden, "drop"),
+        "town": {"role": "quasi", "sensitive_when": "closed", **rule},
+        "age": {"role": "quasi", "sensitive_when": "hides", **rule},
+        "test": {"role": "sensitive", "protect": {"l_diversity": 2}},
+        "cost": {"role": "sensitive", **rule},
+    }  # fmt: skip
+    return made(
+        folder, rows, columns=columns, types={**TYPES, **dict.fromkeys(hidden, "boolean")},
+        algorithm={"name": "lgb"}, suppression_limit=0.5,
+    )  # fmt: skip
+
+
+APART = {
+    "test": {"role": "sensitive", "protect": {"l_diversity": 3}},
+    "cost": {"role": "sensitive", "protect": {"l_diversity": 3}},
+}
+
+
+def of_groups(folder: Path) -> Case:
+    """Two columns apart from the rows, which are published as they are."""
+    return made(
+        folder, table(300, 7, towns=6), columns={**COLUMNS, **APART}, k=None,
+        algorithm={"name": "msb"}, suppression_limit=0.5,
+    )  # fmt: skip
+
+
+def of_groups_of_persons(folder: Path) -> Case:
+    """The same for persons, in classes; who has the flu has many rows."""
+    draw = random.Random(3)
+    rows = []
+    for row in table(150, 9, towns=6):
+        several = draw.randint(1, 6 if row[5] == "flu" else 2)
+        rows += [(*row[:7], draw.choice("xyz")) for _ in range(several)]
+    return made(
+        folder, rows, columns={**COLUMNS, **APART}, k=None, person="person",
+        algorithm={"name": "msb", "generalize": {"k": 5}}, suppression_limit=0.5,
+    )  # fmt: skip
+
+
+CASES = {
+    "rows": plain,
+    "persons in clusters": of_persons,
+    "persons with merged rows": of_merged_persons,
+    "one giant class": giant,
+    "cells in buckets": of_buckets,
+    "values in groups": of_groups,
+    "values of persons in groups": of_groups_of_persons,
+}
+
+
+@cache
 def masses(case: Case, name: str) -> tuple[oracle.Masses, oracle.Masses]:
     kind, values = KINDS[name], [row[name] for row in case.source]
+    if name in case.apart:
+        if case.person is not None:
+            values = list({row[case.person]: row[name] for row in case.source}.values())
+        published = [row[name] for row in case.apart[name]]
+        return oracle.of_values(values, kind), oracle.of_values(published, kind)
     before = oracle.of_values(values, kind)
     published = [row[name] for row in case.release]
     if case.policy.columns[name].role == "quasi":

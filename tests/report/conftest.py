@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import duckdb
 import pytest
 
 import anonymizer
+from tests.report.cases import CASES, Case
 
 SOURCE = """
 create table visits as select
@@ -75,3 +78,13 @@ def make(folder: Path, **parts: Any) -> Clinic:
 @pytest.fixture(scope="session")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Clinic:
     return make(tmp_path_factory.mktemp("clinic"))
+
+
+@pytest.fixture(scope="session")
+def case_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
+    return cache(lambda name: CASES[name](tmp_path_factory.mktemp("case")))
+
+
+@pytest.fixture(scope="session", params=list(CASES))
+def case(request: pytest.FixtureRequest, case_of: Callable[[str], Case]) -> Case:
+    return case_of(request.param)

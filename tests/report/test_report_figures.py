@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from anonymizer.measure.steps import about, about_share
-from anonymizer.review.report import rendered
 from anonymizer.review.report.distributions import OTHER
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.measures import measure
-from tests.report.cases import (
-    KINDS,
-    Case,
-    ends,
-    giant,
-    labels,
-    masses,
-    near,
-    of_merged_persons,
-    of_persons,
-    plain,
-)
-
-CASES = {
-    "rows": plain,
-    "persons in clusters": of_persons,
-    "persons with merged rows": of_merged_persons,
-    "one giant class": giant,
-}
-
-
-@pytest.fixture(scope="module", params=list(CASES))
-def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return CASES[request.param](tmp_path_factory.mktemp("case"))
+from tests.report.cases import KINDS, Case, ends, labels, masses, near
 
 
 def test_distances_are_of_all_values(case: Case) -> None:
@@ -55,7 +31,7 @@ def test_distances_are_of_all_values(case: Case) -> None:
 
 
 def test_what_has_moved_is_never_as_it_was(case: Case) -> None:
-    page, text = rendered(case.report, "html"), rendered(case.report, "md")
+    page, text = case.page, case.text
     still = sum(oracle.moved(*masses(case, d.column)) == 0 for d in case.report.distributions)
     assert page.count("The distribution is as it was") == still
     assert text.count("The distribution is as it was") == still
@@ -107,10 +83,9 @@ def test_ordered_bars_are_shares_of_rows(case: Case) -> None:
 def test_risk_is_the_same_quantity_before_and_after(case: Case) -> None:
     found = case.report
     assert found.before is not None
-    quasi = [name for name, column in case.policy.columns.items() if column.role == "quasi"]
-    before = oracle.risk(case.source, quasi, case.person)
+    before = oracle.risk(case.source, case.quasi, case.person)
     person = "person_id" if case.person is not None else None
-    after = oracle.risk(case.release, ["class_id"], person)
+    after = oracle.risk(case.release, case.classes, person)
     assert found.before.sizes.k == before.k
     assert found.before.sizes.person_k == before.person_k
     assert found.before.sizes.classes == about(before.classes)
@@ -139,10 +114,9 @@ def test_who_is_alone_without_a_column(case: Case) -> None:
     assert case.report.before is not None
     together = case.report.before.combinations
     assert together is not None
-    quasi = [name for name, column in case.policy.columns.items() if column.role == "quasi"]
-    assert set(together.without) == set(quasi)
+    assert set(together.without) == set(case.quasi)
     for name, left in together.without.items():
-        others = [other for other in quasi if other != name]
+        others = [other for other in case.quasi if other != name]
         exact = oracle.risk(case.source, others, case.person).alone
         assert left.singled_out == about(exact)
     assert not together.subsets
@@ -150,8 +124,8 @@ def test_who_is_alone_without_a_column(case: Case) -> None:
 
 def test_measures_are_those_of_the_rows(case: Case) -> None:
     measures = case.report.manifest["measures"]
-    after = oracle.risk(case.release, ["class_id"], None)
-    sizes = [len(some) for some in oracle.classes(case.release, ["class_id"], None).values()]
+    after = oracle.risk(case.release, case.classes, None)
+    sizes = [len(some) for some in oracle.classes(case.grouped, ["class_id"], None).values()]
     assert measures["rows"] == after.rows
     assert (measures["class_min"], measures["class_max"]) == (min(sizes), max(sizes))
     assert measures["suppressed"] == len(case.source) - len(case.release)
@@ -168,33 +142,31 @@ def test_measures_are_those_of_the_rows(case: Case) -> None:
 
 def test_losses_are_those_of_the_cells(case: Case) -> None:
     measures = case.report.manifest["measures"]
-    quasi = [name for name, column in case.policy.columns.items() if column.role == "quasi"]
-    domains = {c: domain_of([row[c] for row in case.source], KINDS[c]) for c in quasi}
+    domains = {c: domain_of([row[c] for row in case.source], KINDS[c]) for c in case.quasi}
     lost = len(case.source) - len(case.release)
-    whole = measure(case.release, domains, lost)
+    whole = measure(case.grouped, domains, lost)
     assert measures["ncp"] == pytest.approx(float(whole.ncp), abs=1e-9)
-    for name in quasi:
-        alone = measure(case.release, {name: domains[name]}, 0)
+    for name in case.quasi:
+        alone = measure(case.grouped, {name: domains[name]}, 0)
         assert measures[f"ncp.{name}"] == pytest.approx(float(alone.ncp), abs=1e-9)
 
 
 def test_the_verdict_tells_what_little_is_left_of(case: Case) -> None:
     """By the thresholds of docs/report.md, computed again from the rows."""
     measures = case.report.manifest["measures"]
-    sizes = [len(some) for some in oracle.classes(case.release, ["class_id"], None).values()]
-    quasi = [name for name, column in case.policy.columns.items() if column.role == "quasi"]
+    sizes = [len(some) for some in oracle.classes(case.grouped, ["class_id"], None).values()]
     wanted = set()
     if measures["ncp"] >= 0.5 and max(sizes) >= len(case.release) / 2:
         wanted.add("class")
     elif measures["ncp"] >= 0.9:
         wanted.add("cells")
-    wanted |= {name for name in quasi if measures[f"ncp.{name}"] >= 0.9}
+    wanted |= {name for name in case.quasi if measures[f"ncp.{name}"] >= 0.9}
     found = case.report
     assert {item.column or item.what for item in found.little} == wanted
     assert found.verdict.state == ("little" if wanted else "useful")
     said = [w for w in case.warnings if "the release holds, but little is left" in w]
     assert len(said) == len(found.little)
-    page, text = rendered(found, "html"), rendered(found, "md")
+    page, text = case.page, case.text
     assert ('class="verdict warn"' in page) == bool(wanted)
     for item in found.little:
         assert item.says in text
@@ -203,8 +175,8 @@ def test_the_verdict_tells_what_little_is_left_of(case: Case) -> None:
         assert f"One class holds {max(sizes):,} of {len(case.release):,} rows" in page
 
 
-def test_one_giant_class_is_no_good_news(tmp_path: Path) -> None:
-    case = giant(tmp_path)
+def test_one_giant_class_is_no_good_news(case_of: Callable[[str], Case]) -> None:
+    case = case_of("one giant class")
     assert case.report.verdict.state == "little"
     assert "class" in {item.what for item in case.report.little}
-    assert plain(tmp_path).report.verdict.state == "useful"
+    assert case_of("rows").report.verdict.state == "useful"

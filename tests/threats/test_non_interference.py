@@ -17,7 +17,7 @@ from tests.threats.interference import ALGORITHMS, draw_pair, made_of, said_of
 
 PAIRS = int(os.environ.get("ANONYMIZER_PAIRS", "500"))
 """Pairs that are compared among the slow tests; ANONYMIZER_PAIRS asks for more."""
-FEW = 28
+FEW = 14
 """Pairs that are compared among the others."""
 PARTS = 14
 

@@ -185,6 +185,7 @@ def _collected(policy: Policy, release: Published) -> Report:
                 predicates=PREDICATES,
                 seed=1,
                 least=enough(floor),
+                persons=policy.person is not None,
             )
         except AnonymizerError as error:
             warnings += [str(problem) for problem in error.problems]

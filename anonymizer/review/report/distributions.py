@@ -7,7 +7,7 @@ values of single suppressed rows. Distances are computed from the values, not fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit, render, work
@@ -53,6 +53,8 @@ class Distribution:
     """Of an ordered column: the largest difference of the shares below any value, rounded."""
     folded: bool = False
     """Whether values share a bar, so that the bars show less than the distances tell."""
+    unit: str = "rows"
+    """What the shares are of: `persons` where the value of a person is published once (msb)."""
 
 
 def compared(
@@ -62,7 +64,8 @@ def compared(
     run, originals = beside.run_sql, beside.originals
     physical = Sql(originals.values[column.column])
     person = Sql(originals.person) if originals.person else None
-    _count(beside, originals.table, physical, column, person, BEFORE)
+    once = _once(beside, column)
+    _count(beside, originals.table, physical, column, person, BEFORE, once=once)
     ordered = _make_bins(beside, BEFORE, column, floor)
     before = _binned(beside, BEFORE, ordered)
     if attribute is not None:
@@ -85,7 +88,8 @@ def compared(
         after = {bin_: n for bin_, (_, n, _) in _binned(beside, AFTER, ordered).items()}
         total = float(sum(after.values()))
         far = distance(beside, BEFORE, AFTER, None, ordered=ordered, total=total)
-    return _distribution(column, before, after, total, floor, attribute is not None, far)
+    made = _distribution(column, before, after, total, floor, attribute is not None, far)
+    return replace(made, unit="persons" if once else "rows")
 
 
 def alone(release: Published, column: PublishedColumn, floor: int) -> Distribution:
@@ -104,7 +108,13 @@ def alone(release: Published, column: PublishedColumn, floor: int) -> Distributi
     found = _binned(release, AFTER, ordered)
     total = sum(n for _, n, _ in found.values())
     bars = [Bar(label, None, _share(n, total)) for label, n in _listed(found, floor)]
-    return Distribution(column.column, column.role, tuple(bars), None, generalized)
+    unit = "persons" if _once(release, column) else "rows"
+    return Distribution(column.column, column.role, tuple(bars), None, generalized, unit=unit)
+
+
+def _once(release: Published, column: PublishedColumn) -> bool:
+    """Whether the column is published with one value for all rows of a person."""
+    return release.layout.person_id is not None and column.column in release.layout.tables
 
 
 def _published(release: Published, column: PublishedColumn) -> tuple[Table, Sql]:
@@ -151,12 +161,15 @@ def _count(
     person: Sql | None,
     counted: Table,
     kind: str | None = None,
+    *,
+    once: bool = False,
 ) -> None:
     parameters = {
         "data": data,
         "value": value,
         "kind": kind or _kind(column),
         "person": person,
+        "once": once,
         "counted": counted,
     }
     release.run_sql(render("report/values.sql.j2", parameters).text)

@@ -58,6 +58,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"\n### `{_cell(found.column)}`\n"
         if found.distance is not None:
             yield f"{moved_sentence(found)}.\n"
+        if found.unit != "rows":
+            yield f"In percent of {found.unit}: their values are published once.\n"
         bars = [(_cell(b.label), share(b.before), share(b.after)) for b in found.bars]
         yield from _table(("value", "before", "after"), bars)
     yield "\n## What it cost: utility\n"
@@ -76,8 +78,9 @@ def _lines(report: Report) -> Iterator[str]:
 def _query_lines(report: Report) -> Iterator[str]:
     if report.counts is not None:
         yield (
-            f"\n{report.counts.queries} random count queries over {report.counts.least} rows or"
-            f" more: median error {report.counts.median}, mean {report.counts.mean}."
+            f"\n{report.counts.queries} random count queries over {report.counts.least}"
+            f" {report.unit} or more: median error {report.counts.median},"
+            f" mean {report.counts.mean}."
         )
     if report.workload:
         yield "\nQueries of the policy:\n"

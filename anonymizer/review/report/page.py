@@ -10,7 +10,7 @@ from functools import cache
 import jinja2
 
 from anonymizer.algorithms.registry import ALGORITHMS
-from anonymizer.measure.words import MEASURES
+from anonymizer.measure.words import measure_words
 from anonymizer.process.html import environment
 from anonymizer.process.text import figure
 from anonymizer.release.manifest import shown_measures
@@ -212,6 +212,7 @@ def _sizes_picture(report: Report) -> Picture:
 def utility_rows(report: Report) -> Iterator[tuple[str, str]]:
     """Measures of the manifest in words; those of single columns keep their names."""
     measures = shown_measures(report.manifest["measures"], report.layout)
+    words = measure_words(report.layout)
     for name, value in measures.items():
-        if name in MEASURES and value is not None:
-            yield MEASURES[name], figure(value)
+        if name in words and value is not None:
+            yield words[name], figure(value)

@@ -94,7 +94,7 @@ def distribution(found: Distribution) -> Picture:
         [bar.before for bar in found.bars],
         [bar.after for bar in found.bars],
         alt=f"Distribution of {found.column}. {said}.",
-        axis="percent of rows",
+        axis=f"percent of {found.unit}",
     )
 
 

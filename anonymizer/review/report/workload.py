@@ -2,7 +2,8 @@
 
 A query is a SELECT over the source's table under its own name (`source` where the source is a file
 or a query). Its last column is the figure, the columns before it are its groups. On the release it
-runs over rows whose generalized cells are spread evenly over the values that they cover.
+runs over rows whose generalized cells are spread evenly over the values that they cover, and the
+values of a group over its rows.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class _Column:
     kind: str
     attribute: Staged | None
     carried: Sql | None
+    apart: int | None
+    """Which of the tables of values has it (msb)."""
 
 
 def queries_of(policy: Policy) -> tuple[str, ...]:
@@ -109,6 +112,10 @@ def _reconstruct(policy: Policy, beside: Beside, name: str, schemas: list[str]) 
         for c in layout.columns
         if c.role in ("sensitive", "keep") and c.column not in layout.tables and c.name
     ]
+    apart = list(layout.tables)
+    if apart:
+        carried += [name for name in (layout.group_id, layout.person_id) if name is not None]
+    places = {name: Sql(f"e{j}") for j, name in enumerate(carried, start=1)}
     tables = QueryTables(lambda made: work(f"workload_{made}"))
     staged = stage(beside.run_sql, beside.view, layout, beside.originals, None, tables, carried)
     by_column = {a.column.column: a for a in staged}
@@ -118,10 +125,11 @@ def _reconstruct(policy: Policy, beside: Beside, name: str, schemas: list[str]) 
         described = published.get(column)
         place = None
         if described is not None and described.name in carried:
-            place = Sql(f"e{carried.index(described.name) + 1}")
+            place = places[described.name]
         kind = described.kind if described is not None else "categorical"
         plain = _plain_type(published_type(sql_type))
-        columns.append(_Column(column, plain, kind, by_column.get(column), place))
+        dealt = apart.index(column) + 1 if column in apart else None
+        columns.append(_Column(column, plain, kind, by_column.get(column), place, dealt))
     for catalog in ("anon_answers", "anon_truth"):
         engine.raw(f"attach if not exists ':memory:' as {catalog}", "workload")
         for schema in dict.fromkeys(schemas):
@@ -132,8 +140,15 @@ def _reconstruct(policy: Policy, beside: Beside, name: str, schemas: list[str]) 
         "members": tuple(a.members for a in staged),
         "domains": tuple(a.domain for a in staged),
         "spans": tuple(a.spans for a in staged if a.spans is not None),
-        "carried": [Sql(f"e{j}") for j in range(1, len(carried) + 1)],
+        "carried": list(places.values()),
         "columns": columns,
+        "apart": tuple(
+            Table(layout.tables[name], beside.view.schema, beside.view.catalog) for name in apart
+        ),
+        "names": [published[name].name or name for name in apart],
+        "group": layout.group_id,
+        "own_group": places.get(layout.group_id or ""),
+        "unit": places.get(layout.person_id or "", Sql("number")),
     }
     for schema in dict.fromkeys(schemas):
         target = Table(name, schema, "anon_answers")
