@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -90,12 +91,13 @@ def test_a_frame_stands_for_the_table_of_a_policy() -> None:
     assert anonymizer.sweep(policy, people(), vary=["k=2,5"], limits=THRIFTY)[0].holds
 
 
-def test_every_verb_is_a_function_that_takes_a_frame() -> None:
+def test_every_verb_is_a_function_that_takes_a_frame(tmp_path: Path) -> None:
     assert anonymizer.assess(people(), quasi=["age", "zip"], limits=THRIFTY).sizes.rows == ROWS
     assert "role: identifier" in anonymizer.init(people(), limits=THRIFTY).text
     named = anonymizer.init("visits", people(), limits=THRIFTY).text
     assert "source: {table: visits}" in named
-    assert anonymizer.run(Policy.loads(named), people(), limits=THRIFTY).verification.passed
+    drafted = Policy.loads(named, tmp_path)
+    assert anonymizer.run(drafted, people(), limits=THRIFTY).verification.passed
     for name in ("assess", "attack", "init", "plan", "report", "run", "sweep", "verify"):
         assert callable(getattr(anonymizer, name))
         assert name in dir(anonymizer)
