@@ -6,13 +6,13 @@ from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.policy import Policy
 
 CERTIFICATE = (
-    "Syntactic guarantee under the stated knowledge; not differential privacy. It says how many"
-    " rows, persons or values an observer cannot tell apart who knows the quasi-identifiers."
+    "Syntactic guarantee under the stated knowledge; not differential privacy. It states how"
+    " many rows, persons or values an observer who knows the quasi-identifiers cannot tell apart."
 )
 
 PRESENCE = (
-    "presence: quasi-identifiers are published exactly, so who knows those of a person sees whether"
-    " the person is in the table; generalize: {k: 5} protects that as well"
+    "presence: quasi-identifiers are published exactly, so an observer who knows those of a person"
+    " sees whether the person is in the table; generalize: {k: 5} protects against that as well"
 )
 
 
