@@ -227,7 +227,9 @@ def store(
     rows = typed_rows(release, domains(source)) if typed else release
     table(connection, "source", SOURCE_TYPES, source)
     table(connection, "link", TYPED_TYPES if typed else TEXT_TYPES, rows)
-    connection.execute("create or replace table release as select * from link order by random()")
+    connection.execute(
+        "create or replace table release as select * from link order by md5(row_ref::varchar)"
+    )
     connection.execute("alter table release drop row_ref")
     pairs = {(leaf, label) for leaf, path in ZIPS.items() for label in (leaf, *path)}
     nodes = [{"value": leaf, "label": label} for leaf, label in sorted(pairs)]

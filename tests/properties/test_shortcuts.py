@@ -154,7 +154,7 @@ def covered(asked: Sequence[Compared]) -> tuple[set[str], set[str], set[str]]:
     return proved, unproved, figures
 
 
-@rounds(24, 40)
+@rounds(40, 120)
 @pytest.mark.parametrize("typed", [False, True])
 def test_shortcuts_say_the_same_of_classes_and_buckets(
     connection: duckdb.DuckDBPyConnection, typed: bool, rounds: int
@@ -261,7 +261,7 @@ def separated(draw: random.Random, connection: duckdb.DuckDBPyConnection) -> tup
     return Originals(ORIGINALS, names, distinct=known), left_out
 
 
-@rounds(32, 80)
+@rounds(60, 120)
 def test_shortcuts_say_the_same_of_groups(
     connection: duckdb.DuckDBPyConnection, rounds: int
 ) -> None:
