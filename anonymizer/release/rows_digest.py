@@ -63,6 +63,8 @@ def stored_rows(
 
     `numbered` are the numbered columns of a seal; without it they are chosen from the rows.
     """
+    if any(name.lower() == "rowid" for name, _ in columns):
+        return sorted_rows(runs, table, columns)  # the column hides the places of the rows
     if numbered is None:
         numbered = _of_few_values(runs, table, columns)
     chosen = [name for name, kind in columns if name in numbered and kind == "VARCHAR"]

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.release.rows_digest import STORED, RowsDigest, stored_rows
+from anonymizer.release.rows_digest import SORTED, STORED, RowsDigest, stored_rows
 
 ROWS = 2_500
 TABLE = Table("made", "main", None)
@@ -100,3 +100,13 @@ def test_no_rows_and_no_text() -> None:
     runs.raw("alter table made drop code", "seal")
     runs.raw("alter table made drop note", "seal")
     assert stored_rows(runs, TABLE, runs.columns()).numbered == ()
+
+
+def test_a_column_named_rowid_hides_the_places_of_rows() -> None:
+    runs = Runs()
+    runs.raw("alter table made rename code to RowId", "seal")
+    made = stored_rows(runs, TABLE, runs.columns())
+    assert made.definition == SORTED
+    assert stored_rows(runs, TABLE, runs.columns(), made.numbered) == made
+    runs.raw("update made set RowId = '2' where place = 7", "seal")
+    assert stored_rows(runs, TABLE, runs.columns(), made.numbered) != made
