@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anonymizer.api.anonymize import anonymize
     from anonymizer.api.calls import assess, attack, init, report, sweep
     from anonymizer.errors import AnonymizerError
-    from anonymizer.policy import Policy
+    from anonymizer.policy import Policy, SchemaPolicy
     from anonymizer.release.published import Release
     from anonymizer.review.report import write_report
     from anonymizer.run.verbs import plan, run, verify
@@ -27,6 +27,7 @@ __all__ = [
     "AnonymizerError",
     "Policy",
     "Release",
+    "SchemaPolicy",
     "__version__",
     "anonymize",
     "assess",
@@ -48,6 +49,7 @@ _HOMES = {
     ),
     "AnonymizerError": "anonymizer.errors",
     "Policy": "anonymizer.policy",
+    "SchemaPolicy": "anonymizer.policy",
     "Release": "anonymizer.release.published",
     "write_report": "anonymizer.review.report",
 }

@@ -17,9 +17,12 @@ from anonymizer.policy.model import Policy
 from anonymizer.policy.privacy import Population, Privacy
 from anonymizer.policy.protect import Protect, RecursiveCL, TCloseness
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
+from anonymizer.policy.schema.either import AnyPolicy, load_policy, single
+from anonymizer.policy.schema.model import SchemaPolicy
 
 __all__ = [
     "Algorithm",
+    "AnyPolicy",
     "Column",
     "Danonyir",
     "FrozenMap",
@@ -37,7 +40,10 @@ __all__ = [
     "Publish",
     "RecursiveCL",
     "Republish",
+    "SchemaPolicy",
     "Source",
     "TCloseness",
     "Workload",
+    "load_policy",
+    "single",
 ]

@@ -9,6 +9,9 @@ from pydantic import BaseModel
 
 from anonymizer.policy.values import portable
 
+TITLE = "Policy of sql-anonymizer"
+_HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
 PATHS = (
     ("source", "file"),
     ("publish", "database"),
@@ -39,10 +42,20 @@ def canonical(policy: BaseModel) -> dict[str, Any]:
         _shorten(found, place)
     for name in found.get("privacy", {}):
         _shorten(found, ("privacy", name, "population", "file"))
-    for column in found["columns"].values():
-        _shorten(column, ("hierarchy", "file"))
-    found["columns"] = [[name, column] for name, column in found["columns"].items()]
+    if "tables" in found:
+        for table in found["tables"].values():
+            _shorten(table, ("source", "file"))
+            table["columns"] = _listed(table["columns"])
+        found["tables"] = [[name, table] for name, table in found["tables"].items()]
+    else:
+        found["columns"] = _listed(found["columns"])
     return found
+
+
+def _listed(columns: dict[str, Any]) -> list[list[Any]]:
+    for column in columns.values():
+        _shorten(column, ("hierarchy", "file"))
+    return [[name, column] for name, column in columns.items()]
 
 
 def _shorten(within: Any, place: tuple[str, ...]) -> None:
@@ -55,13 +68,30 @@ def _shorten(within: Any, place: tuple[str, ...]) -> None:
 
 def json_schema(cls: type[BaseModel]) -> dict[str, Any]:
     """The schema that editors complete and check a policy with."""
-    schema = cls.model_json_schema(by_alias=True, mode="validation")
-    definitions = schema["$defs"]
-    # `{file: x}` and `{table: t}` are short for the builder taxonomy
-    taxonomy = definitions["Taxonomy"]
-    taxonomy["required"] = [name for name in taxonomy.get("required", []) if name != "builder"]
+    return {**_HEAD, **_schema(cls), "title": TITLE}
+
+
+def either_schema(key: str, where: type[BaseModel], without: type[BaseModel]) -> dict[str, Any]:
+    """The schema of policies of two kinds, told apart by a key that one of them has."""
+    kinds: dict[str, Any] = {}
+    for cls in (without, where):
+        schema = _schema(cls)
+        kinds |= schema.pop("$defs")
+        kinds[cls.__name__] = schema
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
-        "title": "Policy of sql-anonymizer",
+        **_HEAD,
+        "title": TITLE,
+        "type": "object",
+        "if": {"required": [key]},
+        "then": {"$ref": f"#/$defs/{where.__name__}"},
+        "else": {"$ref": f"#/$defs/{without.__name__}"},
+        "$defs": kinds,
     }
+
+
+def _schema(cls: type[BaseModel]) -> dict[str, Any]:
+    schema = cls.model_json_schema(by_alias=True, mode="validation")
+    # `{file: x}` and `{table: t}` are short for the builder taxonomy
+    taxonomy = schema["$defs"]["Taxonomy"]
+    taxonomy["required"] = [name for name in taxonomy.get("required", []) if name != "builder"]
+    return schema

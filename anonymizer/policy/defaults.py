@@ -28,6 +28,13 @@ def fill(given: Mapping[Any, Any]) -> dict[Any, Any]:
     return filled
 
 
+def fill_tables(given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The same for a policy of several tables."""
+    filled = dict(given)
+    _preset(filled)
+    return filled
+
+
 def _preset(policy: dict[Any, Any]) -> None:
     preset = policy.get("preset")
     if not isinstance(preset, str) or preset not in PRESETS:
@@ -37,17 +44,27 @@ def _preset(policy: dict[Any, Any]) -> None:
     privacy = policy.get("privacy", {})
     if isinstance(privacy, Mapping) and privacy.get("k_anonymity") is None:
         policy["privacy"] = {**privacy, "k_anonymity": k}
-    columns = policy.get("columns")
-    if isinstance(columns, Mapping):
-        rule = {"l_diversity": l_diversity}
-        policy["columns"] = {
-            name: {**column, "protect": rule}
-            if isinstance(column, Mapping)
-            and column.get("role") == "sensitive"
-            and column.get("protect") is None
-            else column
-            for name, column in columns.items()
-        }
+    rule = {"l_diversity": l_diversity}
+    if isinstance(tables := policy.get("tables"), Mapping):
+        policy["tables"] = {name: _protected(table, rule) for name, table in tables.items()}
+    else:
+        policy.update(_protected(policy, rule))
+
+
+def _protected(table: Any, rule: Mapping[str, int]) -> Any:
+    """A table of which every sensitive column has a rule."""
+    columns = table.get("columns") if isinstance(table, Mapping) else None
+    if not isinstance(columns, Mapping):
+        return table
+    ruled = {
+        name: {**column, "protect": rule}
+        if isinstance(column, Mapping)
+        and column.get("role") == "sensitive"
+        and column.get("protect") is None
+        else column
+        for name, column in columns.items()
+    }
+    return {**table, "columns": ruled}
 
 
 def _release_name(policy: dict[Any, Any]) -> None:

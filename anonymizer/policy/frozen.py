@@ -18,7 +18,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
 )
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticOmit, core_schema
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -111,6 +111,27 @@ class Shorthand:
 
     def __hash__(self) -> int:
         return hash(tuple(self.schema))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Annotation of an option that this kind of policy does not have, and what to do instead."""
+
+    said: str
+    hint: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._refuse, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        raise PydanticOmit
+
+    def _refuse(self, given: object) -> object:
+        raise fail(self.said, hint=self.hint)
 
 
 def _as_tuple(given: object) -> object:

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import (
-    BeforeValidator,
-    PrivateAttr,
-    ValidationError,
-    model_validator,
-)
-from pydantic.functional_validators import ModelWrapValidatorHandler
-
-from anonymizer.errors import PolicyError, PolicyFormError, Problem
-from anonymizer.policy import content, defaults, load, names
+from anonymizer.errors import Problem
+from anonymizer.policy import content, defaults, names
 from anonymizer.policy.algorithms import Algorithm, Mondrian
 from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.columns import Column
-from anonymizer.policy.frozen import FrozenMap, Options, fail
+from anonymizer.policy.document import Document
+from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.privacy import Privacy
-from anonymizer.policy.problems import field_problems
+from anonymizer.policy.problems import Broken
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
+from anonymizer.policy.schema.model import SchemaPolicy
 from anonymizer.policy.values import LocalPath, Share, Text
 
 
-def _version(given: object) -> object:
-    if type(given) is not int or given != 1:
-        raise fail("is not a version that can be read", allowed="1")
-    return given
-
-
-class Policy(Options):
+class Policy(Document):
     """A policy, complete and consistent; everything that is wrong raises one `PolicyError`."""
 
-    version: Annotated[Literal[1], BeforeValidator(_version)]
-    """Version of the policy's form."""
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
     """Where the work is done."""
     source: Source
@@ -71,86 +54,22 @@ class Policy(Options):
     ledger: LocalPath | None = None
     """A private database file that remembers releases; never the one of the release."""
 
-    _base: Path = PrivateAttr(default_factory=Path)
-
-    @model_validator(mode="wrap")
     @classmethod
-    def _all_problems(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        if isinstance(given, cls):
-            return given
-        if not isinstance(given, Mapping):
-            raise PolicyError(_not_a_mapping(given))
-        try:
-            policy, failure = handler(defaults.fill(given)), None
-        except ValidationError as error:
-            policy, failure = None, error
-        # raised outside of the except clause, so that the pydantic error, which holds values, is
-        # not the context of the raised one
-        if policy is None and failure is not None:
-            problems, intact, broken = field_problems(cls, failure, given)
-            rest = _partial(cls, intact, handler)
-            raise PolicyFormError((*problems, *(crosscheck(rest, broken) if rest else ())))
-        assert policy is not None
-        problems = crosscheck(policy)
-        if problems:
-            raise PolicyError(problems)
-        return policy
-
-    def model_post_init(self, context: Any) -> None:
-        if isinstance(context, dict) and isinstance(context.get("base"), Path):
-            self._base = context["base"]
+    def _reader(cls, given: object) -> type[Document]:
+        tables = isinstance(given, Mapping) and "tables" in given
+        return SchemaPolicy if tables or isinstance(given, SchemaPolicy) else cls
 
     @classmethod
-    def load(cls, path: str | Path, preset: str | None = None) -> Self:
-        """The policy in the YAML file at `path`; `preset` goes before the file's own.
+    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
+        return defaults.fill(given)
 
-        Raises `PolicyError` with every problem found.
-        """
-        path = Path(path)
-        return cls._validated(load.read(path), path.parent, preset)
-
-    @classmethod
-    def loads(cls, text: str, base: str | Path = "", preset: str | None = None) -> Self:
-        """The policy in a YAML (or JSON) text; `base` is where relative paths start."""
-        return cls._validated(load.parse(text), Path(base), preset)
-
-    @classmethod
-    def _validated(cls, given: object, base: Path, preset: str | None) -> Self:
-        if preset is not None and isinstance(given, dict):
-            given = {**given, "preset": preset}
-        return cls.model_validate(given, context={"base": base})
-
-    @classmethod
-    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """As `loads`: JSON is YAML."""
-        text = json_data if isinstance(json_data, str) else load.decode(bytes(json_data))
-        return cls.loads(text)
+    def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
+        return crosscheck(self, broken)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """JSON Schema (2020-12) of a policy file."""
-        return content.json_schema(cls)
-
-    @property
-    def base(self) -> Path:
-        """Folder from which relative paths in the policy start."""
-        return self._base
-
-    def resolve(self, path: str) -> Path:
-        """A path of the policy, from its folder."""
-        return self._base / path
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole policy, defaults filled in, as plain mappings, lists and scalars."""
-        return content.plain(self)
-
-    def digest(self) -> str:
-        """SHA-256 (hex) of the policy's content: what differs from the defaults, columns in order.
-
-        Neither the folder of the policy nor the folder of an absolute path enters.
-        """
-        text = json.dumps(content.canonical(self), sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """JSON Schema (2020-12) of a policy file, of one table or of several."""
+        return content.either_schema("tables", SchemaPolicy, cls)
 
     def column_name(self, column: str) -> str:
         """The published name of a column that keeps its own, unless `publish.rename` says else."""
@@ -191,22 +110,3 @@ class Policy(Options):
             for name, column in self.columns.items()
             if column.protect is not None and name in {*self.sensitive, *self.semi_sensitive}
         )
-
-
-def _not_a_mapping(given: object) -> Problem:
-    said = "is empty" if given is None else "must be a mapping of options"
-    return Problem("policy", said, hint="begin with version: 1")
-
-
-def _partial(
-    cls: type[Policy],
-    intact: dict[Any, Any] | None,
-    handler: ModelWrapValidatorHandler[Any],
-) -> Any:
-    """What remains of a policy without its broken parts, for the checks across parts."""
-    if intact is None:
-        return None
-    try:
-        return handler(defaults.fill(intact))
-    except ValidationError:
-        return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from anonymizer.policy.columns import Column
     from anonymizer.policy.model import Policy
 
 ROW_REF = "row_ref"
@@ -44,7 +45,9 @@ def published_names(
         yield PublishedName("person_id", "the number of the person", None, True)
     for name, column in policy.columns.items():
         if column.role == "quasi":
-            yield from _quasi(policy, name, column.kind or (kinds or {}).get(name))
+            yield from cell_names(
+                name, column, column.kind or (kinds or {}).get(name), policy.publish.cells
+            )
         elif column.role in ("sensitive", "keep"):
             yield PublishedName(name, f"the {column.role} column", name, False)
     if policy.algorithm.values_in == "bucket":
@@ -54,17 +57,21 @@ def published_names(
                 yield PublishedName(f"{name}_value", "the bucketed value of", name, True)
 
 
-def _quasi(policy: Policy, name: str, kind: str | None) -> Iterator[PublishedName]:
-    if policy.publish.cells == "text":
-        yield PublishedName(name, "the quasi column", name, False)
+def cell_names(
+    name: str, column: Column, kind: str | None, cells: str, *, event: bool = False
+) -> Iterator[PublishedName]:
+    """The columns in which generalized cells are published."""
+    what = f"the {column.role} column"
+    if cells == "text":
+        yield PublishedName(name, what, name, False)
         return
     certain, ordered = kind is not None, kind in ("numeric", "date")
     if ordered or not certain:
         yield PublishedName(f"{name}_lo", "the lower bound of", name, True, certain)
         yield PublishedName(f"{name}_hi", "the upper bound of", name, True, certain)
     if not ordered:
-        yield PublishedName(name, "the quasi column", name, False, certain)
-    if ordered or policy.columns[name].hierarchy is not None or not certain:
+        yield PublishedName(name, what, name, False, certain)
+    if ordered or column.hierarchy is not None or event or not certain:
         yield PublishedName(f"{name}_nullable", "the NULL mark of", name, True, certain)
 
 

@@ -10,12 +10,14 @@ from pydantic import BaseModel, ValidationError
 
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import ALGORITHMS
-from anonymizer.policy.frozen import TAG, FrozenMap
+from anonymizer.policy.frozen import TAG, FrozenMap, Refused
 from anonymizer.policy.hierarchies import BUILDERS
 from anonymizer.policy.paths import path_text
 from anonymizer.policy.suggest import closest
 
 Loc = tuple[Any, ...]
+Broken = frozenset[Loc]
+"""The parts of a policy that are invalid already; see `field_problems`."""
 
 NO_KEY = object()
 
@@ -44,6 +46,12 @@ EXAMPLES = {
     "version": "begin with version: 1",
     "source": "source: {table: main.visits}",
     "columns": "columns: {age: {role: quasi}}",
+    "person": "person: patients, the table with one row per person",
+    "tables": "tables: {patients: {source: {table: main.patients}, columns: …}, visits: …}",
+    "links": "links: {patient_id: patients}, own column: table",
+    "knows": "knows: {events: 1}",
+    "weight": "weight: {events: 1}",
+    "names": "names: {visits: encounters}",
     "privacy": "privacy: {k_anonymity: 5}",
     "publish": "publish: {database: release.duckdb}",
     "protect": "protect: {l_diversity: 3}",
@@ -65,17 +73,18 @@ EXAMPLES = {
 
 def field_problems(
     root: type[BaseModel], failure: ValidationError, given: Mapping[Any, Any]
-) -> tuple[list[Problem], dict[Any, Any] | None, frozenset[Loc]]:
+) -> tuple[list[Problem], dict[Any, Any] | None, Broken]:
     """The problems, what remains of the input without the broken parts, and those parts.
 
-    A broken part is a column, as `("columns", name)`, or a whole section, as `("privacy",)`.
+    A broken part is a column, as `("columns", name)`, or a whole section, as `("privacy",)`; with
+    several tables, the same inside a table, as `("tables", "visits", "links")`.
     """
     found: dict[Problem, None] = {}
     broken: set[Loc] = set()
     for error in failure.errors(include_url=False):
         loc = error["loc"]
         place = _place(loc, given, keep_last=error["type"] == "missing")
-        broken.add(place[: 2 if place[:1] == ("columns",) else 1])
+        broken.add(_part(place))
         found[_problem(root, error, loc, place)] = None
     return list(found), _without(given, broken), frozenset(broken)
 
@@ -108,17 +117,42 @@ def _key(given: Mapping[Any, Any], step: object) -> object:
     return next((key for key in given if str(key) == str(step) or key == step), NO_KEY)
 
 
+def _part(place: Loc) -> Loc:
+    """The column or section in which a place is."""
+    table = place[:2] if place[:1] == ("tables",) else ()
+    inside = place[len(table) :]
+    return (*table, *inside[: 2 if inside[:1] == ("columns",) else 1])
+
+
+_STAND_INS: dict[str, Any] = {"source": {"table": "t"}, "columns": {}}
+"""For what every table has to have."""
+
+
 def _without(given: Mapping[Any, Any], broken: set[Loc]) -> dict[Any, Any] | None:
-    if ("columns",) in broken:
+    if broken & {("columns",), ("tables",)}:
         return None
-    rest = {key: value for key, value in given.items() if (key,) not in broken}
-    names = {loc[1] for loc in broken if len(loc) == 2}
-    if isinstance(rest.get("columns"), Mapping):
-        rest["columns"] = {k: v for k, v in rest["columns"].items() if k not in names}
+    rest = _pruned(given, broken, ())
     rest.setdefault("version", 1)
-    rest.setdefault("source", {"table": "t"})
-    rest.setdefault("columns", {})
+    if "tables" not in rest:
+        return {**_STAND_INS, **rest}
+    rest["tables"] = {name: _whole(table) for name, table in rest["tables"].items()}
+    rest.setdefault("person", "person")
     return rest
+
+
+def _pruned(given: Mapping[Any, Any], broken: set[Loc], at: Loc) -> dict[Any, Any]:
+    """A copy without the broken parts."""
+    kept: dict[Any, Any] = {}
+    for key, value in given.items():
+        here = (*at, key)
+        if here not in broken:
+            inside = any(loc[: len(here)] == here for loc in broken)
+            kept[key] = _pruned(value, broken, here) if inside else value
+    return kept
+
+
+def _whole(table: Any) -> Any:
+    return {**_STAND_INS, **table} if isinstance(table, Mapping) else table
 
 
 def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem:
@@ -148,8 +182,10 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
 
 
 def _example(place: Loc) -> str | None:
-    if len(place) == 2 and place[0] == "columns":
+    if place[-2:-1] == ("columns",):
         return "a column is written {role: drop}"
+    if place[:1] == ("tables",) and len(place) == 2:
+        return "a table is written {source: {table: main.visits}, columns: {age: {role: drop}}}"
     return EXAMPLES.get(str(place[-1])) if place else None
 
 
@@ -170,7 +206,11 @@ def _unknown(root: type[BaseModel], loc: Loc, path: str) -> Problem:
 
 
 def _fields(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return [
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if not any(isinstance(one, Refused) for one in field.metadata)
+    ]
 
 
 def _is_model(annotation: Any) -> bool:

@@ -7,16 +7,16 @@ not reported twice in different words; all other checks still run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.checks import algorithms, columns, conditions, guarantees, names, release
+from anonymizer.policy.problems import Broken
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
 
 Check = Callable[["Policy"], Iterable[Problem]]
-Broken = frozenset[tuple[Any, ...]]
 
 CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.some_column, ("columns",)),

@@ -11,6 +11,7 @@ from anonymizer.policy.builders import Divisor, Taxonomy
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
+    from anonymizer.policy.checks.columns import Table
     from anonymizer.policy.model import Policy
 
 EXAMPLES = {
@@ -44,8 +45,12 @@ def levels_nest(policy: Policy) -> Iterator[Problem]:
 
     (privacyfrost and geneir look at the levels that were built, and refuse what does not nest.)
     """
-    whole = policy.algorithm.over_levels
-    for name, column in policy.columns.items():
+    yield from unnested(policy, whole=policy.algorithm.over_levels)
+
+
+def unnested(table: Table, *, whole: bool) -> Iterator[Problem]:
+    """Hierarchies with levels that need not nest; `whole`: levels are judged as a whole."""
+    for name, column in table.columns.items():
         spec = column.hierarchy
         if isinstance(spec, Divisor) and spec.mode == "independent":
             option, allowed, hint = "mode", "chain", "mode: chain"

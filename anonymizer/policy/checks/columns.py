@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from anonymizer.errors import Problem
 from anonymizer.policy.paths import column_path, name_text
@@ -18,34 +18,53 @@ ORDERED_BUILDERS = ("conventional", "divisor", "cardinality", "on_the_fly", "int
 NO_STRUCTURE = "add a hierarchy to the column for distance: hierarchical, or distance: equal"
 
 
-def some_column(policy: Policy) -> Iterator[Problem]:
+ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
+    "hierarchy": (("quasi", "sensitive"), None),
+    "sensitive_when": (("quasi",), None),
+    "protect": (("sensitive", "quasi"), "role: sensitive"),
+    "nulls": (("quasi", "sensitive", "keep"), None),
+    "acknowledge_unique": (("keep", "sensitive"), None),
+    "null_as_value": (("sensitive", "quasi"), None),
+    "priority": (("quasi",), None),
+    "minimum_level": (("quasi",), None),
+    "presampling_level": (("quasi",), None),
+}
+"""Options that say something for some roles only, those roles, and a hint."""
+
+
+class Table(Protocol):
+    """The policy of one table, or one table of a policy of several."""
+
+    @property
+    def columns(self) -> Mapping[str, Column]: ...
+
+
+def some_column(table: Table) -> Iterator[Problem]:
     """A table has columns."""
-    if not policy.columns:
+    if not table.columns:
         yield Problem("columns", "is empty", hint="columns: {age: {role: quasi}}")
 
 
 def same_name(policy: Policy) -> Iterator[Problem]:
     """DuckDB and Spark compare names without case, Postgres does not."""
-    if policy.engine == "postgres":
-        return
+    if policy.engine != "postgres":
+        yield from same_but_for_case(policy, policy.engine)
+
+
+def same_but_for_case(table: Table, engine: str) -> Iterator[Problem]:
+    """Names that are one name to an engine that ignores case."""
     first: dict[str, str] = {}
-    for name in policy.columns:
+    for name in table.columns:
         other = first.setdefault(name.casefold(), name)
         if other != name:
-            said = f"names the same column as {name_text(other)}: {policy.engine} ignores case"
+            said = f"names the same column as {name_text(other)}: {engine} ignores case"
             yield Problem(column_path(name), said)
 
 
 def options_fit_role(policy: Policy) -> Iterator[Problem]:
     """An option that says nothing for a role is a misunderstanding."""
     for name, column in policy.columns.items():
-        for option, roles, hint in _misplaced(column):
-            yield Problem(
-                column_path(name, option),
-                f"does not apply to a column of the role {column.role}",
-                f"role {' or '.join(roles)}",
-                hint,
-            )
+        yield from misplaced(name, column)
         if column.role != "quasi":
             continue
         if column.protect is not None and column.sensitive_when is None:
@@ -68,27 +87,21 @@ def options_fit_role(policy: Policy) -> Iterator[Problem]:
             )
 
 
-def _misplaced(column: Column) -> Iterator[tuple[str, tuple[str, ...], str | None]]:
+def misplaced(
+    name: str, column: Column, roles: Mapping[str, tuple[tuple[str, ...], str | None]] = ROLES
+) -> Iterator[Problem]:
     """Options that say nothing for the column's role, with the roles they are for."""
-    rules: tuple[tuple[str, bool, tuple[str, ...], str | None], ...] = (
-        ("hierarchy", column.hierarchy is not None, ("quasi", "sensitive"), None),
-        ("sensitive_when", column.sensitive_when is not None, ("quasi",), None),
-        ("protect", column.protect is not None, ("sensitive", "quasi"), "role: sensitive"),
-        ("nulls", column.nulls != "own_class", ("quasi", "sensitive", "keep"), None),
-        ("acknowledge_unique", column.acknowledge_unique, ("keep", "sensitive"), None),
-        ("null_as_value", column.null_as_value, ("sensitive", "quasi"), None),
-        ("priority", column.priority is not None, ("quasi",), None),
-        ("minimum_level", column.minimum_level is not None, ("quasi",), None),
-        ("presampling_level", column.presampling_level is not None, ("quasi",), None),
-    )
-    for option, given, roles, hint in rules:
-        if given and column.role not in roles:
-            yield option, roles, hint
+    fields = type(column).model_fields
+    for option, (fitting, hint) in roles.items():
+        if column.role in fitting or getattr(column, option) == fields[option].default:
+            continue
+        said = f"does not apply to a column of the role {column.role}"
+        yield Problem(column_path(name, option), said, f"role {' or '.join(fitting)}", hint)
 
 
-def hierarchy_fits_kind(policy: Policy) -> Iterator[Problem]:
+def hierarchy_fits_kind(table: Table) -> Iterator[Problem]:
     """Intervals are for ordered kinds, calendar levels for dates."""
-    for name, column in policy.columns.items():
+    for name, column in table.columns.items():
         if column.hierarchy is None or column.kind is None:
             continue
         builder, path = column.hierarchy.builder, column_path(name, "hierarchy", "builder")
@@ -103,9 +116,9 @@ def hierarchy_fits_kind(policy: Policy) -> Iterator[Problem]:
             yield Problem(path, f"date does not fit the kind {column.kind}", hint="kind: date")
 
 
-def distance_has_order(policy: Policy) -> Iterator[Problem]:
+def distance_has_order(table: Table) -> Iterator[Problem]:
     """The distances of t-closeness need the structure that they measure."""
-    for name, column in policy.columns.items():
+    for name, column in table.columns.items():
         rule = column.protect.t_closeness if column.protect is not None else None
         if rule is None:
             continue

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sized
+from typing import TYPE_CHECKING, Protocol
 
 from anonymizer.errors import Problem
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
+    from anonymizer.policy.privacy import Privacy
     from anonymizer.policy.protect import Protect
 
 PAPER_LEVELS = "level_l: {0: 1, 1: 2, 2: 3}"
+
+
+class Promising(Protocol):
+    """A policy, of one table or of several, as far as guarantees of values read it."""
+
+    @property
+    def privacy(self) -> Privacy: ...
+
+    @property
+    def person(self) -> str | None: ...
+
+    @property
+    def sensitive(self) -> Sized: ...
 
 
 def some_guarantee(policy: Policy) -> Iterator[Problem]:
@@ -25,7 +39,7 @@ def some_guarantee(policy: Policy) -> Iterator[Problem]:
         )
 
 
-def identity_reserved(policy: Policy) -> Iterator[Problem]:
+def identity_reserved(policy: Promising) -> Iterator[Problem]:
     """The identity-reserved models count persons, all but one of them by sensitive value."""
     for name in policy.privacy.identity_reserved:
         path = f"privacy.{name}"
@@ -36,7 +50,7 @@ def identity_reserved(policy: Policy) -> Iterator[Problem]:
             yield Problem(path, "needs a sensitive column, and there is none", hint=hint)
 
 
-def alpha_k(policy: Policy) -> Iterator[Problem]:
+def alpha_k(policy: Promising) -> Iterator[Problem]:
     """(alpha,k) limits values of the sensitive columns."""
     given = policy.privacy.alpha_k
     if given is None:

@@ -14,6 +14,7 @@ from anonymizer.policy.publish import Publish
 
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
+    from anonymizer.policy.publish import Source
 
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
@@ -26,23 +27,13 @@ def place(policy: Policy) -> Iterator[Problem]:
     if not publish.name:
         said = "is missing: a query has no name of its own"
         yield Problem("publish.name", said, hint="publish: {name: visits_anonymous}")
-    if publish.schema_.casefold() == OWN_SCHEMA:
-        yield Problem("publish.schema", f"{OWN_SCHEMA} is the tool's own", hint="another schema")
-    if publish.database is not None and SECRET.search(publish.database):
-        yield Problem(
-            "publish.database",
-            "holds a password, and a policy never holds a secret",
-            hint="the engine's own password file or environment variable",
-        )
-    if publish.database is None and publish.storage != FORMAT:
-        said = "is the format of a file, and the release goes into none of its own"
-        yield Problem("publish.storage", said, hint="publish: {database: release.duckdb}")
+    yield from target(publish)
     if publish.grant_select is not None and policy.engine != "postgres":
         said = f"is a Postgres grant, and the engine is {policy.engine}"
         yield Problem("publish.grant_select", said, hint="engine: postgres")
     if publish.replace_source:
         yield from _in_place(policy)
-    elif publish.database is None and _is_source(policy):
+    elif publish.database is None and is_source(source, publish, publish.name, policy.engine):
         yield Problem(
             "publish.name",
             "is the name of the source table itself",
@@ -65,14 +56,30 @@ def _in_place(policy: Policy) -> Iterator[Problem]:
         yield Problem(path, said, hint="leave publish.database out")
 
 
-def _is_source(policy: Policy) -> bool:
-    parts = [part.casefold() for part in policy.source.parts]
-    if not parts or parts[-1] != policy.publish.name.casefold():
+def target(publish: Publish) -> Iterator[Problem]:
+    """The place of a release can be one."""
+    if publish.schema_.casefold() == OWN_SCHEMA:
+        yield Problem("publish.schema", f"{OWN_SCHEMA} is the tool's own", hint="another schema")
+    if publish.database is not None and SECRET.search(publish.database):
+        yield Problem(
+            "publish.database",
+            "holds a password, and a policy never holds a secret",
+            hint="the engine's own password file or environment variable",
+        )
+    if publish.database is None and publish.storage != FORMAT:
+        said = "is the format of a file, and the release goes into none of its own"
+        yield Problem("publish.storage", said, hint="publish: {database: release.duckdb}")
+
+
+def is_source(source: Source, publish: Publish, view: str, engine: str) -> bool:
+    """Whether a view of the release would be the source table itself."""
+    parts = [part.casefold() for part in source.parts]
+    if not parts or parts[-1] != view.casefold():
         return False
     # a bare name is looked for in the engine's own schema first
-    usual = "public" if policy.engine == "postgres" else "main"
+    usual = "public" if engine == "postgres" else "main"
     schema = parts[-2] if len(parts) > 1 else usual
-    return schema == policy.publish.schema_.casefold()
+    return schema == publish.schema_.casefold()
 
 
 def remembering_engine(policy: Policy) -> Iterator[Problem]:

@@ -1,0 +1,148 @@
+"""What every policy is, of one table or of several: read, checked, identified by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, PrivateAttr, ValidationError, ValidationInfo, model_validator
+from pydantic.functional_validators import ModelWrapValidatorHandler
+
+from anonymizer.errors import PolicyError, PolicyFormError, Problem
+from anonymizer.policy import content, load
+from anonymizer.policy.frozen import Options, fail
+from anonymizer.policy.problems import Broken, field_problems
+
+
+def _version(given: object) -> object:
+    if type(given) is not int or given != 1:
+        raise fail("is not a version that can be read", allowed="1")
+    return given
+
+
+class Document(Options):
+    """A policy, complete and consistent; everything that is wrong raises one `PolicyError`."""
+
+    version: Annotated[Literal[1], BeforeValidator(_version)]
+    """Version of the policy's form."""
+
+    _base: Path = PrivateAttr(default_factory=Path)
+
+    @classmethod
+    def _reader(cls, given: object) -> type[Document]:
+        """The class whose policy this is."""
+        return cls
+
+    @classmethod
+    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The mapping with the defaults that depend on other parts."""
+        return dict(given)
+
+    def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
+        """What is wrong between parts that are valid on their own; `broken`: those that are not."""
+        return []
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _all_problems(
+        cls, given: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Any:
+        reader = cls._reader(given)
+        if reader is not cls:
+            return reader.model_validate(given, context=info.context)
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            raise PolicyError(_not_a_mapping(given))
+        try:
+            policy, failure = handler(cls._filled(given)), None
+        except ValidationError as error:
+            policy, failure = None, error
+        # raised outside of the except clause, so that the pydantic error, which holds values, is
+        # not the context of the raised one
+        if policy is None and failure is not None:
+            problems, intact, broken = field_problems(cls, failure, given)
+            rest = cls._partial(intact, handler)
+            more = rest._contradictions(broken) if rest is not None else ()
+            raise PolicyFormError((*problems, *more))
+        assert policy is not None
+        problems = policy._contradictions()
+        if problems:
+            raise PolicyError(problems)
+        return policy
+
+    @classmethod
+    def _partial(
+        cls, intact: dict[Any, Any] | None, handler: ModelWrapValidatorHandler[Self]
+    ) -> Self | None:
+        """What remains of a policy without its broken parts, for the checks across parts."""
+        if intact is None:
+            return None
+        try:
+            return handler(cls._filled(intact))
+        except ValidationError:
+            return None
+
+    def model_post_init(self, context: Any) -> None:
+        if isinstance(context, dict) and isinstance(context.get("base"), Path):
+            self._base = context["base"]
+
+    @classmethod
+    def load(cls, path: str | Path, preset: str | None = None) -> Self:
+        """The policy in the YAML file at `path`; `preset` goes before the file's own.
+
+        Raises `PolicyError` with every problem found.
+        """
+        path = Path(path)
+        return cls._validated(load.read(path), path.parent, preset)
+
+    @classmethod
+    def loads(cls, text: str, base: str | Path = "", preset: str | None = None) -> Self:
+        """The policy in a YAML (or JSON) text; `base` is where relative paths start."""
+        return cls._validated(load.parse(text), Path(base), preset)
+
+    @classmethod
+    def _validated(cls, given: object, base: Path, preset: str | None) -> Self:
+        if preset is not None and isinstance(given, dict):
+            given = {**given, "preset": preset}
+        return cls.model_validate(given, context={"base": base})
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """As `loads`: JSON is YAML."""
+        text = json_data if isinstance(json_data, str) else load.decode(bytes(json_data))
+        return cls.loads(text)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema (2020-12) of a policy file."""
+        return content.json_schema(cls)
+
+    @property
+    def base(self) -> Path:
+        """Folder from which relative paths in the policy start."""
+        return self._base
+
+    def resolve(self, path: str) -> Path:
+        """A path of the policy, from its folder."""
+        return self._base / path
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole policy, defaults filled in, as plain mappings, lists and scalars."""
+        return content.plain(self)
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of the policy's content: what differs from the defaults, columns in order.
+
+        Neither the folder of the policy nor the folder of an absolute path enters.
+        """
+        text = json.dumps(content.canonical(self), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _not_a_mapping(given: object) -> Problem:
+    said = "is empty" if given is None else "must be a mapping of options"
+    return Problem("policy", said, hint="begin with version: 1")

@@ -1,0 +1,1 @@
+"""The policy of several tables: one person, many rows, published together."""

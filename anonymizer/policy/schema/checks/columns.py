@@ -1,0 +1,90 @@
+"""Checks of columns: those of a single table, and the roles that a table can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+from anonymizer.policy.checks import columns
+from anonymizer.policy.checks.algorithms import unnested
+from anonymizer.policy.paths import column_path, name_text
+from anonymizer.policy.schema.paths import table_path, within
+
+if TYPE_CHECKING:
+    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.table import SchemaTable
+
+ROLES = {
+    **columns.ROLES,
+    "hierarchy": (("quasi", "event", "sensitive"), None),
+    "protect": (("sensitive",), "role: sensitive"),
+    "nulls": (("quasi", "event", "sensitive", "keep"), None),
+    "null_as_value": (("sensitive",), None),
+}
+LIFT = "lift the column in source.query of the persons' table"
+
+
+def each_table(policy: SchemaPolicy) -> Iterator[Problem]:
+    """What is asked of the columns of a single table."""
+    for name, table in policy.tables.items():
+        yield from within(name, _of_table(table, policy.engine))
+
+
+def _of_table(table: SchemaTable, engine: str) -> Iterator[Problem]:
+    yield from columns.some_column(table)
+    yield from columns.same_but_for_case(table, engine)
+    yield from columns.hierarchy_fits_kind(table)
+    yield from columns.distance_has_order(table)
+    yield from unnested(table, whole=False)
+
+
+def options_fit_role(policy: SchemaPolicy) -> Iterator[Problem]:
+    """An option that says nothing for a role is a misunderstanding."""
+    for name, table in policy.tables.items():
+        for column, given in table.columns.items():
+            yield from within(name, columns.misplaced(column, given, ROLES))
+
+
+def roles_fit_table(policy: SchemaPolicy) -> Iterator[Problem]:
+    """The roles quasi and event tell the table of the persons from the others."""
+    if policy.person not in policy.tables:
+        return
+    for name, table in policy.tables.items():
+        one = name == policy.person
+        yield from within(name, _of_persons(table) if one else _of_rows(table, policy.person))
+
+
+def _of_persons(table: SchemaTable) -> Iterator[Problem]:
+    for name, column in table.columns.items():
+        if column.role == "event":
+            said = "is event, and this table has one row per person"
+            yield Problem(column_path(name, "role"), said, hint="role: quasi")
+        if column.of is not None:
+            said = "is for other tables: these columns are the person's already"
+            yield Problem(column_path(name, "of"), said, hint="leave of out")
+
+
+def _of_rows(table: SchemaTable, persons: str) -> Iterator[Problem]:
+    for name, column in table.columns.items():
+        if column.of is not None:
+            quasi = column.role == "quasi"
+            said = f"does not apply to a column of the role {column.role}"
+            said = "is not offered yet" if quasi else said
+            yield Problem(column_path(name, "of"), said, hint=LIFT)
+        elif column.role == "quasi":
+            said = f"is quasi, which stands in the table of the persons, {name_text(persons)}"
+            hint = f"role: event, which may differ from row to row; or {LIFT}"
+            yield Problem(column_path(name, "role"), said, hint=hint)
+        if column.nulls == "suppress":
+            said = "would suppress persons for single rows, which is not offered"
+            yield Problem(column_path(name, "nulls"), said, "own_class, forbid")
+
+
+def quasi_needed(policy: SchemaPolicy) -> Iterator[Problem]:
+    """There is something to make classes of persons by."""
+    persons = policy.tables.get(policy.person)
+    if persons is not None and persons.columns and not persons.quasi:
+        said = "has no quasi column, and there is nothing to make classes of persons by"
+        hint = "give the columns that others may know role: quasi"
+        yield Problem(table_path(policy.person, "columns"), said, hint=hint)

@@ -1,0 +1,48 @@
+"""Checks of guarantees: k is stated, and what an observer knows is there to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+
+if TYPE_CHECKING:
+    from anonymizer.policy.schema.model import SchemaPolicy
+
+
+def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Every promise about several tables is one of k persons."""
+    if policy.privacy.k_anonymity is None:
+        said = "is missing: with several tables at least k persons share what is known"
+        hint = "privacy: {k_anonymity: 5}, or preset: internal"
+        yield Problem("privacy.k_anonymity", said, hint=hint)
+
+
+def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
+    """`knows` is about columns, rows and rules that the policy has."""
+    knows = policy.privacy.knows
+    if knows.events and not policy.events:
+        said = "is about event columns, and there is none"
+        hint = "role: event for what somebody may know of a row"
+        yield Problem("privacy.knows.events", said, "0", hint)
+    if knows.rows and len(policy.tables) == 1:
+        said = "is about the rows of other tables, and there is none"
+        yield Problem("privacy.knows.rows", said, "false")
+    if not knows.sensitive:
+        return
+    path = "privacy.knows.sensitive"
+    if not knows.anything:
+        said = "is about the candidates that remain, and nothing is known that leaves out any"
+        yield Problem(path, said, "false", "knows: {events: 1, sensitive: true}")
+    of_all = any(name != "k_anonymity" for name in policy.privacy.guarantees)
+    if not of_all and not any(table.protected for table in policy.tables.values()):
+        said = "is about rules of sensitive columns, and there is none"
+        yield Problem(path, said, "false", "protect: {l_diversity: 3} on a sensitive column")
+
+
+def not_refined(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Moving persons between classes would change what their events share."""
+    if policy.algorithm.refine:
+        said = "moves rows between classes under k_anonymity alone, not with several tables"
+        yield Problem("algorithm.refine", said, "0", "leave refine out")

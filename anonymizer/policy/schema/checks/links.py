@@ -1,0 +1,83 @@
+"""Checks of links: every table reaches the table of the persons, by one way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+from anonymizer.policy.paths import name_text
+from anonymizer.policy.schema.paths import table_path
+from anonymizer.policy.suggest import closest
+
+if TYPE_CHECKING:
+    from anonymizer.policy.schema.model import SchemaPolicy
+
+
+def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
+    """`person` names a table here, not a column as with a single table."""
+    if not policy.tables:
+        example = "tables: {patients: {source: {table: main.patients}, columns: …}, visits: …}"
+        yield Problem("tables", "is empty", hint=example)
+    elif policy.person not in policy.tables:
+        hint = closest(policy.person, policy.tables)
+        for name, table in policy.tables.items():
+            if hint is None and policy.person in table.columns and not table.links:
+                hint = f"person: {name_text(name)}, whose key is the person"
+        said = "is not a table listed under tables"
+        example = f"person: {name_text(next(iter(policy.tables)))}"
+        yield Problem("person", said, "the table with one row per person", hint or example)
+
+
+def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Only the table of the persons has no link, and no table has two."""
+    if policy.person not in policy.tables:
+        return
+    persons = name_text(policy.person)
+    for name, table in policy.tables.items():
+        path = table_path(name, "links")
+        if name == policy.person:
+            if table.links:
+                said = "lead away from the persons: this table has one row per person"
+                yield Problem(path, said, hint="leave links out")
+        elif not table.links:
+            said = f"is missing: only the table of the persons, {persons}, has no links"
+            yield Problem(path, said, hint=f"links: {{<own column>: {persons}}}")
+        elif len(table.links) > 1:
+            said = "holds several links, which is not offered yet: rows reach a person by one way"
+            yield Problem(path, said, "one link", "leave one link; role: drop for the other keys")
+
+
+def known_tables(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Every link leads to a table of the policy."""
+    for name, table in policy.tables.items():
+        for column, other in table.links.items():
+            if other not in policy.tables:
+                hint = closest(other, policy.tables) or "links: {<own column>: <table>}"
+                said = "leads to no table listed under tables"
+                yield Problem(table_path(name, "links", column), said, hint=hint)
+
+
+def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
+    """No way of links comes back to where it was; every circle is told once."""
+    told: set[str] = set()
+    for name in policy.tables:
+        way = _way(policy, name)
+        circle = way[way.index(way[-1]) :]
+        if len(circle) > 1 and told.isdisjoint(circle):
+            told.update(circle)
+            column = next(iter(policy.tables[circle[0]].links))
+            said = f"leads round in a circle: {', '.join(map(name_text, circle))}"
+            hint = f"one of these tables links to {name_text(policy.person)}"
+            yield Problem(table_path(circle[0], "links", column), said, hint=hint)
+
+
+def _way(policy: SchemaPolicy, start: str) -> list[str]:
+    """The tables to which links lead, up to one that stands there already."""
+    way = [start]
+    while (link := policy.tables[way[-1]].link) is not None and link[1] in policy.tables:
+        seen = link[1] in way
+        way.append(link[1])
+        if seen:
+            break
+    return way

@@ -1,0 +1,93 @@
+"""Checks of the release: its place, and the names of its views and of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from anonymizer.errors import Problem
+from anonymizer.policy.checks.release import is_source, target
+from anonymizer.policy.names import ROW_REF, PublishedName
+from anonymizer.policy.paths import name_text, path_text
+from anonymizer.policy.schema.names import column_names
+from anonymizer.policy.schema.paths import table_path
+from anonymizer.policy.suggest import closest
+
+if TYPE_CHECKING:
+    from anonymizer.policy.schema.model import SchemaPolicy
+
+BY_QUERY = "rename the column in a query as source"
+
+
+def place(policy: SchemaPolicy) -> Iterator[Problem]:
+    """The release has a place of its own."""
+    publish = policy.publish
+    yield from target(publish)
+    for name, table in policy.tables.items():
+        if _same(table.source.file, publish.database):
+            said = "is the same file as publish.database"
+            yield Problem(table_path(name, "source", "file"), said, hint="another file")
+        view = policy.view(name)
+        sources = [other.source for other in policy.tables.values()]
+        if publish.database is None and any(
+            is_source(source, publish, view, policy.engine) for source in sources
+        ):
+            said = f"the view of {name_text(name)} would have the name of a source table"
+            hint = "publish: {prefix: anonymous_}, another publish.schema, or publish.database"
+            yield Problem("publish.names", said, hint=hint)
+
+
+def _same(file: str | None, database: str | None) -> bool:
+    return file is not None and database is not None and PurePath(file) == PurePath(database)
+
+
+def views(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Every view has a name of its own, and the manifest too."""
+    for name in policy.publish.names:
+        if name not in policy.tables:
+            path = path_text(("publish", "names", name))
+            said = "is not a table listed under tables"
+            yield Problem(
+                path, said, hint=closest(name, policy.tables) or "table: name of its view"
+            )
+    manifest = f"{policy.view(policy.person)}_manifest"
+    first = {manifest.casefold(): "the manifest"}
+    for name in policy.tables:
+        view = policy.view(name)
+        other = first.setdefault(view.casefold(), name_text(name))
+        if other != name_text(name):
+            renamed = name in policy.publish.names
+            path = path_text(("publish", "names", name)) if renamed else table_path(name)
+            said = f"and {other} would both be published as {name_text(view)}"
+            yield Problem(path, said, hint=f"publish: {{names: {{{name_text(name)}: <new name>}}}}")
+
+
+def published_columns(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Published columns of a table have different names."""
+    yield from clashes(policy)
+
+
+def clashes(
+    policy: SchemaPolicy, kinds: Mapping[str, Mapping[str, str]] | None = None
+) -> Iterator[Problem]:
+    """The same; `kinds`, by table and column, determine the names of typed cells."""
+    for table in policy.tables:
+        first: dict[str, PublishedName] = {}
+        names = column_names(policy, table, (kinds or {}).get(table))
+        # source columns first, so that the generated name is the one reported as colliding
+        for one in sorted((one for one in names if one.certain), key=lambda one: one.generated):
+            steps = ("columns", one.column) if one.column is not None else ("columns",)
+            path = table_path(table, *steps)
+            if one.name.casefold() == ROW_REF:
+                said = f"would be published as {name_text(one.name)}, a name of the tool's own"
+                yield Problem(path, said, hint=BY_QUERY)
+            other = first.setdefault(one.name.casefold(), one)
+            if one is not other and one.generated:  # else one column is listed twice, and told
+                told = f"{_words(other)} and {_words(one)} would both be published as"
+                place = table_path(table, "columns", other.column or other.name)
+                yield Problem(place, f"{told} {name_text(one.name)}", hint=BY_QUERY)
+
+
+def _words(one: PublishedName) -> str:
+    return f"{one.what} {name_text(one.column if one.column is not None else one.name)}"

@@ -1,0 +1,25 @@
+"""A policy of one table or of several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy.model import Policy
+from anonymizer.policy.schema.model import SchemaPolicy
+
+AnyPolicy: TypeAlias = Policy | SchemaPolicy
+
+
+def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
+    """As `Policy.load`, which reads both kinds, with both kinds in its type."""
+    return cast("AnyPolicy", Policy.load(path, preset))
+
+
+def single(policy: AnyPolicy, verb: str) -> Policy:
+    """The policy of one table; PolicyError for one of several, which the verb does not take."""
+    if isinstance(policy, SchemaPolicy):
+        said = f"several tables: `{verb}` works on policies of one table"
+        raise PolicyError(Problem("tables", said, hint="a policy for each table"))
+    return policy

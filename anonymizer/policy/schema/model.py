@@ -1,0 +1,121 @@
+"""The policy of several tables: tables that reach a person by links, published together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from anonymizer.errors import Problem
+from anonymizer.policy import defaults
+from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
+from anonymizer.policy.document import Document
+from anonymizer.policy.frozen import FrozenMap, Refused, fail
+from anonymizer.policy.problems import Broken
+from anonymizer.policy.schema.checks import crosscheck
+from anonymizer.policy.schema.privacy import SchemaPrivacy, Weight
+from anonymizer.policy.schema.publish import SchemaPublish
+from anonymizer.policy.schema.table import SINGLE, SchemaTable
+from anonymizer.policy.suggest import closest
+from anonymizer.policy.values import Share, Text
+
+OF_TABLE = Refused("cannot be combined with tables: every table has its own", "move it there")
+LEAVE = Refused(SINGLE, "leave it out")
+MERGED = Refused(f"{SINGLE}: the persons' table has one row per person", "leave it out")
+
+
+def _duckdb(given: object) -> object:
+    if given in ("postgres", "spark"):
+        raise fail("does not anonymize several tables", allowed="duckdb", hint="engine: duckdb")
+    return given
+
+
+def _mondrian(given: object) -> object:
+    if isinstance(given, Mondrian):
+        return given
+    if not isinstance(given, Mapping):
+        raise fail("must be a mapping", allowed="mondrian", hint="algorithm: {name: mondrian}")
+    name = given.get("name")
+    if "name" not in given:
+        raise fail("is missing", at="name", allowed="mondrian")
+    if name != "mondrian":
+        known = isinstance(name, str) and name in ALGORITHMS
+        said = "does not anonymize several tables" if known else "is not an algorithm"
+        raise fail(said, at="name", allowed="mondrian", hint=closest(name, ["mondrian"]))
+    return given
+
+
+class SchemaPolicy(Document):
+    """A policy of several tables; everything that is wrong raises one `PolicyError`."""
+
+    engine: Annotated[Literal["duckdb"], BeforeValidator(_duckdb)] = "duckdb"
+    """Where the work is done."""
+    person: Text
+    """The table with one row per person; its key is the person."""
+    tables: FrozenMap[Text, SchemaTable]
+    """Every table by name. Each reaches a person: it is the table of the persons, or its link leads
+    there, if need be through other tables."""
+    privacy: SchemaPrivacy = SchemaPrivacy()
+    """Guarantees for all tables together."""
+    suppression_limit: Share = 0.0
+    """Largest share of persons that may be suppressed; a person is suppressed in all tables."""
+    weight: Weight = Weight()
+    """What the search for classes weighs."""
+    algorithm: Annotated[Mondrian, BeforeValidator(_mondrian)] = Mondrian(name="mondrian")
+    """How the tables are anonymized."""
+    publish: SchemaPublish = SchemaPublish()
+    """Where and under which names the release is published."""
+    preset: defaults.Preset | None = None
+    """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
+    with 5 % suppression. What the policy states itself goes before."""
+    source: Annotated[None, OF_TABLE] = None
+    key: Annotated[None, OF_TABLE] = None
+    columns: Annotated[None, OF_TABLE] = None
+    merge_person_rows: Annotated[None, MERGED] = None
+    workload: Annotated[None, LEAVE] = None
+    republish: Annotated[None, LEAVE] = None
+    ledger: Annotated[None, LEAVE] = None
+
+    @classmethod
+    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
+        return defaults.fill_tables(given)
+
+    def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
+        return crosscheck(self, broken)
+
+    def view(self, table: str) -> str:
+        """The name of the published view of a table."""
+        return self.publish.view(table)
+
+    @property
+    def persons(self) -> SchemaTable:
+        """The table with one row per person."""
+        return self.tables[self.person]
+
+    @cached_property
+    def children(self) -> tuple[str, ...]:
+        """Every other table, each after the one to which it links."""
+        return tuple(sorted(set(self.tables) - {self.person}, key=self._place))
+
+    def _place(self, table: str) -> tuple[int, int]:
+        return len(self.way(table)), list(self.tables).index(table)
+
+    def way(self, table: str) -> tuple[tuple[str, str], ...]:
+        """The links from a table to that of the persons: own column and table, step by step."""
+        links: list[tuple[str, str]] = []
+        while (link := self.tables[table].link) is not None:
+            links.append(link)
+            table = link[1]
+        return tuple(links)
+
+    @cached_property
+    def sensitive(self) -> tuple[tuple[str, str], ...]:
+        """Columns of the role sensitive: table and column."""
+        return tuple((name, column) for name, t in self.tables.items() for column in t.sensitive)
+
+    @cached_property
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """Columns of the role event: table and column."""
+        return tuple((name, column) for name, t in self.tables.items() for column in t.events)

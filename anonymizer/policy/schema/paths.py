@@ -1,0 +1,20 @@
+"""Paths of problems inside one of several tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from anonymizer.errors import Problem
+from anonymizer.policy.paths import path_text
+
+
+def table_path(table: str, *steps: object) -> str:
+    """The path of a table, or of something in it."""
+    return path_text(("tables", table, *steps))
+
+
+def within(table: str, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Problems of a table of its own, as problems of one of several."""
+    for problem in problems:
+        yield replace(problem, path=f"{table_path(table)}.{problem.path}")

@@ -1,0 +1,99 @@
+"""One of several tables: its source, its key, the links to other tables, its columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Literal
+
+from anonymizer.policy.columns import Column
+from anonymizer.policy.frozen import FrozenMap, Options, Refused
+from anonymizer.policy.protect import Levels, Protect
+from anonymizer.policy.publish import Source
+from anonymizer.policy.values import AtLeastTwo, Text
+
+SchemaRole = Literal["identifier", "quasi", "event", "sensitive", "keep", "drop", "key"]
+Orphans = Literal["error", "drop"]
+
+SINGLE = "is not offered with several tables"
+MONDRIAN = Refused(f"{SINGLE}: mondrian does not use it", "leave it out")
+
+
+class SchemaProtect(Protect):
+    """What must hold for the values of a sensitive column in every class, counted by persons."""
+
+    eir_l: AtLeastTwo | None = None
+    """Enhanced identity-reserved l-diversity of this column: smallest reasoning set of a class."""
+    levels: Annotated[Levels | None, MONDRIAN] = None
+    default_level: Annotated[int | None, MONDRIAN] = None
+
+
+class SchemaColumn(Column):
+    """What a column of one of several tables is, and what is done with it."""
+
+    role: SchemaRole  # type: ignore[assignment]  # two more than the column of a single table
+    """key: published as a number drawn for this release; quasi stands in the table of the persons;
+    event is what somebody may know of a single row of a person; the others as in a single table."""
+    protect: SchemaProtect | None = None
+    """Rules for a sensitive column; they count persons in the class."""
+    of: Literal["person"] | None = None
+    """A quasi column of another table that is the same in all rows of a person. Not offered yet:
+    lift it in source.query of the table of the persons."""
+    sensitive_when: Annotated[None, MONDRIAN] = None
+    priority: Annotated[None, MONDRIAN] = None
+    minimum_level: Annotated[None, MONDRIAN] = None
+    presampling_level: Annotated[None, MONDRIAN] = None
+
+
+class SchemaTable(Options):
+    """One of several tables."""
+
+    source: Source
+    """Where its rows are."""
+    key: Text | None = None
+    """A column that is unique and not null. The table of the persons needs one, and so does every
+    table to which another one links."""
+    links: FrozenMap[Text, Text] = FrozenMap()
+    """Foreign key: own column to the table whose key it holds. Every table but that of the persons
+    has one link, by which its rows reach their person."""
+    orphans: Orphans = "error"
+    """Rows that reach no person: an error, or left out and counted."""
+    columns: FrozenMap[Text, SchemaColumn]
+    """Every column of the table by name."""
+
+    @property
+    def link(self) -> tuple[str, str] | None:
+        """The column of the link and the table to which it leads; None for the persons' table."""
+        return next(iter(self.links.items()), None)
+
+    def _with_role(self, role: SchemaRole) -> tuple[str, ...]:
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @cached_property
+    def quasi(self) -> tuple[str, ...]:
+        """Quasi-identifiers; only the table of the persons has some."""
+        return self._with_role("quasi")
+
+    @cached_property
+    def events(self) -> tuple[str, ...]:
+        """Columns of which somebody may know the cells of single rows."""
+        return self._with_role("event")
+
+    @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """Columns of the role sensitive."""
+        return self._with_role("sensitive")
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """Columns published as they are."""
+        return self._with_role("keep")
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Columns published as drawn numbers: the table's key and its link."""
+        return self._with_role("key")
+
+    @cached_property
+    def protected(self) -> tuple[str, ...]:
+        """Sensitive columns with a rule of their own."""
+        return tuple(name for name in self.sensitive if self.columns[name].protect is not None)
