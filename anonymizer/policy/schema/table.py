@@ -93,6 +93,11 @@ class SchemaTable(Options):
         """Columns published as drawn numbers: the table's key and its link."""
         return self._with_role("key")
 
+    @property
+    def unused_keys(self) -> tuple[str, ...]:
+        """Columns of the role key that are neither the table's key nor a link: a mistake."""
+        return tuple(name for name in self.keys if name != self.key and name not in self.links)
+
     @cached_property
     def protected(self) -> tuple[str, ...]:
         """Sensitive columns with a rule of their own."""

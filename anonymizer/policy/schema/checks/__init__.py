@@ -25,6 +25,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (links.no_circle, ("tables", "links")),
     (keys.listed, ("columns", "key", "links")),
     (keys.role_of_keys, ("tables", "key", "links")),
+    (keys.one_use, ("person", "tables", "columns", "key", "links")),
     (keys.needed, ("person", "tables", "key", "links")),
     (columns.each_table, ("columns",)),
     (columns.options_fit_role, ()),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROLES = {
     **columns.ROLES,
     "hierarchy": (("quasi", "event", "sensitive"), None),
-    "protect": (("sensitive",), "role: sensitive"),
+    "protect": (("sensitive",), "role: sensitive; an event with a rule is not offered yet"),
     "nulls": (("quasi", "event", "sensitive", "keep"), None),
     "null_as_value": (("sensitive",), None),
 }

@@ -22,7 +22,7 @@ def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
 def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
     """`knows` is about columns, rows and rules that the policy has."""
     knows = policy.privacy.knows
-    if knows.events and not policy.events:
+    if knows.events and policy.tables and not policy.events:
         said = "is about event columns, and there is none"
         hint = "role: event for what somebody may know of a row"
         yield Problem("privacy.knows.events", said, "0", hint)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.paths import name_text
+from anonymizer.policy.schema.checks.links import circles
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
     from anonymizer.policy.schema.model import SchemaPolicy
-    from anonymizer.policy.schema.table import SchemaTable
 
 
 def listed(policy: SchemaPolicy) -> Iterator[Problem]:
@@ -28,52 +28,64 @@ def listed(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def role_of_keys(policy: SchemaPolicy) -> Iterator[Problem]:
-    """A key has the role key, and only a key has it."""
-    leading = {other for table in policy.tables.values() for other in table.links.values()}
+    """The key of a table and its link have the role key."""
+    leading = _leading(policy)
     for name, table in policy.tables.items():
-        needed = name == policy.person or name in leading
-        for column, given in table.columns.items():
-            said, allowed, hint = _wrong_role(table, column, given.role, needed=needed)
-            if said:
+        for column in table.links:
+            role = table.columns[column].role if column in table.columns else "key"
+            if role != "key":
                 path = table_path(name, "columns", column, "role")
-                yield Problem(path, said, allowed, hint)
-        if table.key is not None and table.key in table.links:
-            other = name_text(table.links[table.key])
-            said = f"is the link to {other} as well, whose numbers it has"
-            yield Problem(table_path(name, "key"), said, hint="leave key out")
-
-
-def _wrong_role(
-    table: SchemaTable, column: str, role: str, *, needed: bool
-) -> tuple[str, str | None, str | None]:
-    if column in table.links:
-        if role != "key":
-            return f"is a link, and has the role {role}", "key", "role: key"
-    elif column == table.key:
-        if needed and role != "key":
-            return f"is the key to which links lead, and has the role {role}", "key", "role: key"
-        if role not in ("key", "drop", "identifier"):
+                yield Problem(path, f"is {role}, and the column is a link", "key", "role: key")
+        if table.key is None or table.key in table.links or table.key not in table.columns:
+            continue
+        path = table_path(name, "columns", table.key, "role")
+        role = table.columns[table.key].role
+        if name in leading and role != "key":
+            said = f"has to be key: {leading[name]}"
+            yield Problem(path, said, "key", "role: key")
+        elif role not in ("key", "drop", "identifier"):
             said = f"is the key of the table, and would be published by the role {role}"
-            return said, "key, drop, identifier", "role: key"
-    elif role == "key":
-        said = "is key, and the column is neither the key of the table nor a link"
-        return said, None, "add it to links, or role: drop"
-    return "", None, None
+            yield Problem(path, said, "key, drop, identifier", "role: key")
+
+
+def one_use(policy: SchemaPolicy) -> Iterator[Problem]:
+    """A column of the role key is the key of its table or a link, and not both."""
+    leading, round_about = _leading(policy), {name for way in circles(policy) for name in way}
+    for name, table in policy.tables.items():
+        if name in round_about:
+            continue  # its links are wrong, and told
+        if table.key is not None and table.key in table.links:
+            said = f"is the link to {name_text(table.links[table.key])} as well"
+            yield Problem(table_path(name, "key"), said, hint="leave key out")
+        named = {*table.links, *([table.key] if table.key is not None else [])}
+        missing = (name in leading and table.key is None) or (
+            name != policy.person and not table.links
+        )
+        if missing or not named <= set(table.columns):
+            continue  # which column is meant is not known, and told
+        for column in table.unused_keys:
+            said = "is key, and the column is neither the key of the table nor a link"
+            path = table_path(name, "columns", column, "role")
+            yield Problem(path, said, hint="links: {<column>: <table>}, or role: drop")
 
 
 def needed(policy: SchemaPolicy) -> Iterator[Problem]:
     """A table to which links lead has a key, and so has that of the persons."""
-    first: dict[str, str] = {}
+    leading = _leading(policy)
     for name, table in policy.tables.items():
-        for other in table.links.values():
-            first.setdefault(other, name)
-    for name, table in policy.tables.items():
-        if table.key is not None:
-            continue
-        if name == policy.person:
-            why = "the key of this table is the person"
-        elif name in first:
-            why = f"{name_text(first[name])} links to this table"
-        else:
-            continue
-        yield Problem(table_path(name, "key"), f"is missing: {why}", hint="key: <column>")
+        if table.key is None and name in leading:
+            own = next((name_text(column) for column in table.unused_keys), "<column>")
+            said = f"is missing: {leading[name]}"
+            yield Problem(table_path(name, "key"), said, hint=f"key: {own}")
+
+
+def _leading(policy: SchemaPolicy) -> dict[str, str]:
+    """Tables that need a key, and why."""
+    round_about = {name for way in circles(policy) for name in way}
+    why = {
+        other: f"{name_text(name)} links to this table"
+        for name, table in policy.tables.items()
+        if name not in round_about
+        for other in table.links.values()
+    }
+    return {**why, policy.person: "it is the person"}

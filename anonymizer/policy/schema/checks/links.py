@@ -20,13 +20,12 @@ def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
         example = "tables: {patients: {source: {table: main.patients}, columns: …}, visits: …}"
         yield Problem("tables", "is empty", hint=example)
     elif policy.person not in policy.tables:
-        hint = closest(policy.person, policy.tables)
-        for name, table in policy.tables.items():
-            if hint is None and policy.person in table.columns and not table.links:
-                hint = f"person: {name_text(name)}, whose key is the person"
-        said = "is not a table listed under tables"
-        example = f"person: {name_text(next(iter(policy.tables)))}"
-        yield Problem("person", said, "the table with one row per person", hint or example)
+        tables = policy.tables.items()
+        of_column = [n for n, t in tables if policy.person in t.columns and not t.links]
+        named = name_text(of_column[0] if of_column else next(iter(policy.tables)))
+        near = None if of_column else closest(policy.person, policy.tables)
+        said, allowed = "is not a table listed under tables", "the table with one row per person"
+        yield Problem("person", said, allowed, near or f"person: {named}, its key is the person")
 
 
 def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
@@ -41,8 +40,9 @@ def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
                 said = "lead away from the persons: this table has one row per person"
                 yield Problem(path, said, hint="leave links out")
         elif not table.links:
-            said = f"is missing: only the table of the persons, {persons}, has no links"
-            yield Problem(path, said, hint=f"links: {{<own column>: {persons}}}")
+            own = next((name_text(column) for column in table.unused_keys), "<own column>")
+            said = "is missing: without it the rows of this table reach no person"
+            yield Problem(path, said, hint=f"links: {{{own}: {persons}}}")
         elif len(table.links) > 1:
             said = "holds several links, which is not offered yet: rows reach a person by one way"
             yield Problem(path, said, "one link", "leave one link; role: drop for the other keys")
@@ -60,16 +60,22 @@ def known_tables(policy: SchemaPolicy) -> Iterator[Problem]:
 
 def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
     """No way of links comes back to where it was; every circle is told once."""
-    told: set[str] = set()
+    for circle in circles(policy):
+        column = next(iter(policy.tables[circle[0]].links))
+        said = f"leads round in a circle: {', '.join(map(name_text, circle))}"
+        hint = f"one of these tables links to {name_text(policy.person)}"
+        yield Problem(table_path(circle[0], "links", column), said, hint=hint)
+
+
+def circles(policy: SchemaPolicy) -> list[list[str]]:
+    """The tables of every circle, the first again at the end."""
+    found: list[list[str]] = []
     for name in policy.tables:
         way = _way(policy, name)
         circle = way[way.index(way[-1]) :]
-        if len(circle) > 1 and told.isdisjoint(circle):
-            told.update(circle)
-            column = next(iter(policy.tables[circle[0]].links))
-            said = f"leads round in a circle: {', '.join(map(name_text, circle))}"
-            hint = f"one of these tables links to {name_text(policy.person)}"
-            yield Problem(table_path(circle[0], "links", column), said, hint=hint)
+        if len(circle) > 1 and not any(set(circle) & set(other) for other in found):
+            found.append(circle)
+    return found
 
 
 def _way(policy: SchemaPolicy, start: str) -> list[str]:

@@ -53,13 +53,14 @@ def views(policy: SchemaPolicy) -> Iterator[Problem]:
             )
     manifest = f"{policy.view(policy.person)}_manifest"
     first = {manifest.casefold(): "the manifest"}
-    for name in policy.tables:
+    # tables that keep their name first, so that the new name is the one reported as taken
+    for name in sorted(policy.tables, key=lambda table: table in policy.publish.names):
         view = policy.view(name)
-        other = first.setdefault(view.casefold(), name_text(name))
-        if other != name_text(name):
+        other = first.setdefault(view.casefold(), f"the view of {name_text(name)}")
+        if other != f"the view of {name_text(name)}":
             renamed = name in policy.publish.names
             path = path_text(("publish", "names", name)) if renamed else table_path(name)
-            said = f"and {other} would both be published as {name_text(view)}"
+            said = f"would be published as {name_text(view)}, which is the name of {other}"
             yield Problem(path, said, hint=f"publish: {{names: {{{name_text(name)}: <new name>}}}}")
 
 
