@@ -148,7 +148,7 @@ def published(
                 kind=attribute.kind,
                 sql_type=published_type(attribute.sql_type),
                 hierarchy=cell.shape == "node",
-                **_codes(policy, attribute),
+                **codes_of(policy, attribute),
             )
             if not typed:
                 own = policy.column_name(name)
@@ -193,7 +193,7 @@ def published(
     return layout, tuple(columns)
 
 
-def _codes(policy: Policy, attribute: Attribute) -> dict[str, Any]:
+def codes_of(policy: Policy, attribute: Attribute) -> dict[str, Any]:
     """The codes beyond which a column's intervals are open."""
     spec = coding(policy, attribute.column, attribute.sql_type)
     return {"bottom": spec.bottom, "top": spec.top} if spec is not None else {}

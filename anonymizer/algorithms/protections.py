@@ -45,14 +45,15 @@ def protections(
         }
         stages += [
             Step(f"values of {column.column}", "prepare/reference.sql.j2", context),
-            _guard(column, rules),
+            feasible(column, rules),
             Step(f"{column.column} by unit", "prepare/sensitive_cells.sql.j2", context),
         ]
-        made.append(_protection(column, rules))
+        made.append(protection(column, rules))
     return tuple(made), tuple(stages)
 
 
-def _protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
+def protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
+    """The rules of a column, as the templates of the cuts need them."""
     part = Sql("class_id, attribute, code, single, side")
     rules = [rule.by_runs() if isinstance(rule, TOrdered) else rule for rule in rules]
     return Protection(
@@ -103,12 +104,14 @@ def _distinct(rules: Sequence[Rule]) -> int:
     return 0
 
 
-def _guard(column: Sensitive, rules: Sequence[Rule]) -> Guard:
+def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -> Guard:
+    """Raises InfeasibleError where the rules of a column fail for the table as one class."""
+
     def explain(row: Row) -> Problem:
         different, most, known = row
         names = ", ".join(sorted({rule.name for rule in rules}))
         return Problem(
-            f"columns.{column.column}.protect",
+            f"{where}.{column.column}.protect",
             f"cannot hold in any class: {names} fails for the table as a whole"
             f" ({different} different values, the most frequent in {most} of {known} rows)",
             hint=f"weaken {names}, or protect it by t_closeness",

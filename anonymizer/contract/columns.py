@@ -56,7 +56,7 @@ def cells(layout: Layout) -> list[Sql]:
 
 def published(layout: Layout) -> list[str]:
     """Every column of the view, in no particular order."""
-    names = [layout.class_id, layout.person_id, layout.group_id]
+    names = [layout.class_id, layout.person_id, layout.group_id, layout.key, *layout.links]
     for column in layout.columns:
         if column.column not in layout.tables:
             names += [*cell_parts(column), column.value, column.bucket]

@@ -12,6 +12,10 @@ from typing import Any, Literal
 Role = Literal["quasi", "semi", "sensitive", "keep"]
 
 
+KEYS = ("key", "links")
+"""Fields of a layout that only a release of several tables has."""
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedColumn:
     """How one source column appears in the release. Names are those of the release."""
@@ -70,9 +74,14 @@ class Layout:
     """msb: the group number that joins the view with the sensitive tables."""
     tables: Mapping[str, str] = field(default_factory=dict)
     """msb: sensitive source column -> name of its table."""
+    key: str | None = None
+    """Several tables: the column with the drawn number of the row."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Several tables: column with the number of a row of another table -> that table."""
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """Without keys and links, which stand with the tables (`contract.tables`)."""
+        return {name: value for name, value in asdict(self).items() if name not in KEYS}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:

@@ -75,7 +75,7 @@ def snapshot_step(
     columns: list[tuple[Sql, Sql]] = []
     problems: list[Problem] = []
     for a in roles.quasi:
-        value, codes = _value(a.column, a.sql_type), coding(policy, a.column, a.sql_type)
+        value, codes = source_value(a.column, a.sql_type), coding(policy, a.column, a.sql_type)
         columns.append((value if codes is None else coded(value, codes, a.sql_type), a.q))
         when = policy.columns[a.column].sensitive_when
         if when is not None:
@@ -86,8 +86,8 @@ def snapshot_step(
                 columns.append((found, a.f))
     for s in roles.sensitive:
         grouped = policy.columns[s.column].protect is not None
-        columns.append((_value(s.column, s.sql_type, grouped=grouped), s.s))
-    columns += [(_value(k.column, k.sql_type, grouped=False), k.k) for k in roles.kept]
+        columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
+    columns += [(source_value(k.column, k.sql_type, grouped=False), k.k) for k in roles.kept]
     if policy.person is not None:
         columns.append((ident(policy.person), Sql("person")))
     identity = _identity(policy, profile, roles)
@@ -108,7 +108,7 @@ def snapshot_step(
     )
 
 
-def _value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
+def source_value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
     """A column as it is read; what carries more than its values (an ENUM's type) becomes text.
 
     `grouped`: rows with equal values are published by one of them, not each with its own.
@@ -129,11 +129,11 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     None if not needed. The encoding is injective: a text follows its length, and NULL is -1.
     """
     if policy.key is not None:
-        return Sql(_text(policy.key, profile))
+        return Sql(key_text(policy.key, profile))
     if not told_apart(policy, roles):
         return None
     quasi = {a.column for a in roles.quasi}
-    others = [_text(name, profile) for name, _ in profile.columns if name not in quasi]
+    others = [key_text(name, profile) for name, _ in profile.columns if name not in quasi]
     if not others:
         return None
     # (a length that is a text is made once per different value of a column, not once per row)
@@ -142,16 +142,17 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     return Sql(f"md5(concat({texts}))")
 
 
-def _text(column: str, profile: TableProfile) -> str:
+def key_text(column: str, profile: TableProfile) -> str:
+    """The text by which the values of a column are told apart and joined."""
     return f"cast({typed(ident(column).text, profile.type_of(column))} as varchar)"
 
 
-def values_step(column: str, values: Table, cell: Sql) -> Step:
+def values_step(column: str, values: Table, cell: Sql, snapshot: Table = SNAPSHOT) -> Step:
     """The distinct values of one column of the snapshot, with their counts."""
     return Step(
         f"values of {column}",
         "prepare/values.sql.j2",
-        {"snapshot": SNAPSHOT, "values": values, "column": cell},
+        {"snapshot": snapshot, "values": values, "column": cell},
     )
 
 

@@ -28,7 +28,7 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     attributes = climbed(roles)
     columns: list[tuple[Sql, Sql]] = []
     for a in attributes:
-        columns += _columns(a, mode)
+        columns += cell_columns(a, mode)
     return (
         *(step for a in attributes for step in shown_steps(a.attribute)),
         Step(
@@ -49,7 +49,8 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     )
 
 
-def _columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
+def cell_columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
+    """The columns of the cell of a node, as names and expressions over `shown`."""
     cell = Cell(a.attribute)
     if mode == "text":
         nullable = f"case when {a.s}.nullable then ' or NULL' else '' end"

@@ -98,19 +98,19 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
         column = a.attribute.column
         spec = policy.columns[column].hierarchy
         assert spec is not None, "the policy is checked for hierarchies"
-        steps.append(
-            Step(
-                f"levels of {column}",
-                "lattice/recoding.sql.j2",
-                {**_recoding(a, spec), "losses": losses},
-            )
-        )
+        steps.append(recoding_step(a, spec, losses=losses))
     return tuple(steps)
+
+
+def recoding_step(a: Climbed, spec: Any, *, losses: bool = True) -> Step:
+    """The step that writes the `recoding` of one column; `spec` is None above which is only `*`."""
+    parameters = {**_recoding(a, spec), "losses": losses}
+    return Step(f"levels of {a.attribute.column}", "lattice/recoding.sql.j2", parameters)
 
 
 def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
     attribute = a.attribute
-    bounded = spec.builder in distortion.INTERVALS
+    bounded = spec is not None and spec.builder in distortion.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
     lo, hi = _bounds(attribute, spec, bounded)
     return {
@@ -119,7 +119,7 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
         "recoding": a.recoding,
         "levels": attribute.levels,
         "nulls": attribute.nulls > 0,
-        "width": distortion.width(attribute.sql_type, spec.builder),
+        "width": distortion.width(attribute.sql_type, spec.builder) if spec else lit(1),
         "ordered": attribute.ordered,
         "bounded": bounded,
         "listed": work(f"listed_{attribute.index}") if listed else None,

@@ -102,10 +102,7 @@ def partition_stages(
     loop: Literal["auto", "recursive", "driven"] = "auto",
 ) -> tuple[Stage, ...]:
     """Stages that write `members` (unit, class_id) from `units`."""
-    levels = tuple(
-        Level(j) for j in range(1, max((a.height for a in attributes if _node(a)), default=0) + 1)
-    )
-    context = _context(attributes, levels, how, rows)
+    context = context_of(attributes, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
     if not how.judged and (loop == "recursive" or (loop == "auto" and rows <= AT_ONCE)):
         stages.append(Step("partition", "mondrian/partition.sql.j2", context))
@@ -119,7 +116,7 @@ def partition_stages(
         Loop(
             "partition",
             (
-                *_choice(how, context),
+                *choice(how, context),
                 Step("close classes", "mondrian/close_classes.sql.j2", context),
                 Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
                 *_narrowed(how, context),
@@ -134,7 +131,8 @@ def partition_stages(
     return tuple(stages)
 
 
-def _choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
+def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
+    """Steps that write the chosen cut of every open class that has one."""
     if how.persons is not None and how.judged:
         from anonymizer.algorithms.partition.judged import judged_choice
 
@@ -162,9 +160,13 @@ def _node(attribute: Attribute) -> bool:
     return shape(attribute) == "node"
 
 
-def _context(
-    attributes: Sequence[Attribute], levels: Sequence[Level], how: Partitioning, rows: int
+def context_of(
+    attributes: Sequence[Attribute], how: Partitioning, rows: int
 ) -> Mapping[str, Any]:
+    """The parameters of the templates of cuts."""
+    levels = tuple(
+        Level(j) for j in range(1, max((a.height for a in attributes if _node(a)), default=0) + 1)
+    )
     k = lit(how.k)
     by_loss = how.split == "loss"
     compare = how.compare if by_loss and not how.judged else 1

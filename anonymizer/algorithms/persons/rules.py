@@ -102,6 +102,7 @@ def holding_steps(
                 "held_values": held_values(column),
                 "column": column.s,
                 "null_as_value": policy.columns[column.column].null_as_value,
+                "person": Sql("person"),
             },
         )
         for column in rules.columns

@@ -1,0 +1,127 @@
+"""From several tables and their counts to the stages of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from anonymizer.algorithms.cells import cell_steps
+from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.encode import (
+    coded_stages,
+    domain_steps,
+    packed_units_step,
+    tuple_keys,
+)
+from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
+from anonymizer.algorithms.protections import protections
+from anonymizer.algorithms.schema.events import (
+    coded_steps,
+    event_cells,
+    event_steps,
+    owners_step,
+    steps_of,
+    with_events,
+)
+from anonymizer.algorithms.schema.publishing import KEY_DRAW, PublishedTable, published_tables
+from anonymizer.algorithms.schema.raising import raising_stages
+from anonymizer.algorithms.schema.rules import child_protections, holding_stages, pair_rules
+from anonymizer.algorithms.schema.tree import Weights, tree_stages
+from anonymizer.compile import Sql
+from anonymizer.policy import Mondrian, Policy
+from anonymizer.policy.schema import SchemaPolicy
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.source.child import Child
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTables:
+    """Several tables compiled: the persons' table, and the further ones in the order of writing."""
+
+    persons: Compiled
+    tables: tuple[PublishedTable, ...]
+
+
+def compile_tables(
+    policy: SchemaPolicy,
+    single: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    children: Sequence[Child],
+) -> CompiledTables:
+    """The stages from codes to classes, raised events and cells, and the tables to write.
+
+    `single`: the policy of the persons' table alone, of which `profile` and `roles` are.
+    """
+    options = single.algorithm
+    assert isinstance(options, Mondrian) and profile.rows is not None
+    knows = policy.privacy.knows
+    k = least_class(single)
+    keys = tuple_keys(roles)
+    rules, rule_stages = protections(single, roles, keys)
+    further, further_stages = child_protections(children)
+    persons, judged = pair_rules(
+        policy.privacy, roles.sensitive, children, _eir_l(policy), k=k
+    )
+    every = (*rules, *further)
+    how = Partitioning(
+        k=k,
+        split=options.split,
+        strict=True,
+        protections=every,
+        compare=1 if every else options.compare,
+        persons=persons,
+    )
+    searched = bool(knows.events and with_events(children))
+    stages: list[Stage] = [
+        *domain_steps(roles),
+        *coded_stages(single, roles, numbered=False, packed=True),
+        enough_units(single, k),
+        packed_units_step(single, roles),
+        *rule_stages,
+        owners_step(keys),
+        *further_stages,
+        *holding_stages(persons, judged),
+        *(step for child in children for step in coded_steps(child)),
+    ]
+    if with_events(children):
+        stages += event_steps(children)
+    if searched:
+        weights = Weights(
+            least=k * knows.events**2,
+            last_step=steps_of(children),
+            persons=profile.rows,
+            event_cells=event_cells(children),
+            events=policy.weight.events,
+        )
+        stages += tree_stages(roles.quasi, how, profile.rows, weights)
+    else:
+        loop = options.loop if profile.recursive else "driven"
+        stages += partition_stages(roles.quasi, how, profile.rows, loop)
+    if with_events(children):
+        stages += raising_stages(children, events=knows.events, least=k)
+    stages += cell_steps(roles.quasi, single.publish.cells)
+    layout, columns = published(single, roles, {})
+    key = policy.persons.key
+    assert key is not None, "the policy is checked for the key of its persons"
+    number = Sql(f"row_number() over (order by {KEY_DRAW('r.draw')})")
+    columns = (columns[0], (key, number), *columns[1:])
+    assembly = Assembly(columns, tuple(keys))
+    return CompiledTables(
+        Compiled(tuple(stages), assembly, replace(layout, key=key)),
+        published_tables(policy, children),
+    )
+
+
+def _eir_l(policy: SchemaPolicy) -> dict[tuple[str, str], int]:
+    """By table and column, the size of reasoning sets that the column asks for."""
+    found: dict[tuple[str, str], int] = {}
+    for name, table in policy.tables.items():
+        for column, described in table.columns.items():
+            if described.protect is not None and described.protect.eir_l is not None:
+                found[name, column] = described.protect.eir_l
+    return found

@@ -1,0 +1,126 @@
+"""The rows of events as codes, and what every tuple of them is published as, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.encode import CODED, UNITS, domain_steps
+from anonymizer.algorithms.lattice.recode import ONE, Climbed, recoding_step
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.source.child import Child, offset
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Step
+
+OWNERS = work("owners")
+LADDERS = work("ladders")
+EVENTS = work("events")
+ITEMS = work("items")
+WHOLE = lit(ONE)
+"""A whole cell, in the units in which losses are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Climbed):
+    """An event column: its tables, and its columns in them."""
+
+    attribute: Attribute
+    position: int
+
+    @property
+    def d(self) -> Sql:
+        return self.attribute.d
+
+    @property
+    def c(self) -> Sql:
+        return self.attribute.c
+
+    @property
+    def q(self) -> Sql:
+        return self.attribute.q
+
+    @property
+    def domain(self) -> Table:
+        return self.attribute.domain
+
+
+def known(child: Child) -> tuple[Known, ...]:
+    """The event columns of a table, in order."""
+    return tuple(Known(a, position) for position, a in enumerate(child.attributes))
+
+
+def with_events(children: Sequence[Child]) -> tuple[Child, ...]:
+    """The tables with event columns."""
+    return tuple(child for child in children if child.attributes)
+
+
+def owners_step(keys: Sequence[Sql]) -> Step:
+    """Number the persons, and give each its unit."""
+    context = {"coded": CODED, "units": UNITS, "owners": OWNERS, "keys": list(keys)}
+    return Step("numbers of persons", "schema/owners.sql.j2", context)
+
+
+def coded_steps(child: Child) -> Iterator[Step]:
+    """Codes of the values of a table, and its rows with draws and codes."""
+    attributes = known(child)
+    yield from domain_steps(child.roles)
+    for a in attributes:
+        yield recoding_step(a, a.attribute.spec)
+    context = {
+        "kept": child.kept,
+        "people": CODED,
+        "domains": [a.domain for a in attributes],
+        "coded": child.coded,
+        "attributes": attributes,
+        "name": child.name,
+        "copies": child.policy.key is None,
+    }
+    yield Step(f"encode {child.name}", "schema/coded.sql.j2", context)
+    if attributes:
+        yield Step(f"steps of {child.name}", "schema/rungs.sql.j2", _rungs(child, attributes))
+
+
+def _rungs(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
+    return {
+        "coded": child.coded,
+        "recodings": [a.recoding for a in attributes],
+        "rungs": child.rungs,
+        "offset": child.number << 40,
+        "codes": [a.c for a in attributes],
+        "ladder": child.ladder,
+        "attributes": attributes,
+    }
+
+
+def event_steps(children: Sequence[Child]) -> Iterator[Step]:
+    """All rows of events in one table, and what each person has."""
+    tables = with_events(children)
+    parts = [(c.rungs, len(c.ladder) - 1, len(c.attributes)) for c in tables]
+    yield Step(
+        "steps of all tables",
+        "schema/ladders.sql.j2",
+        {"ladders": LADDERS, "tables": parts, "parts": [c.rungs for c in tables]},
+    )
+    context = {
+        "events": EVENTS,
+        "tables": tables,
+        "coded": [c.coded for c in tables],
+        "rungs": [c.rungs for c in tables],
+        "owners": OWNERS,
+    }
+    yield Step("rows of events", "schema/events.sql.j2", context)
+    yield Step("events of persons", "schema/items.sql.j2", {"events": EVENTS, "items": ITEMS})
+
+
+def steps_of(children: Sequence[Child]) -> int:
+    """The last step of the highest ladder."""
+    return max(len(child.ladder) for child in with_events(children)) - 1
+
+
+def event_cells(children: Sequence[Child]) -> int:
+    """Cells of events that may be published, in all tables."""
+    return sum(child.rows * len(child.attributes) for child in children)
+
+
+__all__ = ["EVENTS", "ITEMS", "LADDERS", "OWNERS", "WHOLE", "offset"]

@@ -1,0 +1,162 @@
+"""The published rows of every table but that of the persons: cells, drawn keys, links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from anonymizer.algorithms.cells import Cell
+from anonymizer.algorithms.compiled import codes_of
+from anonymizer.algorithms.lattice.publish import cell_columns
+from anonymizer.algorithms.nodes import present, shown_steps
+from anonymizer.algorithms.schema.events import Known, known
+from anonymizer.algorithms.schema.raising import PLACED, has_gone
+from anonymizer.compile import Sql, Table, ident
+from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.policy.names import ROW_REF
+from anonymizer.policy.schema import SchemaPolicy
+from anonymizer.source.child import Child
+from anonymizer.source.draws import later_draw
+from anonymizer.source.profile import published_type
+from anonymizer.steps import Step
+
+KEY_DRAW = partial(later_draw, purpose="key")
+"""The draw that orders the keys of a table, from that of its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """A table as it is written: its layout, and how its columns are made."""
+
+    child: Child
+    name: str
+    """Of the published table."""
+    layout: Layout
+    """Its events stand there as quasi-identifiers, on the levels of their hierarchies."""
+    columns: tuple[tuple[str, Sql], ...]
+    gone: bool
+    """Whether rows of it may be left out."""
+
+    def steps(self, above: Table) -> Iterator[Step]:
+        """The steps that write `linked` of the child: its rows, each with its original.
+
+        `above`: the same of the table on which it hangs, the persons' own for that.
+        """
+        child, attributes = self.child, known(self.child)
+        for a in attributes:
+            _, *steps = shown_steps(a.attribute)
+            yield self._present(a)
+            yield from steps
+        columns = [(expression, ident(name)) for name, expression in self.columns]
+        columns.append((Sql("c.row_ref"), ident(ROW_REF)))
+        context = {
+            "coded": child.coded,
+            "kept": child.kept,
+            "above": above,
+            "placed": PLACED,
+            "recodings": [a.recoding for a in attributes],
+            "shown": [a.shown for a in attributes],
+            "gone": child.gone if self.gone else None,
+            "link": child.linked,
+            "columns": columns,
+            "number": child.number,
+            "ladder": child.ladder,
+            "attributes": attributes,
+            "row_ref": ROW_REF,
+        }
+        yield Step(f"rows of {child.name} with their originals", "schema/rows.sql.j2", context)
+
+    def _present(self, a: Known) -> Step:
+        context = {
+            "coded": self.child.coded,
+            "gone": self.child.gone,
+            "present": present(a.attribute),
+            "code": a.c,
+        }
+        return Step(f"published values of {a.attribute.column}", "schema/present.sql.j2", context)
+
+    def publish(self, target: Table) -> Step:
+        """The step that writes the published table from `linked`."""
+        context = {
+            "link": self.child.linked,
+            "release": target,
+            "row_ref": ROW_REF,
+            "written": [],
+        }
+        return Step(f"publish {self.child.name}", "link/published.sql.j2", context)
+
+
+def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
+    """The tables besides that of the persons, each after the one on which it hangs."""
+    return tuple(_published(policy, child, children) for child in children)
+
+
+def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) -> PublishedTable:
+    table = policy.tables[child.name]
+    above = policy.tables[child.above].key
+    events = {a.attribute.column: a for a in known(child)}
+    sensitive = {s.column: s for s in child.roles.sensitive}
+    kept = {c.column: c for c in child.roles.kept}
+    columns: list[tuple[str, Sql]] = []
+    described: list[PublishedColumn] = []
+    for name in table.columns:
+        if name == table.key:
+            columns.append((name, Sql(f"row_number() over (order by {KEY_DRAW('c.draw')})")))
+        elif name == child.link:
+            assert above is not None
+            columns.append((name, Sql(f"u.{ident(above)}")))
+        elif name in events:
+            item, cells = _event(policy, child, events[name])
+            columns += cells
+            described.append(item)
+        elif name in sensitive or name in kept:
+            one = sensitive[name] if name in sensitive else kept[name]
+            physical = sensitive[name].s if name in sensitive else kept[name].k
+            columns.append((name, Sql(f"k.{physical}")))
+            described.append(
+                PublishedColumn(
+                    name,
+                    "sensitive" if name in sensitive else "keep",
+                    sensitive[name].kind if name in sensitive else "categorical",
+                    published_type(one.sql_type),
+                    name=name,
+                )
+            )
+    layout = Layout(
+        algorithm=policy.algorithm.name,
+        cells=policy.publish.cells,
+        columns=tuple(described),
+        class_id=None,
+        key=table.key,
+        links={child.link: child.above},
+    )
+    gone = has_gone(children, child)
+    return PublishedTable(child, policy.view(child.name), layout, tuple(columns), gone)
+
+
+def _event(
+    policy: SchemaPolicy, child: Child, a: Known
+) -> tuple[PublishedColumn, list[tuple[str, Sql]]]:
+    """An event column as it is published, and the columns of its cell."""
+    attribute, cell = a.attribute, Cell(a.attribute)
+    name = attribute.column
+    item = PublishedColumn(
+        column=name,
+        role="quasi",
+        kind=attribute.kind,
+        sql_type=published_type(attribute.sql_type),
+        hierarchy=cell.shape == "node",
+        **codes_of(child.policy, attribute),
+    )
+    made = [expression for _, expression in cell_columns(a, policy.publish.cells)]
+    if policy.publish.cells == "text" or cell.shape == "set":
+        lists = policy.publish.cells == "typed"
+        return replace(item, name=name, list_cells=lists), [(name, made[0])]
+    if cell.shape == "range":
+        lo, hi, nullable = (f"{name}_{part}" for part in ("lo", "hi", "nullable"))
+        item = replace(item, lo=lo, hi=hi, nullable=nullable)
+        return item, list(zip((lo, hi, nullable), made, strict=True))
+    nullable = f"{name}_nullable"
+    item = replace(item, name=name, nullable=nullable)
+    return item, list(zip((name, nullable), made, strict=True))

@@ -1,0 +1,142 @@
+"""The rules of the sensitive columns of all tables, with the persons as units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.partition import Protection
+from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules, held_values
+from anonymizer.algorithms.protections import column_rules, feasible, protection
+from anonymizer.algorithms.schema.events import OWNERS
+from anonymizer.compile import Sql, Table
+from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.policy.privacy import Privacy
+from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
+from anonymizer.privacy.rule import Rule
+from anonymizer.privacy.t_ordered import TOrdered
+from anonymizer.source.child import Child
+from anonymizer.source.profile import Sensitive
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.steps import Guard, Row, Stage, Step
+
+
+def child_protections(
+    children: Sequence[Child],
+) -> tuple[tuple[Protection, ...], tuple[Stage, ...]]:
+    """What the cuts have to keep for the protected columns of other tables, and its stages."""
+    made: list[Protection] = []
+    stages: list[Stage] = []
+    for child in children:
+        for column in child.roles.sensitive:
+            rules = column_rules(child.policy, column)
+            if not rules:
+                continue
+            context: dict[str, Any] = {
+                "coded": child.kept,
+                "kept": child.kept,
+                "owners": OWNERS,
+                "reference": column.reference,
+                "cells": column.cells,
+                "hierarchy": column.hierarchy,
+                "levels": column.levels,
+                "column": column.s,
+                "runs": any(isinstance(rule, TOrdered) for rule in rules),
+                "count": Sql("count(distinct r.person)"),
+            }
+            name = f"{child.name}.{column.column}"
+            stages += [
+                Step(f"values of {name}", "prepare/reference.sql.j2", context),
+                feasible(column, rules, f"tables.{child.name}.columns"),
+                Step(f"{name} by unit", "schema/values_by_unit.sql.j2", context),
+            ]
+            made.append(protection(column, rules))
+    return tuple(made), tuple(stages)
+
+
+Judged = tuple[Table, str, Sensitive, str, bool]
+"""Where a column is, the column of its person, the column, its path, whether NULL is a value."""
+
+
+def pair_rules(
+    privacy: Privacy,
+    persons: Sequence[Sensitive],
+    children: Sequence[Child],
+    eir_l: dict[tuple[str, str], int],
+    *,
+    k: int,
+) -> tuple[PersonRules, tuple[Judged, ...]]:
+    """The rules on pairs of persons and values, and the columns that they judge.
+
+    `eir_l`: by table and column, what single columns ask for; the largest is taken for all of them.
+    """
+    rules: tuple[Rule, ...] = of_basis(
+        table_rules_of("any", privacy, declared=Sql("null")), "pairs"
+    )
+    everywhere = bool(rules)
+    if eir_l:
+        own = [rule.l for rule in rules if isinstance(rule, EirL)]
+        rules = tuple(rule for rule in rules if not isinstance(rule, EirL))
+        rules += (EirL("any", l=max([*own, *eir_l.values()])),)
+    judged: list[Judged] = []
+    if everywhere:
+        judged += [(SNAPSHOT, "rowid", s, f"columns.{s.column}", False) for s in persons]
+    for child in children:
+        for s in child.roles.sensitive:
+            if everywhere or (child.name, s.column) in eir_l:
+                nulls = child.policy.columns[s.column].null_as_value
+                path = f"tables.{child.name}.columns.{s.column}"
+                judged.append((child.kept, "person", s, path, nulls))
+    columns = tuple(s for _, _, s, _, _ in judged)
+    return PersonRules(columns, rules if columns else (), k, k), tuple(judged)
+
+
+def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage, ...]:
+    """Stages that write who holds what, and refuse what no class can hold."""
+    if not judged:
+        return ()
+    stages: list[Stage] = []
+    for table, person, column, _, nulls in judged:
+        context = {
+            "coded": table,
+            "held_values": held_values(column),
+            "column": column.s,
+            "null_as_value": nulls,
+            "person": Sql(person),
+        }
+        name = f"values of {column.column}"
+        stages.append(Step(name, "persons/held_values.sql.j2", context))
+    columns = [(table, person, s, held_values(s)) for table, person, s, _, _ in judged]
+    who = {
+        "tables": [table for table, *_ in judged],
+        "held_values": [values for *_, values in columns],
+        "owners": OWNERS,
+        "holdings": HOLDINGS,
+        "columns": columns,
+    }
+    stages.append(Step("who holds what", "schema/holdings.sql.j2", who))
+    stages.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
+    if rules.only_hitting:
+        pairs = {"sets": SETS, "held_pairs": PAIRS}
+        stages.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", pairs))
+    return (*stages, _as_one_class(rules, judged))
+
+
+def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
+    paths = {column.index: path for _, _, column, path, _ in judged}
+
+    def explain(row: Row) -> Problem:
+        column, persons, different, widest = row
+        return Problem(
+            paths[int(column)],
+            "cannot hold its rules on persons in any class: the table as one class fails"
+            f" ({persons} persons with a value, {different} different values,"
+            f" the most widespread with {widest} persons)",
+            hint="ask for less, or leave the most widespread values out in source.query",
+        )
+
+    screen = {"holdings": HOLDINGS, "screen": rules.screen, "units": UNITS}
+    query = Step("the tables as one class", "persons/whole.sql.j2", screen)
+    return Guard(query, explain, InfeasibleError)

@@ -1,0 +1,72 @@
+"""Each of several tables as the policy of a single one, for what works table by table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymizer.policy.algorithms import FullDomain, Mondrian
+from anonymizer.policy.columns import Column
+from anonymizer.policy.frozen import FrozenMap
+from anonymizer.policy.hierarchies import Hierarchy
+from anonymizer.policy.model import Policy
+from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.protect import Protect
+from anonymizer.policy.publish import Publish
+from anonymizer.policy.schema.model import SchemaPolicy
+from anonymizer.policy.schema.table import SchemaColumn, SchemaTable
+
+ROLES = {"key": "drop", "event": "quasi"}
+"""Roles that only several tables have, as those of a single one."""
+
+
+def persons_policy(policy: SchemaPolicy) -> Policy:
+    """The table of the persons: one row each, its key besides."""
+    algorithm = policy.algorithm.model_copy(update={"refine": 0, "strict": True})
+    return _single(policy, policy.person, policy.persons, algorithm)
+
+
+def child_policy(policy: SchemaPolicy, name: str) -> Policy:
+    """Another table; its events are quasi-identifiers on levels of their hierarchies."""
+    return _single(policy, name, policy.tables[name], FullDomain(name="full_domain"))
+
+
+def with_hierarchies(policy: Policy, added: dict[str, Hierarchy]) -> Policy:
+    """The policy with hierarchies for columns that had none."""
+    columns = {
+        name: column.model_copy(update={"hierarchy": added[name]}) if name in added else column
+        for name, column in policy.columns.items()
+    }
+    return policy.model_copy(update={"columns": FrozenMap(columns)})
+
+
+def _single(
+    policy: SchemaPolicy, name: str, table: SchemaTable, algorithm: Mondrian | FullDomain
+) -> Policy:
+    publish = {field: getattr(policy.publish, field) for field in Publish.model_fields}
+    made = Policy.model_construct(
+        version=1,
+        engine=policy.engine,
+        source=table.source,
+        key=table.key,
+        columns=FrozenMap({n: _column(column) for n, column in table.columns.items()}),
+        privacy=Privacy.model_construct(**_fields(policy.privacy, Privacy)),
+        suppression_limit=policy.suppression_limit,
+        algorithm=algorithm,
+        publish=Publish.model_construct(**{**publish, "name": policy.view(name)}),
+    )
+    made._base = policy.base
+    return made
+
+
+def _column(column: SchemaColumn) -> Column:
+    fields = _fields(column, Column)
+    fields["role"] = ROLES.get(column.role, column.role)
+    if column.protect is not None:
+        rules = _fields(column.protect, Protect)
+        given = any(value is not None for value in rules.values())
+        fields["protect"] = Protect.model_construct(**rules) if given else None
+    return Column.model_construct(**fields)
+
+
+def _fields(options: Any, form: type[Any]) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in form.model_fields}

@@ -1,0 +1,272 @@
+"""A table whose rows hang on those of another: its columns, and the statements that read it.
+
+Its attributes, sensitive and kept columns are numbered from 1,000 times the table's number on, so that
+the work tables of different tables have different names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.source.coding import coded, coding
+from anonymizer.source.profile import Attribute, TableProfile
+from anonymizer.source.relation import Relation
+from anonymizer.source.roles import Roles, roles
+from anonymizer.source.snapshot import key_text, source_value, values_step
+from anonymizer.steps import Guard, Row, Step
+
+APART = 1_000
+"""By how much the numbers of the columns of two tables differ at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """The rows on which those of a table hang, while it is read."""
+
+    read: Table
+    """All rows as they were read."""
+    kept: Table
+    """Those that may be published."""
+    key: Sql
+    """Their key as text."""
+    persons: bool = False
+    """Whether they are the persons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A table with its columns by role; events stand among the attributes."""
+
+    number: int
+    """From 1, each table after the one on which it hangs."""
+    name: str
+    above: str
+    """The table on which it hangs."""
+    link: str
+    """The column that holds the key of that table."""
+    policy: Policy
+    """Its source, key and columns, events as quasi-identifiers."""
+    profile: TableProfile
+    roles: Roles
+    drop_orphans: bool = False
+    rows: int = 0
+    """Rows that may be published."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The columns of which somebody may know the cells of single rows."""
+        return self.roles.quasi
+
+    @property
+    def read(self) -> Table:
+        """Work table of all rows, as they were read."""
+        return work(f"read_{self.number}")
+
+    @property
+    def kept(self) -> Table:
+        """Work table of the rows that reach a person."""
+        return work(f"rows_{self.number}")
+
+    @property
+    def coded(self) -> Table:
+        """Work table of the rows with draws and the codes of their events."""
+        return work(f"coded_{self.number}")
+
+    @property
+    def rungs(self) -> Table:
+        """Work table of what its events are published as, step by step."""
+        return work(f"rungs_{self.number}")
+
+    @property
+    def gone(self) -> Table:
+        """Work table of its rows that are not published."""
+        return work(f"gone_{self.number}")
+
+    @property
+    def linked(self) -> Table:
+        """Work table of the published rows, each with its original."""
+        return work(f"link_{self.number}")
+
+    @property
+    def originals(self) -> Table:
+        """Scratch view of what published rows are compared with."""
+        return work(f"originals_{self.number}")
+
+    @property
+    def ladder(self) -> tuple[tuple[int, ...], ...]:
+        """The levels of the attributes, from the values to the roots, one raised at every step.
+
+        Raised is the column that, if every level divided its values by the same factor, would have
+        the most different cells left.
+        """
+        levels = [0] * len(self.attributes)
+        steps = [tuple(levels)]
+        while True:
+            left = [
+                (a.distinct ** (1 - level / a.height), -place)
+                for place, (a, level) in enumerate(zip(self.attributes, levels, strict=True))
+                if level < a.height
+            ]
+            if not left:
+                return tuple(steps)
+            levels[-max(left)[1]] += 1
+            steps.append(tuple(levels))
+
+    def as_above(self) -> Above:
+        """As what further tables hang on."""
+        return Above(self.read, self.kept, Sql("own"))
+
+
+def child_of(
+    number: int,
+    name: str,
+    link: tuple[str, str],
+    policy: Policy,
+    profile: TableProfile,
+    *,
+    drop_orphans: bool,
+) -> Child:
+    """The table with its columns numbered. Raises SourceError with every column that does not fit."""
+    first = numbered(roles(policy, profile), number)
+    return Child(number, name, link[1], link[0], policy, profile, first, drop_orphans)
+
+
+def numbered(described: Roles, number: int) -> Roles:
+    """The columns under numbers that no other table uses."""
+    apart = number * APART
+    return Roles(
+        tuple(replace(a, index=a.index + apart) for a in described.quasi),
+        tuple(replace(s, index=s.index + apart) for s in described.sensitive),
+        tuple(replace(k, index=k.index + apart) for k in described.kept),
+    )
+
+
+def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
+    """What is wrong between the types of a link and of the key that it leads to."""
+    kinds = [_family(child.profile.type_of(child.link)), _family(other.type_of(key))]
+    if kinds[0] == kinds[1]:
+        return None
+    said = f"is {kinds[0]}, and the key {key} of {child.above} is {kinds[1]}"
+    return Problem(
+        f"tables.{child.name}.links.{child.link}", said, hint="cast one of them in source.query"
+    )
+
+
+def _family(sql_type: str) -> str:
+    """Types whose equal values have equal texts."""
+    whole = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+    if sql_type.removeprefix("U") in whole:
+        return "a whole number"
+    return "text" if sql_type == "VARCHAR" or sql_type.startswith("ENUM") else sql_type
+
+
+def read_step(child: Child, source: Relation) -> Step:
+    """Read the table once: its events, other columns, key and link."""
+    policy, profile = child.policy, child.profile
+    columns: list[tuple[Sql, Sql]] = []
+    for a in child.roles.quasi:
+        value, codes = source_value(a.column, a.sql_type), coding(policy, a.column, a.sql_type)
+        columns.append((value if codes is None else coded(value, codes, a.sql_type), a.q))
+    for s in child.roles.sensitive:
+        grouped = policy.columns[s.column].protect is not None
+        columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
+    columns += [
+        (source_value(k.column, k.sql_type, grouped=False), k.k) for k in child.roles.kept
+    ]
+    columns.append((Sql(key_text(child.link, profile)), Sql("link")))
+    own = key_text(policy.key, profile) if policy.key is not None else None
+    if own is not None:
+        columns.append((Sql(own), Sql("own")))
+    columns.append((Sql(own) if own is not None else _content(profile), Sql("identity")))
+    context = {
+        "snapshot": child.read,
+        "columns": columns,
+        "source": source.table or source.sql,
+        "relation": source.sql,
+    }
+    return Step(f"read {child.name}", "prepare/snapshot.sql.j2", context)
+
+
+def _content(profile: TableProfile) -> Sql:
+    """A digest of all columns: texts after their lengths, so that different rows differ."""
+    length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
+    texts = ", ".join(length.format(key_text(name, profile)) for name, _ in profile.columns)
+    return Sql(f"md5(concat({texts}))")
+
+
+def orphans_step(child: Child, above: Above) -> Step:
+    """The query for the number of rows that reach no row above."""
+    context = {"read": child.read, "above": above.read, "key": above.key}
+    return Step(f"orphans of {child.name}", "schema/orphans.sql.j2", context)
+
+
+def orphans_guard(child: Child, above: Above) -> Guard:
+    """Raises SourceError where rows reach no row above."""
+
+    def explain(row: Row) -> Problem:
+        return Problem(
+            f"tables.{child.name}.links.{child.link}",
+            f"{row[0]} rows have a link that leads to no row of {child.above}",
+            hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
+        )
+
+    return Guard(orphans_step(child, above), explain, SourceError)
+
+
+def kept_step(child: Child, above: Above) -> Step:
+    """The rows that reach a person who may be published."""
+    context = {
+        "read": child.read,
+        "above": above.kept,
+        "kept": child.kept,
+        "key": above.key,
+        "persons": above.persons,
+    }
+    return Step(f"rows of {child.name}", "schema/kept.sql.j2", context)
+
+
+def values_of(child: Child) -> Iterator[Step]:
+    """The distinct values of every event column."""
+    for a in child.attributes:
+        yield values_step(a.column, a.values, a.q, child.kept)
+
+
+def flat_step(attribute: Attribute) -> Step:
+    """The hierarchy of a category without one: `*` above all values."""
+    context = {"values": attribute.values, "hierarchy": attribute.hierarchy}
+    return Step(f"hierarchy of {attribute.column}", "schema/flat.sql.j2", context)
+
+
+def counts_step(child: Child) -> Step:
+    """The query for rows, and the values, NULLs and levels of every event column."""
+    context = {
+        "kept": child.kept,
+        "values": [a.values for a in child.attributes],
+        "hierarchies": [a.hierarchy for a in child.attributes],
+        "columns": [(a.values, a.hierarchy, a.q) for a in child.attributes],
+    }
+    return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
+
+
+def counted(child: Child, rows: list[Row]) -> Child:
+    """The table with its counts."""
+    figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in rows}
+    attributes = tuple(
+        replace(a, distinct=figures[i][0], nulls=figures[i][1], height=figures[i][2])
+        for i, a in enumerate(child.attributes, 1)
+    )
+    return replace(child, roles=replace(child.roles, quasi=attributes), rows=figures[0][0])
+
+
+def offset(child: Child) -> Sql:
+    """From where its tuples and cells are numbered."""
+    return lit(child.number << 40)
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL text."""
+    return ident(name).text
