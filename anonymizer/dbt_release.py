@@ -64,6 +64,8 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise PolicyError(Problem("policy", "is neither a mapping nor the path of a file"))
+    if "tables" in given:
+        raise PolicyError(Problem("tables", "several tables: a model publishes one"))
     columns = given.get("columns") or {}
     problems = []
     if "source" in given:

@@ -113,6 +113,7 @@ def _refuse_taken(policy: Mapping[str, Any]) -> None:
     """The frame and the lists of columns are the source and columns of the policy."""
     hints = {
         "source": "the frame is the source: prepare it before",
+        "tables": "the frame is the only table: several tables are a policy for run",
         "columns": 'quasi, sensitive, identifiers and keep name them, as in {"zip": {"kind": ...}}',
     }
     problems = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anonymizer.api.frames import alone, connected, kind_of, standing
 from anonymizer.engines.choice import told_by
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.run import verbs
 
 if TYPE_CHECKING:
@@ -88,7 +88,12 @@ def _of_policy(function: F) -> F:
     return _in_parameters(called)  # type: ignore[return-value]
 
 
-def _table_of(policy: Policy | None) -> str:
+def _table_of(policy: AnyPolicy | None) -> str:
+    if isinstance(policy, SchemaPolicy):
+        hint = "a DuckDB connection, and connection.register('visits', frame) for every frame"
+        raise SourceError(
+            Problem("database", "is one frame, and the policy has several tables", hint=hint)
+        )
     if policy is None or policy.source.table is None:
         hint = "source: {table: visits} in the policy, and the frame stands for visits"
         raise SourceError(
@@ -161,7 +166,7 @@ def _renamed(problem: Problem) -> Problem:
 
 
 def _refuse_other_than_policy(policy: object) -> None:
-    if isinstance(policy, Policy):
+    if isinstance(policy, AnyPolicy):
         return
     hint = "Policy.load(path) reads a file, Policy.model_validate(...) takes a dict"
     if isinstance(policy, str | Path):

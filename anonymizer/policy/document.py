@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, PrivateAttr, ValidationError, ValidationInfo, model_validator
 from pydantic.functional_validators import ModelWrapValidatorHandler
@@ -25,6 +25,9 @@ def _version(given: object) -> object:
 
 class Document(Options):
     """A policy, complete and consistent; everything that is wrong raises one `PolicyError`."""
+
+    OTHERWISE: ClassVar[tuple[str, ...]] = ()
+    """Keys that make it a policy of another kind."""
 
     version: Annotated[Literal[1], BeforeValidator(_version)]
     """Version of the policy's form."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from anonymizer.errors import Problem
 from anonymizer.policy import content, defaults, names
@@ -22,6 +22,8 @@ from anonymizer.policy.values import LocalPath, Share, Text
 
 class Policy(Document):
     """A policy, complete and consistent; everything that is wrong raises one `PolicyError`."""
+
+    OTHERWISE: ClassVar[tuple[str, ...]] = ("tables",)
 
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
     """Where the work is done."""
@@ -54,9 +56,15 @@ class Policy(Document):
     ledger: LocalPath | None = None
     """A private database file that remembers releases; never the one of the release."""
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, **given: Any) -> Any:
+            # a validator can return an instance of another class, but not where __init__ calls it
+            return super().__new__(cls) if cls._reader(given) is cls else SchemaPolicy(**given)
+
     @classmethod
     def _reader(cls, given: object) -> type[Document]:
-        tables = isinstance(given, Mapping) and "tables" in given
+        tables = isinstance(given, Mapping) and any(key in given for key in cls.OTHERWISE)
         return SchemaPolicy if tables or isinstance(given, SchemaPolicy) else cls
 
     @classmethod

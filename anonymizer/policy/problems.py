@@ -202,7 +202,8 @@ def _unknown(root: type[BaseModel], loc: Loc, path: str) -> Problem:
                 f"is an option of {', '.join(owners)}, not of {this}",
                 ", ".join(fields),
             )
-    return Problem(path, "is not an option", ", ".join(fields), closest(name, fields))
+    near = closest(name, [*fields, *getattr(model, "OTHERWISE", ())])
+    return Problem(path, "is not an option", ", ".join(fields), near)
 
 
 def _fields(model: type[BaseModel]) -> list[str]:

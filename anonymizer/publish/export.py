@@ -21,7 +21,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import NothingToCheckError, Problem, TargetError, no_file
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.publish.from_postgres import carry
 from anonymizer.release.agreement import refuse_other
@@ -76,6 +76,7 @@ def export(
     `database` is its address). Raises TargetError for a file that exists and is not an earlier
     export, unless `force`; NothingToCheckError where there is no release.
     """
+    single(policy, "export")
     target = Path(file)
     if chosen_engine(policy, database) == "postgres":
         return _carried(policy, target, database, force)

@@ -99,11 +99,13 @@ def built(
     """
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
+    from anonymizer.policy import single
     from anonymizer.run.prepare import hierarchy_stages
     from anonymizer.source.profile import published_type
     from anonymizer.source.roles import roles
     from anonymizer.source.snapshot import reading_steps, values_steps
 
+    single(policy, "hierarchy")
     _refuse_unknown(policy, columns)
     with open_session(policy, database) as session:
         everything = roles(policy, session.profile)

@@ -120,10 +120,11 @@ def lattice_table(
     from anonymizer.compile import lit, render
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
+    from anonymizer.policy import single
     from anonymizer.process.seed import Seed
     from anonymizer.run.prepare import prepare
 
-    policy, by = _over_levels(policy, measure)
+    policy, by = _over_levels(single(policy, "lattice"), measure)
     with open_session(policy, database) as session:
         session.engine.binds = {"secret": Seed.fresh().secret}
         executor = Executor(session.engine, listener)

@@ -16,7 +16,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.ledger import Keeper
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import publisher
@@ -61,6 +61,7 @@ def preview(
     With `foresee`, samples are anonymized in scratch to tell time, memory and loss. Problems are
     collected; AnonymizerError is raised only where the source cannot be opened.
     """
+    single(policy, "plan")
     found = Preview()
     kind = chosen_engine(policy, database, engine)
     refuse(policy, kind)

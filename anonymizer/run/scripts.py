@@ -11,7 +11,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine, told_by
 from anonymizer.engines.registry import engines, script_of
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.process.seed import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.run.verbs import executing, plan
@@ -23,6 +23,7 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
 
     For another engine than that of `database`, the file is taken for a copy of the table there.
     """
+    single(policy, "compile")
     copied = dialect not in (None, "duckdb") and told_by(database) is None
     copied = copied and (database is not None or policy.source.kind == "file")
     engine = chosen_engine(policy, database, dialect)

@@ -20,7 +20,7 @@ from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.ledger import Keeper
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.seed import Seed
@@ -72,6 +72,7 @@ def plan(policy: Policy, database: Any = None, *, engine: str | None = None) -> 
 
     Raises the same errors as `run` for what a look at the source shows. `engine`: as for `run`.
     """
+    single(policy, "plan")
     kind = chosen_engine(policy, database, engine)
     refuse(policy, kind)
     with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
@@ -100,6 +101,7 @@ def run(
     duckdb, postgres or spark, before what the policy says and the database tells. `sign`: the file
     of a private key (Ed25519), by which the release is signed.
     """
+    single(policy, "run")
     kind = chosen_engine(policy, database, engine)
     refuse(policy, kind)
     key = signer(sign) if sign is not None else None
@@ -172,6 +174,8 @@ def verify(
     this key, or has other columns or roles than the policy asks for. `engine`: as for `run`.
     `plain`: without any shortcut, by the statements that the checks show.
     """
+    if policy is not None:
+        single(policy, "verify")
     kind = chosen_engine(policy, database, engine)
     complete = policy
     if policy is not None and population is not None:

@@ -21,5 +21,5 @@ def single(policy: AnyPolicy, verb: str) -> Policy:
     """The policy of one table; PolicyError for one of several, which the verb does not take."""
     if isinstance(policy, SchemaPolicy):
         said = f"several tables: `{verb}` works on policies of one table"
-        raise PolicyError(Problem("tables", said, hint="a policy for each table"))
+        raise PolicyError(Problem("tables", said))
     return policy

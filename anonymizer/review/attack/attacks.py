@@ -14,7 +14,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
 from anonymizer.errors import NothingToCheckError, PolicyError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
@@ -44,6 +44,7 @@ def attack(
     publish.database; `earlier`: the database of an earlier release of the same view. `seed` draws
     the targets. Raises NothingToCheckError where there is no release.
     """
+    single(policy, "attack")
     if not 0 < share <= 1:
         raise PolicyError(Problem("--share", "is not a share", allowed="above 0, up to 1"))
     path = release_file(policy, release, source)

@@ -9,7 +9,7 @@ from typing import Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.trial import Trial, trial
@@ -99,6 +99,8 @@ def compare(
     limits: Limits | None = None,
 ) -> Comparison:
     """Run both policies in scratch, with the same draws, and compare them. Nothing is written."""
+    for policy in (old, new):
+        single(policy, "diff")
     drawn = seed or Seed.fresh()
     before, after = (trial(policy, database, drawn, limits) for policy in (old, new))
     source = dict.fromkeys((*after.columns, *before.columns))

@@ -17,7 +17,7 @@ from anonymizer.measure.counts import ShownErrors, shown_errors
 from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.measure.steps import enough
 from anonymizer.measure.usefulness import Little, little_left
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.release.certificate import certificate, known_attacks
@@ -134,6 +134,7 @@ def collect(
     release as well. Raises NothingToCheckError where there is no release, PolicyError where
     attacks have no source.
     """
+    single(policy, "report")
     path = release_file(policy, database, source)
     alone = source is None and not _source_at_hand(policy)
     if not attacks and earlier is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.compile import ident, sql
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.hierarchy.show import Node, Shown
+from anonymizer.policy import single
 from anonymizer.review.assess.opening import Opened
 from anonymizer.review.draft.profiles import Profile, profiles
 from anonymizer.review.hierarchies import built
@@ -76,7 +77,7 @@ def suggest(
 
     Raises SourceError where the source has no such column.
     """
-    measured = _measured(policy, database, columns)
+    measured = _measured(single(policy, "hierarchy suggest"), database, columns)
     made: list[Suggested] = []
     for p, ends in measured:
         found = tuple(suggestions(p, ends))

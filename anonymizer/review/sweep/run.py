@@ -17,7 +17,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.process.seed import Seed
 from anonymizer.release.judge import judge, refuse_unanswered
@@ -51,6 +51,7 @@ def sweep(
     work say why. Raises PolicyError for options that cannot be read, and for names and values that
     no policy has.
     """
+    single(policy, "sweep")
     grid = combinations(vary)
     check(policy, grid)
     points: list[Point] = []
