@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anonymizer.algorithms.encode import CODED
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.source.roles import Roles
@@ -28,13 +28,13 @@ class Count:
     problem: Callable[[int], Problem]
 
 
-def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
+def source_guard(policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Guard, ...]:
     """Checks of the snapshot, made in one statement and reported together."""
     counts = [
         *_null_counts(policy, roles),
         *_quasi_counts(roles),
         *_key_counts(policy),
-        *_unique_counts(policy, roles),
+        *_unique_counts(policy, roles, snapshot),
     ]
     if not counts:
         return ()
@@ -48,7 +48,7 @@ def source_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
         "checks of the source",
         "guards/counts.sql.j2",
         {
-            "snapshot": SNAPSHOT,
+            "snapshot": snapshot,
             "counts": [
                 (Sql(f"n{number}"), Sql(count.expression))
                 for number, count in enumerate(counts, start=1)
@@ -134,7 +134,7 @@ def _key_counts(policy: Policy) -> list[Count]:
     return counts
 
 
-def _unique_counts(policy: Policy, roles: Roles) -> list[Count]:
+def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]:
     """Published columns that would identify persons on their own."""
     counts = []
     open_columns = [(k.column, k.k) for k in roles.kept]
@@ -150,7 +150,7 @@ def _unique_counts(policy: Policy, roles: Roles) -> list[Count]:
             continue
         counts.append(
             Count(
-                _unique(name) if policy.person is None else _of_one_person(name),
+                _unique(name) if policy.person is None else _of_one_person(name, snapshot),
                 lambda n, column=column: Problem(  # type: ignore[misc]
                     f"columns.{column}",
                     said.format(n=n) + JOINED,
@@ -168,13 +168,13 @@ def _unique(name: Sql) -> str:
     )
 
 
-def _of_one_person(name: Sql) -> str:
+def _of_one_person(name: Sql, snapshot: Table) -> str:
     """The different values of a column, if nearly every one belongs to one person; else 0."""
     return (
         f"(select case when count(*) > 1 and count(*) filter (where persons = 1)"
         f" >= {NEARLY_UNIQUE} * count(*) then count(*) else 0 end"
         f" from (select value, count(*) as persons from (select distinct {name} as value, person"
-        f" from {ident(SNAPSHOT)} where {name} is not null) as pairs group by value) as owners)"
+        f" from {ident(snapshot)} where {name} is not null) as pairs group by value) as owners)"
     )
 
 

@@ -18,6 +18,8 @@ from anonymizer.source.relation import Relation
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from anonymizer.policy import Policy
+
 Database: TypeAlias = "str | Path | DuckDBPyConnection | None"
 
 
@@ -57,6 +59,8 @@ class Workplace:
     """The file that the release will be in, where it is one; it is built beside it."""
     writes: bool = False
     """Whether anything will be published."""
+    beside: tuple[Policy, ...] = ()
+    """Policies of further tables that are read in the same session."""
 
 
 def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:

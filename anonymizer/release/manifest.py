@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,10 @@ class Manifest:
 
     @property
     def layout(self) -> Layout:
-        return Layout.from_dict(self.data["layout"])
+        layout = Layout.from_dict(self.data["layout"])
+        if "tables" not in self.data:
+            return layout
+        return replace(layout, key=str(self.data["tables"]["tables"][0]["key"]))
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:

@@ -28,6 +28,7 @@ from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
+    SNAPSHOT,
     reading_steps,
     values_at_once,
     values_step,
@@ -55,8 +56,27 @@ class Prepared:
         return Plan(title, (*self.read, *self.compiled.plan(title).stages))
 
 
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """The source as it was read, with its counts: what a policy is compiled from."""
+
+    roles: Roles
+    stages: tuple[Stage, ...]
+    """What was executed."""
+    rows: int
+    """Rows of the source, those among them that `nulls: suppress` leaves out."""
+    profile: TableProfile
+
+
 def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     """Execute the reading stages in scratch and compile the rest."""
+    found = read_source(policy, session, executor)
+    compiled = _compiler(policy)(policy, found.profile, found.roles)
+    return Prepared(found.roles, found.stages, compiled, found.rows, found.profile)
+
+
+def read_source(policy: Policy, session: Session, executor: Executor) -> SourceRead:
+    """Execute the reading stages in scratch, and count."""
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
     refuse_clashes(policy, first)
@@ -81,9 +101,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     session.engine.expect(rows)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
-    final = roles(policy, profile)
-    compiled = _compiler(policy)(policy, profile, final)
-    return Prepared(final, tuple(reading), compiled, read, profile)
+    return SourceRead(roles(policy, profile), tuple(reading), read, profile)
 
 
 def _compiler(policy: Policy) -> Compiler:
@@ -102,7 +120,9 @@ def _shapes(described: Roles, engine: Engine) -> tuple[Shape, ...]:
     )
 
 
-def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list[Stage]:
+def hierarchy_stages(
+    policy: Policy, described: Roles, session: Session, snapshot: Table = SNAPSHOT
+) -> list[Stage]:
     """Build the hierarchies of all columns that have one; problems come together."""
 
     def resolve(name: str) -> Table:
@@ -118,7 +138,7 @@ def hierarchy_stages(policy: Policy, described: Roles, session: Session) -> list
         if spec is None:
             continue
         if isinstance(a, Sensitive):
-            stages.append(values_step(a.column, a.values, a.s))
+            stages.append(values_step(a.column, a.values, a.s, snapshot))
         try:
             stages += hierarchy.stages(
                 index,

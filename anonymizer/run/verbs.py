@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.ledger import Keeper
-from anonymizer.policy import Policy, single
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, single
+from anonymizer.policy.schema.derived import child_policy, persons_policy
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.seed import Seed
@@ -44,6 +46,8 @@ from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
 from anonymizer.run.prepare import prepare
 from anonymizer.run.remarks import remarks
+from anonymizer.run.tables import read_tables, refuse_other_engines
+from anonymizer.run.tables_job import TablesJob
 from anonymizer.steps import Plan
 from anonymizer.verification.fast.release import fast_release
 from anonymizer.verification.questions import Asking, ask_all
@@ -82,7 +86,7 @@ def plan(policy: Policy, database: Any = None, *, engine: str | None = None) -> 
 
 @deciding()
 def run(
-    policy: Policy,
+    policy: AnyPolicy,
     database: Any = None,
     *,
     seed: Seed | str | int | None = None,
@@ -101,19 +105,23 @@ def run(
     duckdb, postgres or spark, before what the policy says and the database tells. `sign`: the file
     of a private key (Ed25519), by which the release is signed.
     """
-    single(policy, "run")
-    kind = chosen_engine(policy, database, engine)
-    refuse(policy, kind)
+    lead = persons_policy(policy) if isinstance(policy, SchemaPolicy) else policy
+    kind = chosen_engine(lead, database, engine)
+    refuse(lead, kind)
     key = signer(sign) if sign is not None else None
-    if policy.publish.replace_source:
+    if lead.publish.replace_source:
         refuse_without_consent(replace_source)
     began = time.perf_counter()
     chosen = _seed(seed)
     there = publisher(kind)
-    place = Workplace(secrets.token_hex(8), there.place_of(policy, database), writes=True)
-    names = Names.of(policy, place.run_id)
-    of_its_own = place.file if policy.publish.database is not None else None
-    keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
+    place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
+    names = Names.of(lead, place.run_id)
+    if isinstance(policy, SchemaPolicy):
+        refuse_other_engines(kind)
+        place = replace(place, beside=tuple(child_policy(policy, n) for n in policy.children))
+        names = replace(names, tables=tuple(policy.view(n) for n in policy.children))
+    of_its_own = place.file if lead.publish.database is not None else None
+    keeper = Keeper.of(lead, place.run_id, names.release, of_its_own)
     if keeper is not None:
         keeper.check(database)
     target: Target | None = None
@@ -122,18 +130,23 @@ def run(
             remove_leftovers(place.file)
         try:
             with executing(
-                policy, database, kind, seed=chosen, run=place, limits=limits, listener=listener
+                lead, database, kind, seed=chosen, run=place, limits=limits, listener=listener
             ) as (session, executor):
-                target = there.target(policy, session, names)
+                target = there.target(lead, session, names)
                 target.check(session.engine)
                 if keeper is not None:
                     keeper.target = target.place
                     keeper.begin(session.embedded)
-                prepared = prepare(policy, session, executor)
-                told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+                make: Callable[..., Job] = Job
+                if isinstance(policy, SchemaPolicy):
+                    read = read_tables(policy, session, executor)
+                    prepared, make = read.prepared, partial(TablesJob, schema=policy, read=read)
+                else:
+                    prepared = prepare(policy, session, executor)
+                told = tuple(remarks(lead, executor.notes, prepared.roles.kinds))
                 executor.run(prepared.compiled.stages, "anonymizing")
-                job = Job(
-                    policy, session, executor, prepared, target, chosen, began, keeper, told, key
+                job = make(
+                    lead, session, executor, prepared, target, chosen, began, keeper, told, key
                 )
                 return job.release()
         finally:

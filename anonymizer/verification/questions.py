@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
 
-from anonymizer.compile import Sql, Table, render
+from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.contract.checks import Check, Figure, RunSql
 
 WORST = {"least": "min({})", "greatest": "max({})", "sum": "coalesce(sum({}), 0)"}
@@ -26,6 +26,26 @@ class Achieved:
 
 
 @dataclass(frozen=True, slots=True)
+class Over:
+    """A query that stands before a statement as a common table expression."""
+
+    name: str
+    """The name under which the statement reads it."""
+    template: str
+    parameters: Mapping[str, Any]
+
+    def before(self, text: str, *, anywhere: bool = False) -> str:
+        """The statement with the query in front; every statement of a check begins with WITH."""
+        parameters: dict[str, Any] = dict(self.parameters)
+        if anywhere:
+            parameters = {name: _bare(value) for name, value in parameters.items()}
+        query = render(f"verify/{self.template}.sql.j2", parameters).text
+        head = "with recursive" if text.startswith("with recursive ") else "with"
+        assert text.startswith(f"{head} ")
+        return f"{head} {ident(self.name)} as (\n{query}\n),\n{text[len(head) + 1 :]}"
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One condition on one column or on the table."""
 
@@ -41,6 +61,8 @@ class Question:
     """Parts of the requirement that are no measure (the distance of t, the l of (c,l))."""
     needs: str | None = None
     """A statement that makes the work table that the others read; it runs once for all."""
+    over: Over | None = None
+    """The query whose rows its statements read, where these are in no table."""
 
     def sql(self, *, figures: bool = False, anywhere: bool = False) -> str:
         """The statement that returns what breaks the condition, or its count and the figures.
@@ -50,7 +72,8 @@ class Question:
         parameters = {**self.parameters, "achieved": self.achieved, "figures": figures}
         if anywhere:
             parameters = {name: _bare(value) for name, value in parameters.items()}
-        return render(f"verify/{self.template}.sql.j2", parameters).text
+        text = render(f"verify/{self.template}.sql.j2", parameters).text
+        return text if self.over is None else self.over.before(text, anywhere=anywhere)
 
     def ask(self, run_sql: RunSql) -> Check:
         """Judge the release. What breaks the condition is counted in the database."""
@@ -101,7 +124,13 @@ def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]
 
 
 def _bare(value: object) -> object:
-    return replace(value, catalog=None) if isinstance(value, Table) else value
+    if isinstance(value, Table):
+        return replace(value, catalog=None)
+    if isinstance(value, list):
+        return [_bare(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _bare(one) for name, one in value.items()}
+    return value
 
 
 def _plain(figure: Any) -> Any:

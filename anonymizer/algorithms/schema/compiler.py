@@ -30,7 +30,7 @@ from anonymizer.algorithms.schema.rules import child_protections, holding_stages
 from anonymizer.algorithms.schema.tree import Weights, tree_stages
 from anonymizer.compile import Sql
 from anonymizer.policy import Mondrian, Policy
-from anonymizer.policy.schema import SchemaPolicy
+from anonymizer.policy import SchemaPolicy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.child import Child
 from anonymizer.source.profile import TableProfile

@@ -15,7 +15,7 @@ from anonymizer.algorithms.schema.raising import PLACED, has_gone
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy.names import ROW_REF
-from anonymizer.policy.schema import SchemaPolicy
+from anonymizer.policy import SchemaPolicy
 from anonymizer.source.child import Child
 from anonymizer.source.draws import later_draw
 from anonymizer.source.profile import published_type

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer import hierarchy
-from anonymizer.compile import Sql, ident, lit
+from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import (
     DuckDBEngine,
@@ -33,11 +33,14 @@ def open_session(
     policy: Policy,
     database: Database,
     *,
+    beside: Sequence[Policy] = (),
     spill: Path | None = None,
     databases: Sequence[Path] = (),
     limits: Limits | None = None,
 ) -> Iterator[Session]:
     """Open the source of `policy`; raises SourceError where it cannot be found or read.
+
+    `beside`: policies of further tables, whose files may be read as well.
 
     `databases`: the files that statements of the session may attach.
     """
@@ -46,12 +49,13 @@ def open_session(
         refuse_missing(database)
     if policy.ledger is not None:
         databases = (*databases, policy.resolve(policy.ledger).resolve())
-    missing = list(_missing_files(policy))
+    every = (policy, *beside)
+    missing = [problem for one in every for problem in _missing_files(one)]
     if missing:
         raise SourceError(missing)
     with ExitStack() as stack:
         if database is None or path is not None:
-            if path is None and policy.source.kind != "file":
+            if path is None and any(one.source.kind != "file" for one in every):
                 raise SourceError(
                     Problem("--database", "is needed for a source that is a table or a query")
                 )
@@ -59,7 +63,7 @@ def open_session(
                 own_connection(
                     path,
                     spill=spill,
-                    files=input_files(policy),
+                    files=[file for one in every for file in input_files(one)],
                     databases=databases,
                     limits=_enough(policy, limits or Limits()),
                 )
@@ -69,10 +73,8 @@ def open_session(
             refuse_transaction(database)
             stack.enter_context(usual_settings(database))
             engine = stack.enter_context(borrowed_connection(database))
-        source = _relation(policy, engine)
-        columns = engine.describe(source.sql.text, "source")
-        refuse_repeated(columns)
-        yield Session(engine, source, TableProfile(tuple(columns)), path)
+        source, profile = relation_of(policy, engine)
+        yield Session(engine, source, profile, path)
 
 
 def _enough(policy: Policy, limits: Limits) -> Limits:
@@ -152,7 +154,20 @@ def _missing_files(policy: Policy) -> Iterator[Problem]:
             yield Problem(path, f"there is no file {Path(file).name}")
 
 
-def _relation(policy: Policy, engine: DuckDBEngine) -> Relation:
+def relation_of(
+    policy: Policy, engine: DuckDBEngine, queried: Table = QUERIED
+) -> tuple[Relation, TableProfile]:
+    """The source of a policy as a relation, with its columns.
+
+    `queried`: where the rows of a query are put, which runs once.
+    """
+    source = _relation(policy, engine, queried)
+    columns = engine.describe(source.sql.text, "source")
+    refuse_repeated(columns)
+    return source, TableProfile(tuple(columns))
+
+
+def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
     source = policy.source
     if source.kind == "file":
         path = policy.resolve(source.file or "").resolve()
@@ -161,10 +176,10 @@ def _relation(policy: Policy, engine: DuckDBEngine) -> Relation:
     if source.kind == "table":
         table = find_table(engine, source.parts, "source.table")
         return Relation(ident(table), table)
-    return _queried(source.query or "", engine)
+    return _queried(source.query or "", engine, queried)
 
 
-def _queried(query: str, engine: DuckDBEngine) -> Relation:
+def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     """A user's query over the source, run once: apart, where the database was opened by us."""
     import duckdb
 
@@ -176,9 +191,9 @@ def _queried(query: str, engine: DuckDBEngine) -> Relation:
         raise PolicyError(Problem("source.query", "is not one SELECT statement"))
     text = statements[0].query.strip().rstrip(";")
     if engine.apart is not None:
-        engine.apart.query(text, QUERIED, "source.query")
+        engine.apart.query(text, target, "source.query")
     else:
         assert engine.catalog is not None
         with engine.names_of(engine.catalog, engine.schema):
-            engine.raw(f"create table {ident(QUERIED)} as {text}", "source.query")
-    return Relation(ident(QUERIED), QUERIED)
+            engine.raw(f"create table {ident(target)} as {text}", "source.query")
+    return Relation(ident(target), target)

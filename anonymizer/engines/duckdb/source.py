@@ -18,7 +18,7 @@ def open_source(
 ) -> Iterator[Session]:
     """Open the source of `policy`, with a folder for spilled data where the run writes."""
     if not run.writes:
-        with open_session(policy, database, limits=limits) as session:
+        with open_session(policy, database, beside=run.beside, limits=limits) as session:
             yield session
         return
     building = run_folder.building_of(run.file, run.run_id) if run.file is not None else None
@@ -26,7 +26,12 @@ def open_source(
     files = [run.file, building] if run.file is not None and building is not None else []
     try:
         with open_session(
-            policy, database, spill=folder.path, databases=files, limits=limits
+            policy,
+            database,
+            beside=run.beside,
+            spill=folder.path,
+            databases=files,
+            limits=limits,
         ) as session:
             yield session
     finally:

@@ -19,10 +19,23 @@ ROLES = {"key": "drop", "event": "quasi"}
 """Roles that only several tables have, as those of a single one."""
 
 
-def persons_policy(policy: SchemaPolicy) -> Policy:
-    """The table of the persons: one row each, its key besides."""
+IDENTITY = tuple(
+    f"privacy.{name}" for name in ("ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta")
+)
+"""Guarantees that tell persons from rows, which a table with one row per person does not need."""
+
+
+def persons_policy(policy: SchemaPolicy, *, identity: bool = False) -> Policy:
+    """The table of the persons: one row each, its key besides.
+
+    `identity`: with the guarantees that tell persons from rows, which are judged apart.
+    """
     algorithm = policy.algorithm.model_copy(update={"refine": 0, "strict": True})
-    return _single(policy, policy.person, policy.persons, algorithm)
+    made = _single(policy, policy.person, policy.persons, algorithm)
+    if identity:
+        return made
+    without = {field.partition(".")[2]: None for field in IDENTITY}
+    return made.model_copy(update={"privacy": made.privacy.model_copy(update=without)})
 
 
 def child_policy(policy: SchemaPolicy, name: str) -> Policy:
@@ -48,6 +61,7 @@ def _single(
         engine=policy.engine,
         source=table.source,
         key=table.key,
+        person=table.link[0] if table.link is not None else None,
         columns=FrozenMap({n: _column(column) for n, column in table.columns.items()}),
         privacy=Privacy.model_construct(**_fields(policy.privacy, Privacy)),
         suppression_limit=policy.suppression_limit,

@@ -1,0 +1,121 @@
+"""The tables of a release of several: their names, layouts and requirements, as a manifest has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from anonymizer.contract.layout import (
+    Layout,
+    PublishedColumn,
+    Requirement,
+    requirement_dict,
+    requirement_from_dict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """One published table."""
+
+    table: str
+    """Its name in the policy."""
+    name: str
+    """Its name in the release."""
+    layout: Layout
+    """Events stand there as quasi-identifiers."""
+    requirements: tuple[Requirement, ...] = ()
+    """What has to hold for its columns in the classes of their persons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A release of several tables: that of the persons first, each after the one it hangs on."""
+
+    person: str
+    k: int
+    events: int
+    rows: bool
+    sensitive: bool
+    tables: tuple[Released, ...]
+
+    @property
+    def persons(self) -> Released:
+        return self.tables[0]
+
+    @property
+    def children(self) -> tuple[Released, ...]:
+        return self.tables[1:]
+
+    def named(self, table: str) -> Released:
+        """The table with this name in the policy."""
+        return next(one for one in self.tables if one.table == table)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the manifest has it; the columns of the persons' table are in its `layout`."""
+        return {
+            "person": self.person,
+            "k": self.k,
+            "knows": {"events": self.events, "rows": self.rows, "sensitive": self.sensitive},
+            "tables": [
+                {
+                    "table": one.table,
+                    "name": one.name,
+                    "key": one.layout.key,
+                    "links": dict(one.layout.links),
+                    "columns": [_column(column) for column in one.layout.columns]
+                    if one is not self.persons
+                    else [],
+                    "requirements": [requirement_dict(item) for item in one.requirements],
+                }
+                for one in self.tables
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], persons: Layout) -> Tables:
+        """Raises KeyError, TypeError or ValueError for a mapping that is none."""
+        listed = [_released(one, persons) for one in data["tables"]]
+        knows = data["knows"]
+        first = listed[0]
+        if first.table != data["person"] or first.layout.links:
+            raise ValueError("the first table is not that of the persons")
+        names = [one.table for one in listed]
+        for place, one in enumerate(listed[1:], 1):
+            if len(one.layout.links) != 1 or not set(one.layout.links.values()) <= {
+                *names[:place]
+            }:
+                raise ValueError("a table hangs on none before it")
+        if len(set(names)) < len(names) or len({one.name for one in listed}) < len(names):
+            raise ValueError("two tables have one name")
+        return cls(
+            str(data["person"]),
+            int(data["k"]),
+            int(knows["events"]),
+            bool(knows["rows"]),
+            bool(knows["sensitive"]),
+            (replace(first, layout=replace(persons, key=first.layout.key)), *listed[1:]),
+        )
+
+
+def _column(column: PublishedColumn) -> dict[str, Any]:
+    role = "event" if column.role == "quasi" else column.role
+    return {**asdict(column), "role": role}
+
+
+def _released(data: Mapping[str, Any], persons: Layout) -> Released:
+    columns = [
+        PublishedColumn(**{**one, "role": "quasi" if one["role"] == "event" else one["role"]})
+        for one in data["columns"]
+    ]
+    layout = Layout(
+        algorithm=persons.algorithm,
+        cells=persons.cells,
+        columns=tuple(columns),
+        class_id=None,
+        key=data["key"],
+        links=dict(data["links"]),
+    )
+    required = tuple(requirement_from_dict(item) for item in data["requirements"])
+    return Released(data["table"], data["name"], layout, required)

@@ -1,0 +1,166 @@
+"""A release of several tables: what its manifest says of them, and what they have to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.contract.tables import Released, Tables
+from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
+from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.schema.derived import IDENTITY, child_policy, persons_policy
+from anonymizer.privacy.of_policy.promises import unanswered
+from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.names import Names
+from anonymizer.verification.tables import Where, tables_sql
+
+CERTIFICATE = (
+    " Not promised: that nothing follows from knowing which events a person does not have, from the"
+    " order of events or the time between them (unless a column shows it), from more events than"
+    " stated, or from what the choice of levels itself tells."
+)
+"""What the certificate of several tables says besides."""
+
+Paths = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
+    """The tables of a release by their layouts, the persons' first."""
+    knows = policy.privacy.knows
+    assert policy.privacy.k_anonymity is not None
+    listed = [policy.person, *policy.children]
+    return Tables(
+        policy.person,
+        policy.privacy.k_anonymity,
+        knows.events if policy.events else 0,
+        knows.rows,
+        knows.sensitive,
+        tuple(
+            Released(
+                name, policy.view(name), layouts[name], tuple(_required(policy, name, paths))
+            )
+            for name in listed
+        ),
+    )
+
+
+def _required(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
+    """What has to hold for the columns of a table, besides the persons' own requirements."""
+    if name == policy.person:
+        whole = persons_policy(policy, identity=True)
+        asked = {field.partition(".")[2] for field in IDENTITY}
+        yield from (r for r in requirements_of(whole) if r.name in asked)
+    else:
+        for item in requirements_of(child_policy(policy, name)):
+            if item.column is None:
+                continue
+            if item.parameters.get("distance") == "hierarchical":
+                item = with_paths(item, paths.get((name, item.column), {}))
+            yield item
+    for column, described in policy.tables[name].columns.items():
+        if described.protect is not None and described.protect.eir_l is not None:
+            nulls = {"null_as_value": True} if described.null_as_value else {}
+            yield Requirement("eir_l", column, {"l": described.protect.eir_l, **nulls})
+
+
+def tables_manifest(
+    manifest: Manifest,
+    policy: SchemaPolicy,
+    tables: Tables,
+    names: Names,
+    further: Mapping[str, Any],
+) -> Manifest:
+    """The manifest of the persons' table, with all tables."""
+    data = dict(manifest.data)
+    data |= {
+        "policy_digest": policy.digest(),
+        "certificate": data["certificate"] + CERTIFICATE,
+        "tables": tables.as_dict(),
+        "measures": {**data["measures"], **further},
+    }
+    shown = {(one["name"], one["column"]): one["sql"] for one in recipients_sql(tables, names)}
+    checks = [
+        {**check, "sql": shown.get((check["name"], check["column"]), check["sql"])}
+        for check in data["verification"]["checks"]
+    ]
+    data["verification"] = {**data["verification"], "checks": checks}
+    return replace(manifest, data=data)
+
+
+def recipients_sql(tables: Tables, names: Names) -> list[dict[str, str | None]]:
+    """The statements of the checks on the tables together, as a recipient runs them."""
+    return tables_sql(tables, in_release(names.view(None)))
+
+
+def in_release(view: Table) -> Where:
+    """Where the tables are in a release with this view of its persons."""
+
+    def where(one: Released) -> Table:
+        return replace(view, name=one.name)
+
+    return where
+
+
+def released_tables(manifest: Manifest) -> Tables | None:
+    """The tables of a release of several, else None.
+
+    Raises NothingToCheckError where they cannot be read.
+    """
+    listed = manifest.data.get("tables")
+    if listed is None:
+        return None
+    try:
+        tables = Tables.from_dict(listed, manifest.layout)
+        if tables.as_dict() != listed:
+            raise ValueError
+    except (AttributeError, KeyError, IndexError, StopIteration, TypeError, ValueError):
+        tables = None
+    if tables is None:
+        raise NothingToCheckError(
+            Problem("manifest.tables", "cannot be read", hint="it was changed, or is of a later version")
+        )
+    return tables
+
+
+def refuse_tables_unanswered(policy: SchemaPolicy, verification: Verification) -> None:
+    """Raises GuaranteeError for every promise of the policy without a check."""
+    found = {(check.name, check.column) for check in verification.checks}
+    problems = [
+        Problem(path, f"was not judged: the verification has no check {names} of it")
+        for path, names in _unanswered(policy, verification, found)
+    ]
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def _unanswered(
+    policy: SchemaPolicy, verification: Verification, found: set[tuple[str, str | None]]
+) -> Iterator[tuple[str, str]]:
+    yield from unanswered(persons_policy(policy, identity=True), verification)
+    for name in policy.children:
+        own = tuple(
+            replace(c, column=c.column.removeprefix(f"{name}."))
+            for c in verification.checks
+            if c.column is not None and c.column.startswith(f"{name}.")
+        )
+        single = child_policy(policy, name)
+        if single.sensitive:
+            whole = tuple(c for c in verification.checks if c.column is None)
+            for path, names in unanswered(single, replace(verification, checks=(*own, *whole))):
+                yield f"tables.{name}.{path}" if path.startswith("columns.") else path, names
+        for column, described in policy.tables[name].columns.items():
+            asked = described.protect is not None and described.protect.eir_l is not None
+            if asked and ("eir_l", f"{name}.{column}") not in found:
+                yield f"tables.{name}.columns.{column}.protect.eir_l", "eir_l"
+        if ("references", f"{name}.{policy.way(name)[0][0]}") not in found:
+            yield f"tables.{name}.links", "references"
+    knows = policy.privacy.knows
+    if knows.events and policy.events and ("known_events", None) not in found:
+        yield "privacy.knows.events", "known_events"
+    if knows.rows and ("known_rows", None) not in found:
+        yield "privacy.knows.rows", "known_rows"

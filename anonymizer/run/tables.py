@@ -1,0 +1,170 @@
+"""Several tables, read table by table: each hangs on the one before, and persons come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from anonymizer.algorithms.guards import source_guard
+from anonymizer.algorithms.schema.compiler import CompiledTables, compile_tables
+from anonymizer.compile import Sql, work
+from anonymizer.engines.duckdb.session import relation_of
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.policy.builders import Cardinality, Date
+from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
+from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
+from anonymizer.source.child import (
+    Above,
+    Child,
+    child_of,
+    counted,
+    counts_step,
+    flat_step,
+    kept_step,
+    orphans_guard,
+    orphans_step,
+    read_step,
+    same_type,
+    values_of,
+)
+from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.snapshot import SNAPSHOT, rows_read
+from anonymizer.steps import Stage
+
+OF_PARTS = ("columns", "source", "key", "links")
+"""Beginnings of the paths of a single table's policy."""
+
+
+@contextmanager
+def at_table(name: str) -> Iterator[None]:
+    """What goes wrong is said of this table: its paths begin with `tables.<name>`."""
+    try:
+        yield
+    except AnonymizerError as error:
+        raise type(error)([_at(name, problem) for problem in error.problems]) from None
+
+
+def _at(name: str, problem: Problem) -> Problem:
+    if problem.path.split(".")[0] not in OF_PARTS:
+        return problem
+    return replace(problem, path=f"tables.{name}.{problem.path}")
+
+
+@dataclass(frozen=True, slots=True)
+class TablesRead:
+    """All tables as they were read, and what they were compiled to."""
+
+    single: Policy
+    """The policy of the persons' table alone."""
+    persons: SourceRead
+    children: tuple[Child, ...]
+    orphans: dict[str, int]
+    """By table, the rows that were left out since they reach no person."""
+    compiled: CompiledTables
+    stages: tuple[Stage, ...]
+    """What was executed to read the tables."""
+
+    @property
+    def prepared(self) -> Prepared:
+        """The persons' table, as that of a release of one table."""
+        found = self.persons
+        return Prepared(
+            found.roles, self.stages, self.compiled.persons, found.rows, found.profile
+        )
+
+
+def refuse_other_engines(kind: str) -> None:
+    """Raises PolicyError for an engine that does not anonymize several tables."""
+    if kind != "duckdb":
+        said = f"of several tables cannot be anonymized on {kind}"
+        raise PolicyError(Problem("tables", said, allowed="duckdb"))
+
+
+def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> TablesRead:
+    """Execute the statements that read the tables, and compile the rest.
+
+    Raises SourceError, with the paths of the tables, for what does not fit the policy.
+    """
+    single = persons_policy(policy)
+    with at_table(policy.person):
+        persons = read_source(single, session, executor)
+    above = {
+        policy.person: Above(rows_read(single, persons.roles), SNAPSHOT, Sql("identity"), True)
+    }
+    profiles = {policy.person: persons.profile}
+    children: list[Child] = []
+    orphans: dict[str, int] = {}
+    stages: list[Stage] = list(persons.stages)
+    for number, name in enumerate(policy.children, 1):
+        with at_table(name):
+            child, read = _read(policy, number, name, session, executor, above, profiles)
+        if child.drop_orphans:
+            step = orphans_step(child, above[child.above])
+            found = session.engine.execute(step.statement(), step.name)
+            orphans[name] = int(found[0][0]) if found else 0
+        above[name] = child.as_above()
+        profiles[name] = child.profile
+        children.append(child)
+        stages += read
+    compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
+    return TablesRead(single, persons, tuple(children), orphans, compiled, tuple(stages))
+
+
+def _read(
+    policy: SchemaPolicy,
+    number: int,
+    name: str,
+    session: Session,
+    executor: Executor,
+    above: dict[str, Above],
+    profiles: dict[str, TableProfile],
+) -> tuple[Child, list[Stage]]:
+    """Read one table; returns it with its counts, and the stages that were executed."""
+    table = policy.tables[name]
+    assert table.link is not None, "the policy is checked for links"
+    queried = work(f"queried_{number}")
+    source, profile = relation_of(child_policy(policy, name), session.embedded, queried)
+    own = _with_levels(policy, name, profile)
+    child = child_of(
+        number, name, table.link, own, profile, drop_orphans=table.orphans == "drop"
+    )
+    over = above[child.above]
+    key = policy.tables[child.above].key
+    assert key is not None
+    other = same_type(child, profiles[child.above], key)
+    if other is not None:
+        raise SourceError(other)
+    specs = {c: d.hierarchy for c, d in own.columns.items()}
+    quasi = tuple(replace(a, spec=specs[a.column]) for a in child.attributes)
+    child = replace(child, roles=replace(child.roles, quasi=quasi))
+    reading: list[Stage] = [read_step(child, source)]
+    if not child.drop_orphans:
+        reading.append(orphans_guard(child, over))
+    reading += [kept_step(child, over), *source_guard(own, child.roles, child.kept)]
+    reading += values_of(child)
+    reading += hierarchy_stages(own, child.roles, session, child.kept)
+    reading += [flat_step(a) for a in child.attributes if a.spec is None]
+    executor.run(reading, f"reading {name}")
+    counts = counts_step(child)
+    found = session.engine.execute(counts.statement(), counts.name)
+    return counted(child, found), reading
+
+
+def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:
+    """The table's policy with levels for dates and numbers of which an event column has none."""
+    own = child_policy(policy, name)
+    types = dict(profile.columns)
+    added: dict[str, Cardinality | Date] = {}
+    for column in policy.tables[name].events:
+        described = own.columns[column]
+        kind = described.kind or kind_of(types.get(column, ""))
+        if described.hierarchy is None and kind == "date":
+            added[column] = Date(builder="date")
+        elif described.hierarchy is None and kind == "numeric":
+            added[column] = Cardinality(builder="cardinality")
+    return with_hierarchies(own, dict(added))

@@ -1,0 +1,245 @@
+"""A release of several tables: written, judged and published together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.algorithms.schema.publishing import PublishedTable
+from anonymizer.compile import Table, ident, work
+from anonymizer.contract.checks import Verification, verification
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.originals import Originals
+from anonymizer.contract.tables import Released, Tables
+from anonymizer.measure.release import column_losses
+from anonymizer.policy import SchemaPolicy
+from anonymizer.publish.target import Places, StagedTarget
+from anonymizer.release.judge import refuse_unless_passed
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.tables import (
+    refuse_tables_unanswered,
+    tables_manifest,
+    tables_of,
+)
+from anonymizer.run.job import Job
+from anonymizer.run.link import LINK
+from anonymizer.run.nodes import (
+    admitted_step,
+    declares_leaves,
+    has_free_bounds,
+    listed_leaves,
+    lists_members,
+    nodes_step,
+)
+from anonymizer.run.tables import TablesRead
+from anonymizer.run.tables_measures import observers
+from anonymizer.source.child import Child
+from anonymizer.verification.against_source import verify_against_source
+from anonymizer.verification.questions import Achieved, Question, ask_all
+from anonymizer.verification.tables import Where, tables_questions
+
+
+@dataclass(slots=True)
+class TablesJob(Job):
+    """A run over several tables; that of the persons is the policy of the base class."""
+
+    schema: SchemaPolicy | None = None
+    read: TablesRead | None = None
+
+    @property
+    def _tables(self) -> Tables:
+        assert self.schema is not None and self.read is not None
+        layouts = {one.child.name: one.layout for one in self._published}
+        layouts[self.schema.person] = self.compiled.layout
+        return tables_of(self.schema, layouts, self._paths)
+
+    @property
+    def _published(self) -> tuple[PublishedTable, ...]:
+        assert self.read is not None
+        return self.read.compiled.tables
+
+    def _write(self, rows: Table, place: Places) -> None:
+        assert self.schema is not None
+        # (named explicitly: dataclasses with slots are made anew, and super() would look in the old)
+        Job._write(self, rows, place)
+        above = {self.schema.person: LINK}
+        for one in self._published:
+            self.executor.run([*one.steps(above[one.child.above])], f"writing {one.child.name}")
+            above[one.child.name] = one.child.linked
+            self.executor.run([one.publish(place(one.name))], f"writing {one.child.name}")
+
+    def _where(self, view: Table) -> Where:
+        """Where the tables are while they are judged; the persons' is `view`."""
+        target = self.target
+
+        def where(one: Released) -> Table:
+            if one.table == (self.schema.person if self.schema else None):
+                return view
+            if isinstance(target, StagedTarget):
+                return target.staged[one.name]
+            return Table(one.name, view.schema, view.catalog)
+
+        return where
+
+    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
+        """Raises GuaranteeError unless everything holds for all tables."""
+        assert self.schema is not None and self.read is not None
+        found, measures = Job._judged(self, view, layout)
+        began = time.perf_counter()
+        tables, where = self._tables, self._where(view)
+        run_sql = self.engine.asking("verification")
+        together = verification(ask_all(tables_questions(tables, where), run_sql))
+        refuse_unless_passed(together)
+        refuse_tables_unanswered(self.schema, found + together)
+        source = self._against_source(tables, where)
+        refuse_unless_passed(source)
+        measures["tables"] = self._measures(tables, where)
+        measures["known"] = observers(run_sql, tables, where)
+        measures["seconds_judging"] += round(time.perf_counter() - began, 3)
+        # what a recipient can ask again comes before what needs the source
+        own = len([c for c in found.checks if not c.name.startswith("source_")])
+        checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
+        return replace(found, checks=checks), measures
+
+    def _against_source(self, tables: Tables, where: Where) -> Verification:
+        """Every published row of every table against its original."""
+        total: Verification | None = None
+        links = {tables.person: (LINK, tables.persons.layout.key)}
+        for one in self._published:
+            child, released = one.child, tables.named(one.child.name)
+            self._stage(one)
+            originals = _originals(child)
+            run_sql = self.engine.asking("verification")
+            published = self.engine.raw(
+                f"select count(*) from {ident(where(released))}", "suppression"
+            )
+            judged = verify_against_source(
+                run_sql,
+                originals,
+                child.linked,
+                where(released),
+                one.layout,
+                compared=work(f"compared_{child.number}"),
+                suppressed=child.rows - int(published[0][0]),
+                ask=ask_all,
+            )
+            checks = [
+                replace(c, column=child.name if c.column is None else f"{child.name}.{c.column}")
+                for c in judged.checks
+            ]
+            keys = ask_all(_keys(one, links[child.above]), run_sql)
+            links[child.name] = (child.linked, one.layout.key)
+            judged = verification((*checks, *keys))
+            total = judged if total is None else total + judged
+        return total if total is not None else Verification(True, ())
+
+    def _stage(self, one: PublishedTable) -> None:
+        """Make, in scratch only, what the cells of a table are compared with."""
+        child = one.child
+        self.engine.raw(
+            f"create or replace view {ident(child.originals)} as"
+            f" select rowid as row_ref, * from {ident(child.kept)}",
+            "verification",
+        )
+        columns = {c.column: c for c in one.layout.columns}
+        for a in child.attributes:
+            if a.height and not a.ordered:
+                step = nodes_step(
+                    a,
+                    columns[a.column],
+                    _nodes(a.index),
+                    typed=one.layout.cells == "typed",
+                    link=child.linked,
+                    original=child.originals,
+                )
+                self.engine.raw(step.statement().text, "verification")
+            elif has_free_bounds(a):
+                text = admitted_step(a, _admitted(a.index)).statement().text
+                self.engine.raw(text, "verification")
+
+    def _measures(self, tables: Tables, where: Where) -> dict[str, Any]:
+        """Rows, suppressed rows and losses of every further table."""
+        assert self.read is not None
+        run_sql = self.engine.asking("measures")
+        found: dict[str, Any] = {}
+        for one in self._published:
+            child, released = one.child, tables.named(one.child.name)
+            rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
+            losses = column_losses(run_sql, where(released), one.layout, _originals(child))
+            found[child.name] = {
+                "rows": rows,
+                "suppressed": child.rows - rows,
+                "ncp": {name: round(loss, 6) for name, loss in losses.items()},
+            }
+        return found
+
+    def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
+        assert self.schema is not None
+        tables = self._tables
+        further = {key: measures.pop(key) for key in ("tables", "known") if key in measures}
+        manifest = Job._manifest(self, verification, measures)
+        return tables_manifest(manifest, self.schema, tables, self.target.names, further)
+
+    @property
+    def _paths(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """By table and column, the paths of values under a hierarchical distance."""
+        from anonymizer.run.source_checks import published_paths
+
+        assert self.read is not None
+        return {
+            (child.name, s.column): published_paths(self.engine, s)
+            for child in self.read.children
+            for s in child.roles.sensitive
+            if s.height
+        }
+
+    def _warnings(self) -> tuple[str, ...]:
+        assert self.read is not None
+        left = tuple(
+            f"{count} rows of {name} reach no person and were left out (orphans: drop)"
+            for name, count in self.read.orphans.items()
+            if count
+        )
+        return (*Job._warnings(self), *left)
+
+
+def _keys(one: PublishedTable, above: tuple[Table, str | None]) -> Iterator[Question]:
+    child, (link, key) = one.child, above
+    shared = {
+        "link": child.linked,
+        "original": child.originals,
+        "row_ref": "row_ref",
+        "label": "what",
+    }
+    sums = (Achieved("n", "sum"),)
+    links = {**shared, "above": link, "above_key": key, "link_column": child.link}
+    yield Question("source_links", child.name, 0, "source_links", links, sums)
+    if one.layout.key is not None:
+        order = {**shared, "key": one.layout.key, "own": "own"}
+        yield Question("source_key_order", child.name, 0, "key_order", order, sums)
+
+
+def _originals(child: Child) -> Originals:
+    values = {a.column: a.q.text for a in child.attributes}
+    values |= {s.column: s.s.text for s in child.roles.sensitive}
+    values |= {k.column: k.k.text for k in child.roles.kept}
+    return Originals(
+        table=child.originals,
+        values=values,
+        nodes={a.column: _nodes(a.index) for a in child.attributes if a.height and not a.ordered},
+        sets=frozenset(a.column for a in child.attributes if lists_members(a)),
+        admitted={a.column: _admitted(a.index) for a in child.attributes if has_free_bounds(a)},
+        leaves={a.column: listed_leaves(a) for a in child.attributes if declares_leaves(a)},
+    )
+
+
+def _nodes(index: int) -> Table:
+    return work(f"published_nodes_{index}")
+
+
+def _admitted(index: int) -> Table:
+    return work(f"admitted_{index}")
+
+

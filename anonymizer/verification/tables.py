@@ -1,0 +1,171 @@
+"""Several tables: references, drawn keys, what an observer may know of rows, rules of their columns.
+
+Everything is judged from the published tables, with SQL that no search uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from anonymizer.compile import Table, ident
+from anonymizer.contract.columns import cell_parts, quasi, type_sql
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.tables import Released, Tables
+from anonymizer.verification.guarantees import questions
+from anonymizer.verification.questions import Achieved, Over, Question
+
+Where = Callable[[Released], Table]
+"""Where the rows of a published table are."""
+
+OWNED = "owned_rows"
+CLASS, PERSON = "anonymizer:class", "anonymizer:person"
+"""Columns that lead a row to its person; no published column is called so."""
+
+
+def tables_questions(tables: Tables, where: Where) -> tuple[Question, ...]:
+    """Every condition on the tables together, besides those on the persons' view alone."""
+    return tuple(_questions(tables, where))
+
+
+def tables_sql(tables: Tables, where: Where) -> list[dict[str, str | None]]:
+    """The statement of every check by name and column, for a manifest. No catalog is named."""
+    return [
+        {"name": one.name, "column": one.column, "sql": one.sql(anywhere=True)}
+        for one in tables_questions(tables, where)
+    ]
+
+
+def _questions(tables: Tables, where: Where) -> Iterator[Question]:
+    for one in tables.tables:
+        if one.layout.key is not None:
+            keys = {"data": where(one), "key": one.layout.key, "label": "what"}
+            yield _of(one, Question("key_dense", None, 0, "key_dense", keys, (SUM,)))
+        for link, above in one.layout.links.items():
+            yield _of(one, _references(tables, where, one, link, above))
+        if one is not tables.persons:
+            for column in quasi(one.layout):
+                form = {
+                    "data": where(one),
+                    "group": None,
+                    "label": "class",
+                    "column": column,
+                    "type": type_sql(column.sql_type),
+                    "parts": [ident(part) for part in cell_parts(column)],
+                }
+                found = (Achieved("malformed", "sum"),)
+                yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
+        yield from _required(tables, where, one)
+    least = (Achieved("achieved", "least"),)
+    if tables.events:
+        shown = {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
+        known = {**_owned(tables, where, shown), "k": tables.k, "events": tables.events}
+        asked = {"k": tables.k, "events": tables.events}
+        constants = {"events": tables.events}
+        yield Question(
+            "known_events", None, asked, "known_events", known, (K,), constants
+        )
+    if tables.rows:
+        every: dict[str, list[str]] = {one.table: [] for one in tables.children}
+        known = {**_owned(tables, where, every), "k": tables.k}
+        yield Question("known_rows", None, tables.k, "known_rows", known, least)
+
+
+SUM = Achieved("n", "sum")
+K = Achieved("k", "least")
+
+
+def _references(
+    tables: Tables, where: Where, one: Released, link: str, above: str
+) -> Question:
+    other = tables.named(above)
+    parameters = {
+        "data": where(one),
+        "link": link,
+        "above": where(other),
+        "above_key": other.layout.key,
+        "label": "what",
+    }
+    return Question("references", link, 0, "references", parameters, (SUM,))
+
+
+def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]:
+    """The requirements of a table's columns, in the classes of the persons."""
+    if one is tables.persons:
+        layout = replace(one.layout, person_id=one.layout.key)
+        for requirement in one.requirements:
+            for question in questions(where(one), layout, requirement):
+                yield replace(question, name=question.name)
+        return
+    if not one.requirements:
+        return
+    judged = Layout(
+        algorithm=one.layout.algorithm,
+        cells=one.layout.cells,
+        columns=tuple(c for c in one.layout.columns if c.role == "sensitive"),
+        class_id=CLASS,
+        person_id=PERSON,
+    )
+    names = [c.name for c in judged.columns if c.name is not None]
+    parameters = _owned(tables, where, {one.table: names})
+    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
+    over = Over(
+        OWNED,
+        "owned_values",
+        {**parameters, "number": number, "shown": names, "class_name": CLASS, "person_name": PERSON},
+    )
+    for requirement in one.requirements:
+        for question in questions(Table(OWNED), judged, requirement):
+            yield replace(_of(one, question), over=over)
+
+
+def _of(one: Released, question: Question) -> Question:
+    """The question, about a column of this table."""
+    column = one.table if question.column is None else f"{one.table}.{question.column}"
+    return replace(question, column=column)
+
+
+def _cells(one: Released) -> list[str]:
+    return [part for column in quasi(one.layout) for part in cell_parts(column)]
+
+
+def _owned(tables: Tables, where: Where, shown: dict[str, list[str]]) -> dict[str, Any]:
+    """The parameters by which rows are led to their persons.
+
+    `shown`: of which tables, and which of their columns are asked for.
+    """
+    wanted = list(_leading(tables, shown))
+    numbers = {one.table: place for place, one in enumerate(wanted, 1)}
+    listed = []
+    for one in wanted:
+        ((link, above),) = one.layout.links.items()
+        listed.append(
+            {
+                "number": numbers[one.table],
+                "table": one.table,
+                "data": where(one),
+                "key": one.layout.key,
+                "link": link,
+                "above": numbers.get(above),
+                "shown": shown.get(one.table, []),
+            }
+        )
+    return {
+        "persons": where(tables.persons),
+        "published": [where(one) for one in wanted],
+        "key": tables.persons.layout.key,
+        "group": tables.persons.layout.class_id,
+        "label": tables.persons.layout.class_id,
+        "tables": listed,
+    }
+
+
+def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[Released]:
+    """The tables that are asked for and those by which they reach the persons, in their order."""
+    needed: set[str] = set()
+    for name in asked:
+        while name != tables.person:
+            needed.add(name)
+            (name,) = tables.named(name).layout.links.values()
+    return [one for one in tables.children if one.table in needed]
