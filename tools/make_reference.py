@@ -17,6 +17,7 @@ from typing import Any
 import anonymizer
 from anonymizer.contract.checks import Check, Verification
 from anonymizer.engines.base import Limits
+from anonymizer.policy.document import Document
 from anonymizer.steps import Plan
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -40,6 +41,39 @@ EXAMPLES: dict[str, Any] = {
     "Policy.workload": {"sql": ["select avg(age) from visits"]},
     "Policy.republish": {"m": 3},
     "Policy.ledger": "releases.ledger",
+    "SchemaPolicy.version": 1,
+    "SchemaPolicy.person": "patients",
+    "SchemaPolicy.tables": {
+        "patients": {
+            "source": {"table": "main.patients"},
+            "key": "id",
+            "columns": {"id": {"role": "key"}, "zip": {"role": "quasi"}},
+        },
+    },
+    "SchemaPolicy.privacy": {"k_anonymity": 5, "knows": {"events": 1}},
+    "SchemaPolicy.suppression_limit": 0.05,
+    "SchemaPolicy.weight": {"events": 2},
+    "SchemaPolicy.publish": {"database": "release.duckdb"},
+    "SchemaTable.source": {"table": "main.visits"},
+    "SchemaTable.key": "visit_id",
+    "SchemaTable.links": {"patient_id": "patients"},
+    "SchemaTable.orphans": "drop",
+    "SchemaTable.columns": {"visit_id": {"role": "key"}, "ward": {"role": "event"}},
+    "SchemaColumn.role": "event",
+    "SchemaColumn.hierarchy": {"builder": "date"},
+    "SchemaColumn.protect": {"eir_l": 3},
+    "SchemaProtect.recursive_cl": {"c": 4, "l": 3},
+    "SchemaProtect.t_closeness": {"t": 0.2, "distance": "equal"},
+    "SchemaProtect.entropy_l": 2.5,
+    "SchemaPrivacy.alpha_k": {"alpha": 0.5, "k": 5},
+    "SchemaPrivacy.ir_kl": {"k": 5, "l": 2},
+    "SchemaPrivacy.ir_alpha_beta": {"alpha": 0.5, "beta": 0.5},
+    "SchemaPrivacy.eir_alpha_beta": {"alpha": 0.5, "beta": 0.5},
+    "SchemaPrivacy.knows": {"events": 1},
+    "SchemaPublish.schema": "published",
+    "SchemaPublish.database": "release.duckdb",
+    "SchemaPublish.prefix": "anonymous_",
+    "SchemaPublish.names": {"visits": "encounters"},
     "Source.table": "main.visits",
     "Source.file": "visits.parquet",
     "Source.query": "select * from visits where day >= date '2026-01-01'",
@@ -94,17 +128,26 @@ def pages() -> dict[str, str]:
     }
 
 
+def definitions() -> dict[str, dict[str, Any]]:
+    """The JSON Schema of both kinds of policies, and of their parts."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind in (anonymizer.Policy, anonymizer.SchemaPolicy):
+        schema = kind.model_json_schema()
+        found |= {kind.__name__: schema, **schema["$defs"]}
+    return found
+
+
 def models() -> dict[str, dict[str, Any]]:
-    """The JSON Schema of every part of a policy, the policy first."""
-    schema = anonymizer.Policy.model_json_schema()
-    parts = {"Policy": schema, **schema["$defs"]}
-    # a part stands behind the one that names it first
-    order, seen = ["Policy"], 0
-    while seen < len(order):
-        for name in re.findall(r"#/\$defs/(\w+)", json.dumps(parts[order[seen]].get("properties"))):
-            if name not in order:
-                order.append(name)
-        seen += 1
+    """The JSON Schema of every part of a policy, the policy first, then that of several tables."""
+    parts = definitions()
+    order: list[str] = []
+    for root in ("Policy", "SchemaPolicy"):
+        # a part stands behind the one that names it first
+        order.append(root)
+        for here in order:
+            text = json.dumps(parts[here].get("properties"))
+            named = re.findall(r"#/\$defs/(\w+)", text)
+            order += [name for name in dict.fromkeys(named) if name not in order]
     return {name: parts[name] for name in order if "properties" in parts[name]}
 
 
@@ -113,7 +156,7 @@ def policy_page() -> str:
     parts = [
         HEAD + "# Reference of the policy\n\nEvery key that a policy can have. A key without a"
         " default is required. Editors complete and check a policy with the JSON Schema that"
-        " `anonymizer schema` prints.\n"
+        " `anonymizer schema` prints. A policy with `tables` is a [SchemaPolicy](#schemapolicy).\n"
     ]
     for name, part in models().items():
         parts.append(f"## {name}\n\n{_one_line(part.get('description', ''))}\n")
@@ -183,7 +226,7 @@ def _example(field: Mapping[str, Any]) -> Any:
             return _example(field[union][0])
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
-        part = anonymizer.Policy.model_json_schema()["$defs"][name]
+        part = definitions()[name]
         if "properties" not in part:
             return _example(part)
         return {
@@ -248,11 +291,13 @@ def _described(name: str, thing: Any) -> str:
     lines = [f"## `{name}`\n", f"{inspect.getdoc(thing)}\n"]
     if issubclass(thing, BaseException):
         return "\n".join(lines)
-    annotations = {} if thing.__name__ == "Policy" else inspect.get_annotations(thing)
+    document = issubclass(thing, Document)
+    annotations = {} if document else inspect.get_annotations(thing)
     for field, kind in annotations.items():
         if not field.startswith("_"):
             lines.append(f"- `{field}: {kind}`{_comment(thing, field)}")
-    for field, value in vars(thing).items():
+    inherited = vars(Document) if document else {}
+    for field, value in {**inherited, **vars(thing)}.items():
         if field.startswith(("_", "model_")) or not (inspect.getdoc(value) or "").strip():
             continue
         said = _one_line(str(inspect.getdoc(value)))

@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from tests.core.several_tables import SEVERAL
 
 CASES = Path(__file__).parent / "broken_policies"
 MARKER = "7731"
@@ -80,7 +81,15 @@ MSB = edited(
     [],
 )
 FROST = edited(PLAIN, {"algorithm": {"name": "privacyfrost"}, "columns.age.priority": 10}, [])
-BASES = {"plain": PLAIN, "lgb": LGB, "msb": MSB, "anatomy": ANATOMY, "frost": FROST}
+TABLES = YAML(typ="safe", pure=True).load(SEVERAL)
+BASES = {
+    "plain": PLAIN,
+    "lgb": LGB,
+    "msb": MSB,
+    "anatomy": ANATOMY,
+    "frost": FROST,
+    "tables": TABLES,
+}
 
 
 def cases() -> list[Any]:

@@ -20,6 +20,8 @@ EXAMPLES = {
     "categorical": "hierarchy: {file: tree.csv}, or {builder: prefix} for codes",
 }
 
+WHOLE = ", or algorithm: {name: full_domain}"
+
 
 def quasi_needed(policy: Policy) -> Iterator[Problem]:
     """All but those that separate sensitive values generalize quasi-identifiers."""
@@ -48,7 +50,7 @@ def levels_nest(policy: Policy) -> Iterator[Problem]:
     yield from unnested(policy, whole=policy.algorithm.over_levels)
 
 
-def unnested(table: Table, *, whole: bool) -> Iterator[Problem]:
+def unnested(table: Table, *, whole: bool, otherwise: str = WHOLE) -> Iterator[Problem]:
     """Hierarchies with levels that need not nest; `whole`: levels are judged as a whole."""
     for name, column in table.columns.items():
         spec = column.hierarchy
@@ -60,8 +62,8 @@ def unnested(table: Table, *, whole: bool) -> Iterator[Problem]:
             continue
         if column.role == "sensitive" or not whole:
             said = "has levels that need not nest, and only full_domain publishes whole levels"
-            hint += ", or algorithm: {name: full_domain}"
-            yield Problem(column_path(name, "hierarchy", option), said, allowed, hint)
+            path = column_path(name, "hierarchy", option)
+            yield Problem(path, said, allowed, f"{hint}{otherwise}")
 
 
 def refine(policy: Policy) -> Iterator[Problem]:

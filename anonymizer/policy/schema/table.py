@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from anonymizer.policy.columns import Column
 from anonymizer.policy.frozen import FrozenMap, Options, Refused
+from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.protect import Levels, Protect
 from anonymizer.policy.publish import Source
 from anonymizer.policy.values import AtLeastTwo, Text
@@ -33,6 +34,9 @@ class SchemaColumn(Column):
     role: SchemaRole  # type: ignore[assignment]  # two more than the column of a single table
     """key: published as a number drawn for this release; quasi stands in the table of the persons;
     event is what somebody may know of a single row of a person; the others as in a single table."""
+    hierarchy: Hierarchy | None = None
+    """The generalization hierarchy of a quasi or event column, or of a sensitive one for its
+    distance."""
     protect: SchemaProtect | None = None
     """Rules for a sensitive column; they count persons in the class."""
     of: Literal["person"] | None = None

@@ -36,7 +36,7 @@ def _of_table(table: SchemaTable, engine: str) -> Iterator[Problem]:
     yield from columns.same_but_for_case(table, engine)
     yield from columns.hierarchy_fits_kind(table)
     yield from columns.distance_has_order(table)
-    yield from unnested(table, whole=False)
+    yield from unnested(table, whole=False, otherwise="")
 
 
 def options_fit_role(policy: SchemaPolicy) -> Iterator[Problem]:

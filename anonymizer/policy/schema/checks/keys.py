@@ -22,7 +22,8 @@ def listed(policy: SchemaPolicy) -> Iterator[Problem]:
         keys = [(table.key, ("key",))] if table.key is not None else []
         for column, place in (*keys, *named):
             if column not in table.columns:
-                hint = closest(column, table.columns) or "list it there, as role: key"
+                free = next((f"did you mean {name_text(key)}?" for key in table.unused_keys), None)
+                hint = closest(column, table.columns) or free or "list it there, as role: key"
                 said = "is not a column listed under the table's columns"
                 yield Problem(table_path(name, *place), said, hint=hint)
 

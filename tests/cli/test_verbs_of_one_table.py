@@ -1,0 +1,115 @@
+"""Verbs that work on policies of one table refuse a policy of several, before they do anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.cli import main
+from anonymizer.dbt_release import policy_of
+from anonymizer.errors import AnonymizerError, PolicyError, SourceError
+from anonymizer.policy import Policy
+from tests.core.several_tables import SEVERAL
+
+COMMANDS = {
+    "run": ["run", "policy.yml", "--database", "w.duckdb"],
+    "run with a preset": ["run", "policy.yml", "--database", "w.duckdb", "--preset", "external"],
+    "plan": ["plan", "policy.yml", "--database", "w.duckdb"],
+    "verify": ["verify", "policy.yml"],
+    "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
+    "report": ["report", "policy.yml", "--format", "md"],
+    "attack": ["attack", "policy.yml", "--database", "w.duckdb"],
+    "sweep": ["sweep", "policy.yml", "--database", "w.duckdb", "--vary", "k=2,5"],
+    "lattice": ["lattice", "policy.yml", "--database", "w.duckdb"],
+    "export": ["export", "policy.yml", "-o", "x.parquet"],
+    "diff": ["diff", "single.yml", "policy.yml", "--database", "w.duckdb"],
+    "diff of the old": ["diff", "policy.yml", "single.yml", "--database", "w.duckdb"],
+    "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],
+    "hierarchy suggest": ["hierarchy", "suggest", "policy.yml", "--database", "w.duckdb"],
+}
+SINGLE = """
+version: 1
+source: {table: patients}
+columns: {zip: {role: quasi}}
+privacy: {k_anonymity: 1000000}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.yml").write_text(SEVERAL)
+    (tmp_path / "single.yml").write_text(SINGLE)
+    with duckdb.connect("w.duckdb") as connection:
+        connection.execute("create table patients as select 'z' as zip")
+    return tmp_path
+
+
+def files(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files(place)
+    with pytest.raises(SystemExit) as ended:
+        main(COMMANDS[name])
+    assert ended.value.code == 2
+    shown = capsys.readouterr()
+    verb = name.partition(" of ")[0].partition(" with ")[0]
+    assert shown.err.splitlines()[-1].startswith(f"tables: several tables: `{verb}`")
+    assert shown.out == ""
+    assert files(place) == before
+
+
+CALLS: dict[str, Callable[[Any], object]] = {
+    "run": lambda policy: anonymizer.run(policy, "w.duckdb"),
+    "plan": lambda policy: anonymizer.plan(policy, "w.duckdb"),
+    "verify": lambda policy: anonymizer.verify(policy, "w.duckdb"),
+    "attack": lambda policy: anonymizer.attack(policy, "w.duckdb"),
+    "sweep": lambda policy: anonymizer.sweep(policy, "w.duckdb", vary=["k=2,5"]),
+    "report": lambda policy: anonymizer.report(policy, "x.md"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_call(name: str, place: Path) -> None:
+    before = files(place)
+    with pytest.raises(PolicyError, match=f"tables: several tables: `{name}`") as raised:
+        CALLS[name](Policy.load("policy.yml"))
+    assert raised.value.exit_code == 2
+    assert files(place) == before
+
+
+def problems_of(call: Callable[[], object], kind: type[AnonymizerError]) -> list[str]:
+    with pytest.raises(kind) as raised:
+        call()
+    return [problem.path for problem in raised.value.problems]
+
+
+def test_one_frame_is_not_several_tables() -> None:
+    pandas: Any = pytest.importorskip("pandas")
+    frame, policy = pandas.DataFrame({"zip": ["z"]}), Policy.loads(SEVERAL)
+    assert problems_of(lambda: anonymizer.run(policy, frame), SourceError) == ["database"]
+    given: Any = {"tables": {}}
+    called = problems_of(lambda: anonymizer.anonymize(frame, ["zip"], **given), PolicyError)
+    assert called == ["tables"]
+
+
+def test_a_model_of_dbt_is_one_table(tmp_path: Path) -> None:
+    model = {"columns": {}, "query": "select 1", "name": "n", "schema": "s"}
+    data = {"policy": {"tables": {}}, **model}
+    assert problems_of(lambda: policy_of(data, tmp_path), PolicyError) == ["tables"]
+
+
+def test_schema_describes_both(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["schema"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out) == Policy.json_schema()
