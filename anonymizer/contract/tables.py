@@ -1,11 +1,12 @@
-"""The tables of a release of several: their names, layouts and requirements, as a manifest has them."""
+"""The tables of a release of several, as its manifest lists them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from anonymizer.compile import Table
 from anonymizer.contract.layout import (
     Layout,
     PublishedColumn,
@@ -83,9 +84,7 @@ class Tables:
             raise ValueError("the first table is not that of the persons")
         names = [one.table for one in listed]
         for place, one in enumerate(listed[1:], 1):
-            if len(one.layout.links) != 1 or not set(one.layout.links.values()) <= {
-                *names[:place]
-            }:
+            if len(one.layout.links) != 1 or not set(one.layout.links.values()) <= {*names[:place]}:
                 raise ValueError("a table hangs on none before it")
         if len(set(names)) < len(names) or len({one.name for one in listed}) < len(names):
             raise ValueError("two tables have one name")
@@ -97,6 +96,15 @@ class Tables:
             bool(knows["sensitive"]),
             (replace(first, layout=replace(persons, key=first.layout.key)), *listed[1:]),
         )
+
+
+def in_release(view: Table) -> Callable[[Released], Table]:
+    """Where the tables are in a release with this view of its persons."""
+
+    def where(one: Released) -> Table:
+        return replace(view, name=one.name)
+
+    return where
 
 
 def _column(column: PublishedColumn) -> dict[str, Any]:

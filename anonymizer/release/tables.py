@@ -6,18 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.compile import Table
-from anonymizer.contract.checks import Verification
+from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.tables import Released, Tables
+from anonymizer.contract.tables import Released, Tables, in_release
+from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
-from anonymizer.policy import SchemaPolicy
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, persons_policy
 from anonymizer.privacy.of_policy.promises import unanswered
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
+from anonymizer.release.agreement import HINT
+from anonymizer.release.certificate import certificate
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
-from anonymizer.verification.tables import Where, tables_sql
+from anonymizer.verification.questions import ask_all
+from anonymizer.verification.tables import Where, tables_questions, tables_sql
 
 CERTIFICATE = (
     " Not promised: that nothing follows from knowing which events a person does not have, from the"
@@ -41,9 +44,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
         knows.rows,
         knows.sensitive,
         tuple(
-            Released(
-                name, policy.view(name), layouts[name], tuple(_required(policy, name, paths))
-            )
+            Released(name, policy.view(name), layouts[name], tuple(_required(policy, name, paths)))
             for name in listed
         ),
     )
@@ -92,18 +93,31 @@ def tables_manifest(
     return replace(manifest, data=data)
 
 
+def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
+    """Verify the tables together, on the engine that sees them."""
+    run_sql = engine.asking("verification")
+    return verification(ask_all(tables_questions(tables, where), run_sql))
+
+
+def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
+    """The tables of a release with the requirements of a policy, which may ask for more."""
+    assert isinstance(policy, SchemaPolicy)
+    layouts = {one.table: one.layout for one in tables.tables}
+    return tables_of(policy, layouts, _paths(tables))
+
+
+def _paths(tables: Tables) -> Paths:
+    return {
+        (one.table, item.column): item.parameters["paths"]
+        for one in tables.tables
+        for item in one.requirements
+        if item.column is not None and "paths" in item.parameters
+    }
+
+
 def recipients_sql(tables: Tables, names: Names) -> list[dict[str, str | None]]:
     """The statements of the checks on the tables together, as a recipient runs them."""
     return tables_sql(tables, in_release(names.view(None)))
-
-
-def in_release(view: Table) -> Where:
-    """Where the tables are in a release with this view of its persons."""
-
-    def where(one: Released) -> Table:
-        return replace(view, name=one.name)
-
-    return where
 
 
 def released_tables(manifest: Manifest) -> Tables | None:
@@ -122,9 +136,60 @@ def released_tables(manifest: Manifest) -> Tables | None:
         tables = None
     if tables is None:
         raise NothingToCheckError(
-            Problem("manifest.tables", "cannot be read", hint="it was changed, or is of a later version")
+            Problem(
+                "manifest.tables", "cannot be read", hint="it was changed, or is of a later version"
+            )
         )
     return tables
+
+
+def stated_certificate(manifest: Manifest) -> str:
+    """The sentence that stands with a release."""
+    return certificate() + (CERTIFICATE if "tables" in manifest.data else "")
+
+
+def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
+    """Whether the manifest lists the tables of a policy, with its requirements."""
+    tables = released_tables(manifest)
+    if tables is None or {one.table for one in tables.tables} != set(policy.tables):
+        return False
+    return asked_of(policy, tables).as_dict() == tables.as_dict()
+
+
+def refuse_tables_unmet(policy: SchemaPolicy, tables: Tables) -> None:
+    """Raises GuaranteeError where the release has other tables or columns than the policy."""
+    problems = list(_unmet(policy, tables))
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+    released = {one.table: one for one in tables.tables}
+    for name in sorted(set(policy.tables) ^ set(released)):
+        said = "is not in the release" if name in policy.tables else "is not in the policy"
+        yield Problem(f"tables.{name}", said, hint=HINT)
+    for name in policy.tables:
+        if name not in released:
+            continue
+        table, one = policy.tables[name], released[name]
+        path = f"tables.{name}"
+        if one.name != policy.view(name):
+            yield Problem(path, "is published under another name than the policy's", hint=HINT)
+        stated = (table.published_key, dict(table.links))
+        if (one.layout.key, dict(one.layout.links)) != stated:
+            yield Problem(path, "has another key or other links than the policy's", hint=HINT)
+        if one is tables.persons:
+            continue
+        found = {c.column: c.role for c in one.layout.columns}
+        asked = {
+            column: "quasi" if described.role == "event" else described.role
+            for column, described in table.columns.items()
+            if described.role in ("event", "sensitive", "keep")
+        }
+        for column in sorted({*found, *asked}):
+            if found.get(column) != asked.get(column):
+                said = "has another role in the release than in the policy"
+                yield Problem(f"{path}.columns.{column}", said, hint=HINT)
 
 
 def refuse_tables_unanswered(policy: SchemaPolicy, verification: Verification) -> None:

@@ -13,15 +13,19 @@ from typing import Any
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import requirement_dict
+from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.measure.groups import measure_groups
 from anonymizer.measure.release import counts_of
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
-from anonymizer.release.certificate import certificate, known_attacks
+from anonymizer.release.certificate import known_attacks
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import CHANGED, manifest_digest, seal_of
+from anonymizer.release.tables import as_asked, released_tables, stated_certificate
+from anonymizer.verification.tables import tables_sql
 from anonymizer.verification.verify import check_sql
 
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
@@ -30,7 +34,7 @@ CLOSE = 1e-9
 
 
 def refuse_changed(
-    policy: Policy | None, view: Table, manifest: Manifest, changes: Iterable[Problem]
+    policy: AnyPolicy | None, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
     """Raises GuaranteeError with everything that is not as it was published.
 
@@ -43,7 +47,7 @@ def refuse_changed(
 
 
 def refuse_not_as_published(
-    policy: Policy, view: Table, manifest: Manifest, changes: Iterable[Problem]
+    policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
     """Both of it, for who reads a release without judging it. Raises GuaranteeError."""
     refuse_changed(policy, view, manifest, changes)
@@ -66,7 +70,9 @@ def refuse_other_figures(
         raise GuaranteeError(problems)
 
 
-def _manifest_changes(policy: Policy | None, view: Table, manifest: Manifest) -> Iterator[Problem]:
+def _manifest_changes(
+    policy: AnyPolicy | None, view: Table, manifest: Manifest
+) -> Iterator[Problem]:
     seal = seal_of(manifest)
     if manifest.found is not None and manifest.found.rstrip("\n") != manifest.text():
         yield _problem("manifest", "is not written as this tool writes it")
@@ -74,15 +80,19 @@ def _manifest_changes(policy: Policy | None, view: Table, manifest: Manifest) ->
         yield _problem("manifest", "its digest is not that of its content: a field changed")
     if manifest.data.get("view") != f"{view.schema}.{view.name}":
         yield _problem("manifest.view", "names another release")
-    if manifest.data.get("certificate") != certificate():
+    if manifest.data.get("certificate") != stated_certificate(manifest):
         yield _problem("manifest.certificate", "is not the sentence that this tool writes")
     yield from _other_statements(view, manifest)
     if policy is not None and manifest.data.get("policy_digest") == policy.digest():
         yield from _other_demands(policy, manifest)
 
 
-def _other_demands(policy: Policy, manifest: Manifest) -> Iterator[Problem]:
+def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     """What the manifest says of the policy, without the data."""
+    policy = lead_of(of)
+    if isinstance(of, SchemaPolicy) and not as_asked(of, manifest):
+        said = "are not those of the policy, or have other requirements"
+        yield Problem("manifest.tables", said, hint=OTHER_POLICY)
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
     if _plain(map(requirement_dict, asked)) != _plain(manifest.data["requirements"]):
         said = "are not those of the policy"
@@ -104,7 +114,10 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
         for check in manifest.data["verification"]["checks"]
     ]
     try:
-        expected = check_sql(Table(view.name, view.schema), manifest.layout, manifest.requirements)
+        bare = Table(view.name, view.schema)
+        expected = check_sql(bare, manifest.layout, manifest.requirements)
+        tables = released_tables(manifest)
+        expected += tables_sql(tables, in_release(bare)) if tables is not None else []
     except (AnonymizerError, ArithmeticError, LookupError, TypeError, ValueError):
         yield _problem("manifest.requirements", "are none that this tool asks for")
         return

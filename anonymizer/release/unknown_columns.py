@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from anonymizer.compile import Table, ident
 from anonymizer.contract.columns import published
 from anonymizer.contract.layout import Layout
+from anonymizer.contract.tables import Tables, in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy.paths import name_text
@@ -18,26 +19,32 @@ from anonymizer.release import objects
 from anonymizer.release.plain_views import refuse_foreign_sql
 
 
-def refuse_unknown_columns(engine: Engine, view: Table, layout: Layout) -> None:
+def refuse_unknown_columns(
+    engine: Engine, view: Table, layout: Layout, tables: Tables | None = None
+) -> None:
     """Raises GuaranteeError (1) with every column that is not in the layout, and every missing one.
 
-    In a DuckDB database the frozen rows behind the view are checked too, after a check for foreign
-    SQL in the objects that will be read.
+    `tables`: of a release of several. In a DuckDB database the frozen rows behind the view are
+    checked too, after a check for foreign SQL in the objects that will be read.
     """
-    tables = list(_tables(engine, view, layout))
-    refuse_foreign_sql(engine, [table for table, _ in tables])
-    problems = [problem for table, names in tables for problem in _differing(engine, table, names)]
+    found = list(_tables(engine, view, layout, tables))
+    refuse_foreign_sql(engine, [table for table, _ in found])
+    problems = [problem for table, names in found for problem in _differing(engine, table, names)]
     if problems:
         raise GuaranteeError(problems)
 
 
-def _tables(engine: Engine, view: Table, layout: Layout) -> Iterator[tuple[Table, list[str]]]:
+def _tables(
+    engine: Engine, view: Table, layout: Layout, tables: Tables | None
+) -> Iterator[tuple[Table, list[str]]]:
     rows = published(layout)
     yield view, rows
     for column in layout.columns:
         if column.column in layout.tables:
             separate = Table(layout.tables[column.column], view.schema, view.catalog)
             yield separate, [name for name in (layout.group_id, column.name) if name is not None]
+    for one in tables.children if tables is not None else ():
+        yield in_release(view)(one), published(one.layout)
     if not engine.embedded or view.catalog is None:
         return
     release = f"{view.schema}.{view.name}"

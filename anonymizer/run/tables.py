@@ -13,9 +13,8 @@ from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
-from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.source.child import (
@@ -73,9 +72,7 @@ class TablesRead:
     def prepared(self) -> Prepared:
         """The persons' table, as that of a release of one table."""
         found = self.persons
-        return Prepared(
-            found.roles, self.stages, self.compiled.persons, found.rows, found.profile
-        )
+        return Prepared(found.roles, self.stages, self.compiled.persons, found.rows, found.profile)
 
 
 def refuse_other_engines(kind: str) -> None:
@@ -130,9 +127,7 @@ def _read(
     queried = work(f"queried_{number}")
     source, profile = relation_of(child_policy(policy, name), session.embedded, queried)
     own = _with_levels(policy, name, profile)
-    child = child_of(
-        number, name, table.link, own, profile, drop_orphans=table.orphans == "drop"
-    )
+    child = child_of(number, name, table.link, own, profile, drop_orphans=table.orphans == "drop")
     over = above[child.above]
     key = policy.tables[child.above].key
     assert key is not None

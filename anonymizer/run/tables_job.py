@@ -19,6 +19,7 @@ from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.judge import refuse_unless_passed
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.tables import (
+    judge_tables,
     refuse_tables_unanswered,
     tables_manifest,
     tables_of,
@@ -33,12 +34,13 @@ from anonymizer.run.nodes import (
     lists_members,
     nodes_step,
 )
+from anonymizer.run.source_checks import ORIGINALS, published_paths
 from anonymizer.run.tables import TablesRead
 from anonymizer.run.tables_measures import observers
 from anonymizer.source.child import Child
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.questions import Achieved, Question, ask_all
-from anonymizer.verification.tables import Where, tables_questions
+from anonymizer.verification.tables import Where
 
 
 @dataclass(slots=True)
@@ -50,7 +52,8 @@ class TablesJob(Job):
 
     @property
     def _tables(self) -> Tables:
-        assert self.schema is not None and self.read is not None
+        assert self.schema is not None
+        assert self.read is not None
         layouts = {one.child.name: one.layout for one in self._published}
         layouts[self.schema.person] = self.compiled.layout
         return tables_of(self.schema, layouts, self._paths)
@@ -62,7 +65,7 @@ class TablesJob(Job):
 
     def _write(self, rows: Table, place: Places) -> None:
         assert self.schema is not None
-        # (named explicitly: dataclasses with slots are made anew, and super() would look in the old)
+        # (by its name: a dataclass with slots is made anew, and super() looks in the first one)
         Job._write(self, rows, place)
         above = {self.schema.person: LINK}
         for one in self._published:
@@ -85,18 +88,18 @@ class TablesJob(Job):
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for all tables."""
-        assert self.schema is not None and self.read is not None
+        assert self.schema is not None
+        assert self.read is not None
         found, measures = Job._judged(self, view, layout)
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
-        run_sql = self.engine.asking("verification")
-        together = verification(ask_all(tables_questions(tables, where), run_sql))
+        together = judge_tables(self.engine, tables, where)
         refuse_unless_passed(together)
         refuse_tables_unanswered(self.schema, found + together)
         source = self._against_source(tables, where)
         refuse_unless_passed(source)
         measures["tables"] = self._measures(tables, where)
-        measures["known"] = observers(run_sql, tables, where)
+        measures["known"] = observers(self.engine.asking("measures"), tables, where)
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
         # what a recipient can ask again comes before what needs the source
         own = len([c for c in found.checks if not c.name.startswith("source_")])
@@ -105,8 +108,18 @@ class TablesJob(Job):
 
     def _against_source(self, tables: Tables, where: Where) -> Verification:
         """Every published row of every table against its original."""
-        total: Verification | None = None
         links = {tables.person: (LINK, tables.persons.layout.key)}
+        order = {
+            "link": LINK,
+            "original": ORIGINALS,
+            "row_ref": "row_ref",
+            "label": "what",
+            "key": tables.persons.layout.key,
+            "own": "identity",
+        }
+        name = tables.person
+        drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
+        total = verification(ask_all([drawn], self.engine.asking("verification")))
         for one in self._published:
             child, released = one.child, tables.named(one.child.name)
             self._stage(one)
@@ -131,9 +144,8 @@ class TablesJob(Job):
             ]
             keys = ask_all(_keys(one, links[child.above]), run_sql)
             links[child.name] = (child.linked, one.layout.key)
-            judged = verification((*checks, *keys))
-            total = judged if total is None else total + judged
-        return total if total is not None else Verification(True, ())
+            total += verification((*checks, *keys))
+        return total
 
     def _stage(self, one: PublishedTable) -> None:
         """Make, in scratch only, what the cells of a table are compared with."""
@@ -178,15 +190,13 @@ class TablesJob(Job):
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         assert self.schema is not None
         tables = self._tables
-        further = {key: measures.pop(key) for key in ("tables", "known") if key in measures}
+        further: dict[str, Any] = {"tables": measures.pop("tables"), "known": measures.pop("known")}
         manifest = Job._manifest(self, verification, measures)
         return tables_manifest(manifest, self.schema, tables, self.target.names, further)
 
     @property
     def _paths(self) -> dict[tuple[str, str], dict[str, Any]]:
         """By table and column, the paths of values under a hierarchical distance."""
-        from anonymizer.run.source_checks import published_paths
-
         assert self.read is not None
         return {
             (child.name, s.column): published_paths(self.engine, s)
@@ -205,6 +215,9 @@ class TablesJob(Job):
         return (*Job._warnings(self), *left)
 
 
+SUMS = (Achieved("n", "sum"),)
+
+
 def _keys(one: PublishedTable, above: tuple[Table, str | None]) -> Iterator[Question]:
     child, (link, key) = one.child, above
     shared = {
@@ -213,12 +226,11 @@ def _keys(one: PublishedTable, above: tuple[Table, str | None]) -> Iterator[Ques
         "row_ref": "row_ref",
         "label": "what",
     }
-    sums = (Achieved("n", "sum"),)
     links = {**shared, "above": link, "above_key": key, "link_column": child.link}
-    yield Question("source_links", child.name, 0, "source_links", links, sums)
+    yield Question("source_links", child.name, 0, "source_links", links, SUMS)
     if one.layout.key is not None:
         order = {**shared, "key": one.layout.key, "own": "own"}
-        yield Question("source_key_order", child.name, 0, "key_order", order, sums)
+        yield Question("source_key_order", child.name, 0, "key_order", order, SUMS)
 
 
 def _originals(child: Child) -> Originals:
@@ -241,5 +253,3 @@ def _nodes(index: int) -> Table:
 
 def _admitted(index: int) -> Table:
     return work(f"admitted_{index}")
-
-

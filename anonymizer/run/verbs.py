@@ -13,29 +13,37 @@ from typing import Any
 
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Origin, Verification
+from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.ledger import Keeper
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, single
-from anonymizer.policy.schema.derived import child_policy, persons_policy
+from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.seed import Seed
 from anonymizer.process.turns import turn
 from anonymizer.publish.duckdb.replace_source import refuse_without_consent
 from anonymizer.publish.target import Published, Target, publisher
-from anonymizer.release.agreement import refuse_unmet
+from anonymizer.release.agreement import HINT, refuse_unmet
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.release.population import members_at_hand, with_population
 from anonymizer.release.published import Release
 from anonymizer.release.signing import refuse_unsigned, signer
+from anonymizer.release.tables import (
+    asked_of,
+    judge_tables,
+    refuse_tables_unanswered,
+    refuse_tables_unmet,
+    released_tables,
+)
 from anonymizer.release.unchanged import (
     refuse_changed,
     refuse_other_figures,
@@ -105,7 +113,7 @@ def run(
     duckdb, postgres or spark, before what the policy says and the database tells. `sign`: the file
     of a private key (Ed25519), by which the release is signed.
     """
-    lead = persons_policy(policy) if isinstance(policy, SchemaPolicy) else policy
+    lead = lead_of(policy)
     kind = chosen_engine(lead, database, engine)
     refuse(lead, kind)
     key = signer(sign) if sign is not None else None
@@ -167,7 +175,7 @@ def _seed(seed: Seed | str | int | None) -> Seed:
 
 
 def verify(
-    policy: Policy | None,
+    policy: AnyPolicy | None,
     database: Any = None,
     *,
     engine: str | None = None,
@@ -187,15 +195,14 @@ def verify(
     this key, or has other columns or roles than the policy asks for. `engine`: as for `run`.
     `plain`: without any shortcut, by the statements that the checks show.
     """
-    if policy is not None:
-        single(policy, "verify")
-    kind = chosen_engine(policy, database, engine)
-    complete = policy
-    if policy is not None and population is not None:
-        complete = with_population(policy, Path(population))
+    lead = lead_of(policy) if policy is not None else None
+    kind = chosen_engine(lead, database, engine)
+    complete = lead
+    if lead is not None and population is not None:
+        complete = with_population(lead, Path(population))
     total: Verification | None = None
     with publisher(kind).published(complete, database) as found:
-        for view in found.views(policy):
+        for view in found.views(lead):
             manifest = found.manifest(view)
             if public_key is not None:
                 refuse_unsigned(manifest, public_key)
@@ -203,14 +210,16 @@ def verify(
             total = judged if total is None else total + judged
     if total is None:
         raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
-    if policy is not None:
+    if isinstance(policy, SchemaPolicy):
+        refuse_tables_unanswered(policy, total)
+    elif policy is not None:
         refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     return replace(total, origin="signature" if public_key is not None else origin)
 
 
 def _judged_again(
-    policy: Policy | None,
+    policy: AnyPolicy | None,
     found: Published,
     view: Table,
     manifest: Manifest,
@@ -223,18 +232,28 @@ def _judged_again(
     `complete`: the policy with the path of the available population.
     """
     alone = False
-    if policy is not None:
-        refuse_unmet(policy, manifest.layout)
-        alone = policy.publish.database is not None
-    refuse_unknown_columns(found.engine, view, manifest.layout)
+    lead = lead_of(policy) if policy is not None else None
+    tables = released_tables(manifest)
+    if lead is not None:
+        refuse_unmet(lead, manifest.layout)
+        alone = lead.publish.database is not None
+    if isinstance(policy, SchemaPolicy) and tables is not None:
+        refuse_tables_unmet(policy, tables)
+    elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
+        said = "is of one table, and the release of several, or the other way round"
+        raise GuaranteeError(Problem("policy", said, hint=HINT))
+    refuse_unknown_columns(found.engine, view, manifest.layout, tables)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
-    required = requirements_of(policy) if policy is not None else manifest.requirements
+    required = requirements_of(lead) if lead is not None else manifest.requirements
     required = with_paths_of(required, manifest.requirements)
     members = members_at_hand(complete, found.engine, manifest.layout)
     ask: Asking = ask_all
     if not plain and found.engine.embedded:
         ask = fast_release(view, manifest.layout)
     judged = judge(found.engine, view, manifest.layout, required, members, ask)
+    if tables is not None:
+        tables = tables if policy is None else asked_of(policy, tables)
+        judged += judge_tables(found.engine, tables, in_release(view))
     if judged.passed:
         if policy is not None:
             refuse_other_policy(policy.digest(), manifest)

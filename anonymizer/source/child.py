@@ -1,7 +1,7 @@
 """A table whose rows hang on those of another: its columns, and the statements that read it.
 
-Its attributes, sensitive and kept columns are numbered from 1,000 times the table's number on, so that
-the work tables of different tables have different names.
+Its columns are numbered from 1,000 times the table's number on, so that the work tables of
+different tables have different names.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def child_of(
     *,
     drop_orphans: bool,
 ) -> Child:
-    """The table with its columns numbered. Raises SourceError with every column that does not fit."""
+    """The table with its columns numbered. Raises SourceError for columns that do not fit."""
     first = numbered(roles(policy, profile), number)
     return Child(number, name, link[1], link[0], policy, profile, first, drop_orphans)
 
@@ -174,9 +174,7 @@ def read_step(child: Child, source: Relation) -> Step:
     for s in child.roles.sensitive:
         grouped = policy.columns[s.column].protect is not None
         columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
-    columns += [
-        (source_value(k.column, k.sql_type, grouped=False), k.k) for k in child.roles.kept
-    ]
+    columns += [(source_value(k.column, k.sql_type, grouped=False), k.k) for k in child.roles.kept]
     columns.append((Sql(key_text(child.link, profile)), Sql("link")))
     own = key_text(policy.key, profile) if policy.key is not None else None
     if own is not None:

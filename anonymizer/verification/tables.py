@@ -1,4 +1,4 @@
-"""Several tables: references, drawn keys, what an observer may know of rows, rules of their columns.
+"""Several tables: references, drawn keys, what may be known of rows, the rules of their columns.
 
 Everything is judged from the published tables, with SQL that no search uses.
 """
@@ -63,9 +63,7 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         known = {**_owned(tables, where, shown), "k": tables.k, "events": tables.events}
         asked = {"k": tables.k, "events": tables.events}
         constants = {"events": tables.events}
-        yield Question(
-            "known_events", None, asked, "known_events", known, (K,), constants
-        )
+        yield Question("known_events", None, asked, "known_events", known, (K,), constants)
     if tables.rows:
         every: dict[str, list[str]] = {one.table: [] for one in tables.children}
         known = {**_owned(tables, where, every), "k": tables.k}
@@ -76,9 +74,7 @@ SUM = Achieved("n", "sum")
 K = Achieved("k", "least")
 
 
-def _references(
-    tables: Tables, where: Where, one: Released, link: str, above: str
-) -> Question:
+def _references(tables: Tables, where: Where, one: Released, link: str, above: str) -> Question:
     other = tables.named(above)
     parameters = {
         "data": where(one),
@@ -113,7 +109,13 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
     over = Over(
         OWNED,
         "owned_values",
-        {**parameters, "number": number, "shown": names, "class_name": CLASS, "person_name": PERSON},
+        {
+            **parameters,
+            "number": number,
+            "shown": names,
+            "class_name": CLASS,
+            "person_name": PERSON,
+        },
     )
     for requirement in one.requirements:
         for question in questions(Table(OWNED), judged, requirement):

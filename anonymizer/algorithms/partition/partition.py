@@ -160,9 +160,7 @@ def _node(attribute: Attribute) -> bool:
     return shape(attribute) == "node"
 
 
-def context_of(
-    attributes: Sequence[Attribute], how: Partitioning, rows: int
-) -> Mapping[str, Any]:
+def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) -> Mapping[str, Any]:
     """The parameters of the templates of cuts."""
     levels = tuple(
         Level(j) for j in range(1, max((a.height for a in attributes if _node(a)), default=0) + 1)

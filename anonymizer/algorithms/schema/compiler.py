@@ -29,8 +29,7 @@ from anonymizer.algorithms.schema.raising import raising_stages
 from anonymizer.algorithms.schema.rules import child_protections, holding_stages, pair_rules
 from anonymizer.algorithms.schema.tree import Weights, tree_stages
 from anonymizer.compile import Sql
-from anonymizer.policy import Mondrian, Policy
-from anonymizer.policy import SchemaPolicy
+from anonymizer.policy import Mondrian, Policy, SchemaPolicy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.child import Child
 from anonymizer.source.profile import TableProfile
@@ -58,15 +57,14 @@ def compile_tables(
     `single`: the policy of the persons' table alone, of which `profile` and `roles` are.
     """
     options = single.algorithm
-    assert isinstance(options, Mondrian) and profile.rows is not None
+    assert isinstance(options, Mondrian)
+    assert profile.rows is not None
     knows = policy.privacy.knows
     k = least_class(single)
     keys = tuple_keys(roles)
     rules, rule_stages = protections(single, roles, keys)
     further, further_stages = child_protections(children)
-    persons, judged = pair_rules(
-        policy.privacy, roles.sensitive, children, _eir_l(policy), k=k
-    )
+    persons, judged = pair_rules(policy.privacy, roles.sensitive, children, _eir_l(policy), k=k)
     every = (*rules, *further)
     how = Partitioning(
         k=k,

@@ -14,8 +14,8 @@ from anonymizer.algorithms.schema.events import Known, known
 from anonymizer.algorithms.schema.raising import PLACED, has_gone
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.layout import Layout, PublishedColumn
-from anonymizer.policy.names import ROW_REF
 from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.names import ROW_REF
 from anonymizer.source.child import Child
 from anonymizer.source.draws import later_draw
 from anonymizer.source.profile import published_type
@@ -101,7 +101,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
     columns: list[tuple[str, Sql]] = []
     described: list[PublishedColumn] = []
     for name in table.columns:
-        if name == table.key:
+        if name == table.published_key:
             columns.append((name, Sql(f"row_number() over (order by {KEY_DRAW('c.draw')})")))
         elif name == child.link:
             assert above is not None
@@ -128,7 +128,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
         cells=policy.publish.cells,
         columns=tuple(described),
         class_id=None,
-        key=table.key,
+        key=table.published_key,
         links={child.link: child.above},
     )
     gone = has_gone(children, child)

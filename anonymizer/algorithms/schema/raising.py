@@ -121,8 +121,8 @@ def gone_steps(children: Sequence[Child]) -> tuple[Step, ...]:
         steps.append(Step(f"unpublished rows of {child.name}", "schema/gone.sql.j2", context))
     numbered = [(child.number, child.gone) for child in with_events(children)]
     gone = [table for _, table in numbered]
-    context = {"removed": REMOVED, "numbered": numbered, "gone": gone}
-    return (*steps, Step("unpublished rows", "schema/removed.sql.j2", context))
+    every = {"removed": REMOVED, "numbered": numbered, "gone": gone}
+    return (*steps, Step("unpublished rows", "schema/removed.sql.j2", every))
 
 
 def has_gone(children: Sequence[Child], child: Child) -> bool:

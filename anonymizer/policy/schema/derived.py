@@ -12,6 +12,7 @@ from anonymizer.policy.model import Policy
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.protect import Protect
 from anonymizer.policy.publish import Publish
+from anonymizer.policy.schema.either import AnyPolicy
 from anonymizer.policy.schema.model import SchemaPolicy
 from anonymizer.policy.schema.table import SchemaColumn, SchemaTable
 
@@ -36,6 +37,11 @@ def persons_policy(policy: SchemaPolicy, *, identity: bool = False) -> Policy:
         return made
     without = {field.partition(".")[2]: None for field in IDENTITY}
     return made.model_copy(update={"privacy": made.privacy.model_copy(update=without)})
+
+
+def lead_of(policy: AnyPolicy) -> Policy:
+    """The policy of the view that a release is named by: of several tables, that of the persons."""
+    return persons_policy(policy) if isinstance(policy, SchemaPolicy) else policy
 
 
 def child_policy(policy: SchemaPolicy, name: str) -> Policy:

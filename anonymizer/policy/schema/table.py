@@ -102,6 +102,11 @@ class SchemaTable(Options):
         """Columns of the role key that are neither the table's key nor a link: a mistake."""
         return tuple(name for name in self.keys if name != self.key and name not in self.links)
 
+    @property
+    def published_key(self) -> str | None:
+        """The key, where it is published as a drawn number."""
+        return self.key if self.key is not None and self.columns[self.key].role == "key" else None
+
     @cached_property
     def protected(self) -> tuple[str, ...]:
         """Sensitive columns with a rule of their own."""
