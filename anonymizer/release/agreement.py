@@ -83,7 +83,8 @@ def _published_role(column: Column | None) -> str | None:
 def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Problem]:
     """Published names that differ: renamed columns, buckets, persons, groups."""
     separate = [c.name for c in layout.columns if c.column in layout.tables and c.name is not None]
-    present = {*published(layout), *separate}
+    keys = {layout.key, *layout.links}
+    present = {*published(layout), *separate} - keys
     asked = {renamed(policy, one): one for one in published_names(policy)}
     # of a column without values there are no nodes, and no NULL marks beside them
     empty = {

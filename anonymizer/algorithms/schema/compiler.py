@@ -100,8 +100,7 @@ def compile_tables(
     else:
         loop = options.loop if profile.recursive else "driven"
         stages += partition_stages(roles.quasi, how, profile.rows, loop)
-    if with_events(children):
-        stages += raising_stages(children, events=knows.events, least=k)
+    stages += raising_stages(children, events=knows.events, rows=knows.rows, least=k)
     stages += cell_steps(roles.quasi, single.publish.cells)
     layout, columns = published(single, roles, {})
     key = policy.persons.key

@@ -11,7 +11,7 @@ from anonymizer.algorithms.compiled import codes_of
 from anonymizer.algorithms.lattice.publish import cell_columns
 from anonymizer.algorithms.nodes import present, shown_steps
 from anonymizer.algorithms.schema.events import Known, known
-from anonymizer.algorithms.schema.raising import PLACED, has_gone
+from anonymizer.algorithms.schema.raising import PLACED, partial_tables
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import SchemaPolicy
@@ -131,7 +131,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
         key=table.published_key,
         links={child.link: child.above},
     )
-    gone = has_gone(children, child)
+    gone = child.name in partial_tables(children, rows=policy.privacy.knows.rows)
     return PublishedTable(child, policy.view(child.name), layout, tuple(columns), gone)
 
 

@@ -2,7 +2,8 @@
 
 One known row: a cell that too few persons have is raised to the next step, or borrows persons from
 the cells below it. Two or three: of every set that too few persons hold, the cell with the most
-steps left is raised in the whole class; before the root, single rows are.
+steps left is raised in the whole class; before the root, single rows are. Where the numbers of rows
+may be known, rows are left out first until enough persons have equal numbers.
 
 Source: Terrovitis, Mamoulis, Kalnis (2008), k^m-anonymity, here with several equal rows counted
 as such and with the recoding local to classes.
@@ -10,10 +11,18 @@ as such and with the recoding local to classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from anonymizer.algorithms.partition.partition import MEMBERS
-from anonymizer.algorithms.schema.events import EVENTS, LADDERS, WHOLE, steps_of, with_events
+from anonymizer.algorithms.schema.events import (
+    EVENTS,
+    LADDERS,
+    OWNERS,
+    WHOLE,
+    steps_of,
+    with_events,
+)
 from anonymizer.compile import Sql, lit, work
 from anonymizer.source.child import Child
 from anonymizer.steps import Loop, Stage, Step
@@ -21,6 +30,7 @@ from anonymizer.steps import Loop, Stage, Step
 KNOWN = work("known_rows")
 PLACED = work("placed_rows")
 REMOVED = work("removed_rows")
+ROWS_LEFT = work("rows_left")
 HELD = work("held_cells")
 BROKEN = work("broken_sets")
 RAISED_CELLS = work("raised_cells")
@@ -28,15 +38,49 @@ RAISED_ITEMS = work("raised_items")
 
 AGAINST_SUPPRESSION = 4
 """How much worse a suppressed cell is taken to be than `*` when cells borrow persons."""
+ROUNDS = 1_000_000
+"""More rounds than any search takes: each raises or leaves out at least one row."""
 
 
-def raising_stages(children: Sequence[Child], *, events: int, least: int) -> tuple[Stage, ...]:
-    """Stages that write `placed`: every row of events with its final step.
+def raising_stages(
+    children: Sequence[Child], *, events: int, rows: bool, least: int
+) -> tuple[Stage, ...]:
+    """Stages that write `placed`, every row of events with its final step, and what is left out.
 
-    `events`: rows that may be known; `least`: persons that have to remain.
+    `events`: rows that may be known; `rows`: whether their numbers may be; `least`: persons that
+    have to remain.
     """
-    shared = {
-        "events_table": EVENTS,
+    some = bool(with_events(children))
+    if not (some or rows):
+        return ()
+    shared = _shared(children, events=events, rows=rows, least=least)
+    nothing = Step("nothing left out", "schema/nothing_removed.sql.j2", shared)
+    body: tuple[Step | Loop, ...] = (
+        *(_even(shared) if rows else ()),
+        *(_search(shared, events, steps_of(children)) if some else ()),
+        *_gone(children, shared, rows=rows),
+        *((Step("rows that are left", "schema/rows_left.sql.j2", shared),) if rows else ()),
+    )
+    names = partial_tables(children, rows=rows)
+    if not rows and not any(child.above in names for child in with_events(children)):
+        return (nothing, *body)
+    hanging = Step("rows that do not count", "schema/hanging.sql.j2", {**shared, "events": some})
+    return (nothing, Loop("raise events", body, until=hanging, at_most=ROUNDS))
+
+
+def partial_tables(children: Sequence[Child], *, rows: bool) -> set[str]:
+    """Tables of which rows may be left out."""
+    found: set[str] = set()
+    for child in children:
+        if rows or child.attributes or child.above in found:
+            found.add(child.name)
+    return found
+
+
+def _shared(children: Sequence[Child], *, events: int, rows: bool, least: int) -> Mapping[str, Any]:
+    counts = [(child.number, Sql(f"n{child.number}")) for child in children]
+    return {
+        "owners": OWNERS,
         "members": MEMBERS,
         "ladders": LADDERS,
         "removed": REMOVED,
@@ -46,29 +90,32 @@ def raising_stages(children: Sequence[Child], *, events: int, least: int) -> tup
         "broken": BROKEN,
         "raised_cells": RAISED_CELLS,
         "raised_items": RAISED_ITEMS,
+        "rows_left": ROWS_LEFT,
+        "tables": [(child.number, child.coded) for child in children],
+        "coded": [child.coded for child in children],
+        "numbered": counts,
+        "counts": [n for _, n in counts],
+        "evened": rows,
         "least": least,
         "events": events,
         "suppressed": lit(AGAINST_SUPPRESSION * int(WHOLE.text)),
     }
-    nothing = Step("nothing removed", "schema/nothing_removed.sql.j2", {**shared, "events": EVENTS})
-    search = _search(shared, events, steps_of(children))
-    body: tuple[Step | Loop, ...] = (*search, *gone_steps(children))
-    if not any(child.above in _names(children) for child in with_events(children)):
-        return (nothing, *body)
-    hanging = Step("rows that hang on suppressed ones", "schema/hanging.sql.j2", shared)
-    return (nothing, Loop("raise events", body, until=hanging, at_most=10_000))
 
 
-def _names(children: Sequence[Child]) -> set[str]:
-    """Tables of which rows may be suppressed, and those that hang on them."""
-    found: set[str] = set()
-    for child in children:
-        if child.attributes or child.above in found:
-            found.add(child.name)
-    return found
+def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
+    """Leave rows out until enough persons have equal numbers of them."""
+    left = Step("rows that are left", "schema/rows_left.sql.j2", shared)
+    yield left
+    yield Loop(
+        "even numbers of rows",
+        (Step("rows in excess", "schema/excess.sql.j2", shared), left),
+        until=Step("persons with rare numbers", "schema/uneven.sql.j2", shared),
+        at_most=ROUNDS,
+        asked_first=True,
+    )
 
 
-def _search(shared: dict[str, object], events: int, last: int) -> tuple[Step | Loop, ...]:
+def _search(shared: Mapping[str, Any], events: int, last: int) -> tuple[Step | Loop, ...]:
     first = Sql("null") if events == 1 else Sql("0")
     own = {**shared, "events": EVENTS, "step": first}
     known = Step("rows of classes", "schema/known.sql.j2", own)
@@ -97,34 +144,29 @@ def _search(shared: dict[str, object], events: int, last: int) -> tuple[Step | L
                 Step("raise", "schema/raise.sql.j2", shared),
             ),
             until=Step("sets left", "schema/still_broken.sql.j2", shared),
-            at_most=1_000_000,
+            at_most=ROUNDS,
         ),
     )
 
 
-def gone_steps(children: Sequence[Child]) -> tuple[Step, ...]:
+def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -> tuple[Step, ...]:
     """Steps that list, table by table, the rows that are not published."""
     steps: list[Step] = []
     by_name = {child.name: child for child in children}
-    partial = _names(children)
+    partial = partial_tables(children, rows=rows)
+    numbered = []
     for child in children:
         if child.name not in partial:
             continue
-        above = by_name[child.above].gone if child.above in partial else None
         context = {
+            **shared,
             "coded": child.coded,
-            "placed": PLACED,
-            "above": above,
+            "above": by_name[child.above].gone if child.above in partial else None,
             "gone": child.gone,
-            "number": child.number if child.attributes else None,
+            "number": child.number,
+            "events": bool(child.attributes),
         }
         steps.append(Step(f"unpublished rows of {child.name}", "schema/gone.sql.j2", context))
-    numbered = [(child.number, child.gone) for child in with_events(children)]
-    gone = [table for _, table in numbered]
-    every = {"removed": REMOVED, "numbered": numbered, "gone": gone}
+        numbered.append((child.number, child.gone))
+    every = {"removed": REMOVED, "numbered": numbered, "gone": [table for _, table in numbered]}
     return (*steps, Step("unpublished rows", "schema/removed.sql.j2", every))
-
-
-def has_gone(children: Sequence[Child], child: Child) -> bool:
-    """Whether rows of the table may be left out."""
-    return child.name in _names(children)
