@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 import anonymizer
 from anonymizer.errors import PolicyError
@@ -217,6 +219,53 @@ def test_contradictions_are_found_beside_each_other() -> None:
         "tables.labs.key",
         "tables.visits.columns.patient_id.role",
     ]
+
+
+def places(given: dict[str, Any], at: str = "") -> Iterator[str]:
+    """Every place in a policy, as a dotted path."""
+    for key, value in given.items():
+        yield f"{at}{key}"
+        if isinstance(value, dict):
+            yield from places(value, f"{at}{key}.")
+
+
+PLACES = sorted(
+    {*places(TABLES), *places(several().to_dict()), "privacy.eir_l", "publish.names.labs"}
+)
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(-1, 5), st.floats(), st.text(max_size=3),
+    st.sampled_from(["patients", "visits", "labs", "visit_id", "key", "event", "quasi"]),
+)  # fmt: skip
+MAPPINGS = st.dictionaries(SCALARS, SCALARS, max_size=2)
+VALUES = st.one_of(
+    SCALARS, MAPPINGS, st.lists(SCALARS, max_size=2), st.dictionaries(SCALARS, MAPPINGS, max_size=2)
+)
+GONE = object()
+
+
+@hypothesis.settings(max_examples=150, deadline=None, database=None)
+@hypothesis.given(
+    st.dictionaries(st.sampled_from(PLACES), st.one_of(VALUES, st.just(GONE)), max_size=5)
+)
+def test_reading_is_total(changes: dict[str, Any]) -> None:
+    """Whatever stands where: a policy that reads as itself, or problems. No other exception."""
+    given = copy.deepcopy(TABLES)
+    for path, value in changes.items():
+        *above, last = path.split(".")
+        here: Any = given
+        for step in above:
+            here = here.get(step) if isinstance(here, dict) else None
+        if isinstance(here, dict):
+            here[last] = value
+            if value is GONE:
+                del here[last]
+    try:
+        policy = Policy.model_validate(given)
+    except PolicyError:
+        return
+    assert Policy.model_validate(policy.to_dict()) == policy
+    if isinstance(policy, SchemaPolicy):
+        assert {policy.person, *policy.children} == set(policy.tables)
 
 
 def test_typed_names_follow_the_kinds_of_the_source() -> None:
