@@ -19,7 +19,7 @@ from anonymizer.policy import Policy, SchemaPolicy, load_policy, single
 from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.names import column_names
 from tests.core.several_tables import SEVERAL
-from tests.core.test_policy_broken import TABLES, cases, edited, problems_of
+from tests.core.test_policy_broken import BASES, TABLES, cases, edited, problems_of
 
 SMALL = """
 version: 1
@@ -329,11 +329,12 @@ OF_FORM = (
 )  # fmt: skip
 
 
+CASES = {one.id: one.values[0] for one in cases()}
+
+
 @pytest.mark.parametrize("name", OF_FORM)
 def test_json_schema_refuses_what_is_no_form(name: str) -> None:
-    from tests.core.test_policy_broken import BASES
-
-    (case,) = [one.values[0] for one in cases() if one.id == name]
+    case = CASES[name]
     given = edited(BASES[case.get("base", "plain")], case.get("set", {}), case.get("drop", []))
     assert not EITHER.is_valid(as_json(given))
 
