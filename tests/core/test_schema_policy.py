@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 import anonymizer
 from anonymizer.errors import PolicyError
@@ -17,7 +19,7 @@ from anonymizer.policy import Policy, SchemaPolicy, load_policy, single
 from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.names import column_names
 from tests.core.several_tables import SEVERAL
-from tests.core.test_policy_broken import TABLES, cases, edited, problems_of
+from tests.core.test_policy_broken import BASES, TABLES, cases, edited, problems_of
 
 SMALL = """
 version: 1
@@ -219,6 +221,53 @@ def test_contradictions_are_found_beside_each_other() -> None:
     ]
 
 
+def places(given: dict[str, Any], at: str = "") -> Iterator[str]:
+    """Every place in a policy, as a dotted path."""
+    for key, value in given.items():
+        yield f"{at}{key}"
+        if isinstance(value, dict):
+            yield from places(value, f"{at}{key}.")
+
+
+PLACES = sorted(
+    {*places(TABLES), *places(several().to_dict()), "privacy.eir_l", "publish.names.labs"}
+)
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(-1, 5), st.floats(), st.text(max_size=3),
+    st.sampled_from(["patients", "visits", "labs", "visit_id", "key", "event", "quasi"]),
+)  # fmt: skip
+MAPPINGS = st.dictionaries(SCALARS, SCALARS, max_size=2)
+VALUES = st.one_of(
+    SCALARS, MAPPINGS, st.lists(SCALARS, max_size=2), st.dictionaries(SCALARS, MAPPINGS, max_size=2)
+)
+GONE = object()
+
+
+@hypothesis.settings(max_examples=150, deadline=None, database=None)
+@hypothesis.given(
+    st.dictionaries(st.sampled_from(PLACES), st.one_of(VALUES, st.just(GONE)), max_size=5)
+)
+def test_reading_is_total(changes: dict[str, Any]) -> None:
+    """Whatever stands where: a policy that reads as itself, or problems. No other exception."""
+    given = copy.deepcopy(TABLES)
+    for path, value in changes.items():
+        *above, last = path.split(".")
+        here: Any = given
+        for step in above:
+            here = here.get(step) if isinstance(here, dict) else None
+        if isinstance(here, dict):
+            here[last] = value
+            if value is GONE:
+                del here[last]
+    try:
+        policy = Policy.model_validate(given)
+    except PolicyError:
+        return
+    assert Policy.model_validate(policy.to_dict()) == policy
+    if isinstance(policy, SchemaPolicy):
+        assert {policy.person, *policy.children} == set(policy.tables)
+
+
 def test_typed_names_follow_the_kinds_of_the_source() -> None:
     changes = {"publish.cells": "typed", "tables.visits.columns.day_lo": {"role": "keep"}}
     policy = several({**changes, "tables.visits.columns.day.hierarchy": {"file": "d.csv"}})
@@ -280,11 +329,12 @@ OF_FORM = (
 )  # fmt: skip
 
 
+CASES = {one.id: one.values[0] for one in cases()}
+
+
 @pytest.mark.parametrize("name", OF_FORM)
 def test_json_schema_refuses_what_is_no_form(name: str) -> None:
-    from tests.core.test_policy_broken import BASES
-
-    (case,) = [one.values[0] for one in cases() if one.id == name]
+    case = CASES[name]
     given = edited(BASES[case.get("base", "plain")], case.get("set", {}), case.get("drop", []))
     assert not EITHER.is_valid(as_json(given))
 
