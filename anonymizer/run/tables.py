@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from anonymizer.algorithms.guards import source_guard
+from anonymizer.algorithms.guards import KEYLESS, REPEATED, source_guard
 from anonymizer.algorithms.schema.compiler import CompiledTables, compile_tables
 from anonymizer.compile import Sql, work
 from anonymizer.engines.duckdb.session import relation_of
@@ -16,6 +16,7 @@ from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
+from anonymizer.policy.schema.paths import within
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.source.child import (
     Above,
@@ -26,17 +27,24 @@ from anonymizer.source.child import (
     flat_step,
     kept_step,
     orphans_guard,
-    orphans_step,
+    reached_step,
     read_step,
     same_type,
     values_of,
 )
 from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.roles import ROLES
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Stage
 
 OF_PARTS = ("columns", "source", "key", "links")
 """Beginnings of the paths of a single table's policy."""
+INSTEAD = {
+    REPEATED: "every row of this table has a key of its own: leave others out in source.query",
+    KEYLESS: "leave such rows out in source.query, or name another column",
+    ROLES: "key, identifier, quasi (of the persons), event (of others), sensitive, keep, drop",
+}
+"""What is said of a single table, and of one of several."""
 
 
 @contextmanager
@@ -51,7 +59,10 @@ def at_table(name: str) -> Iterator[None]:
 def _at(name: str, problem: Problem) -> Problem:
     if problem.path.split(".")[0] not in OF_PARTS:
         return problem
-    return replace(problem, path=f"tables.{name}.{problem.path}")
+    allowed = INSTEAD.get(problem.allowed or "", problem.allowed)
+    hint = INSTEAD.get(problem.hint or "", problem.hint)
+    (found,) = within(name, [replace(problem, allowed=allowed, hint=hint)])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +73,6 @@ class TablesRead:
     """The policy of the persons' table alone."""
     persons: SourceRead
     children: tuple[Child, ...]
-    orphans: dict[str, int]
-    """By table, the rows that were left out since they reach no person."""
     compiled: CompiledTables
     stages: tuple[Stage, ...]
     """What was executed to read the tables."""
@@ -90,26 +99,20 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     single = persons_policy(policy)
     with at_table(policy.person):
         persons = read_source(single, session, executor)
-    above = {
-        policy.person: Above(rows_read(single, persons.roles), SNAPSHOT, Sql("identity"), True)
-    }
+    everybody = rows_read(single, persons.roles)
+    above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
     profiles = {policy.person: persons.profile}
     children: list[Child] = []
-    orphans: dict[str, int] = {}
     stages: list[Stage] = list(persons.stages)
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
             child, read = _read(policy, number, name, session, executor, above, profiles)
-        if child.drop_orphans:
-            step = orphans_step(child, above[child.above])
-            found = session.engine.execute(step.statement(), step.name)
-            orphans[name] = int(found[0][0]) if found else 0
         above[name] = child.as_above()
         profiles[name] = child.profile
         children.append(child)
         stages += read
     compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
-    return TablesRead(single, persons, tuple(children), orphans, compiled, tuple(stages))
+    return TablesRead(single, persons, tuple(children), compiled, tuple(stages))
 
 
 def _read(
@@ -127,8 +130,10 @@ def _read(
     queried = work(f"queried_{number}")
     source, profile = relation_of(child_policy(policy, name), session.embedded, queried)
     own = _with_levels(policy, name, profile)
-    child = child_of(number, name, table.link, own, profile, drop_orphans=table.orphans == "drop")
-    over = above[child.above]
+    over = above[table.link[1]]
+    drop = table.orphans == "drop"
+    astray = drop or over.reached != over.read
+    child = child_of(number, name, table.link, own, profile, drop_orphans=drop, astray=astray)
     key = policy.tables[child.above].key
     assert key is not None
     other = same_type(child, profiles[child.above], key)
@@ -140,6 +145,8 @@ def _read(
     reading: list[Stage] = [read_step(child, source)]
     if not child.drop_orphans:
         reading.append(orphans_guard(child, over))
+    if child.astray:
+        reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *source_guard(own, child.roles, child.kept)]
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)

@@ -182,7 +182,8 @@ class TablesJob(Job):
             losses = column_losses(run_sql, where(released), one.layout, _originals(child))
             found[child.name] = {
                 "rows": rows,
-                "suppressed": child.rows - rows,
+                "suppressed": child.owned - rows,
+                **({"orphans": child.orphans} if child.astray else {}),
                 "ncp": {name: round(loss, 6) for name, loss in losses.items()},
             }
         return found
@@ -208,9 +209,10 @@ class TablesJob(Job):
     def _warnings(self) -> tuple[str, ...]:
         assert self.read is not None
         left = tuple(
-            f"{count} rows of {name} reach no person and were left out (orphans: drop)"
-            for name, count in self.read.orphans.items()
-            if count
+            f"{child.orphans} rows of {child.name} reach no person and were left out"
+            + (" (orphans: drop)" if child.drop_orphans else f" with the rows of {child.above}")
+            for child in self.read.children
+            if child.orphans
         )
         return (*Job._warnings(self), *left)
 
