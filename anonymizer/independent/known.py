@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Persons: TypeAlias = int
 """A set of the persons of a class, one bit for each."""
-Rows: TypeAlias = Mapping[Hashable, int]
+Rows: TypeAlias = Mapping[Any, int]
 """How often a person has each row, by its table and what it shows."""
 
 

@@ -1,0 +1,156 @@
+"""What an observer of several published tables can tell, from its definition and nothing else.
+
+Plain rows as dictionaries, every choice of rows tried one by one: written to be read, not to be
+fast. Nothing of the package is used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+Row: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A table, and what one row of it shows in its columns of events."""
+
+
+@dataclass(frozen=True)
+class Child:
+    """How the rows of a table lead to their person."""
+
+    link: str
+    parent: str
+    key: str | None = None
+    events: tuple[str, ...] = ()
+    """The published columns of its events; none where no row of it may be known."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Tables as a reader of the release sees them."""
+
+    person: str
+    key: str
+    rows: Mapping[str, Sequence[Row]]
+    children: Mapping[str, Child] = field(default_factory=dict)
+    quasi: tuple[str, ...] = ()
+    """Published columns of the persons' quasi-identifiers."""
+
+    def persons(self) -> list[Any]:
+        """The key of every person."""
+        return [row[self.key] for row in self.rows[self.person]]
+
+    def owner(self, table: str, row: Row) -> Any:
+        """The person that a row leads to. KeyError where a key leads nowhere."""
+        while table != self.person:
+            child = self.children[table]
+            parent = self.children.get(child.parent)
+            key = self.key if parent is None else parent.key
+            found = [one for one in self.rows[child.parent] if one[str(key)] == row[child.link]]
+            if len(found) != 1:
+                raise KeyError(f"{len(found)} rows of {child.parent} have this key")
+            table, row = child.parent, found[0]
+        return row[self.key]
+
+    def owners(self, table: str) -> list[Any]:
+        """The person of every row of a table, found once for every key."""
+        child = self.children[table]
+        led: dict[Any, Any] = {}
+        for row in self.rows[table]:
+            if row[child.link] not in led:
+                led[row[child.link]] = self.owner(table, row)
+        return [led[row[child.link]] for row in self.rows[table]]
+
+    def events(self) -> dict[Any, list[Event]]:
+        """What may be known of each person: all rows of tables with events."""
+        held: dict[Any, list[Event]] = {person: [] for person in self.persons()}
+        for table, child in self.children.items():
+            if child.events:
+                for row, who in zip(self.rows[table], self.owners(table), strict=True):
+                    held[who].append((table, tuple(row[name] for name in child.events)))
+        return held
+
+    def counts(self) -> dict[Any, tuple[int, ...]]:
+        """How many rows each person has, table by table."""
+        found = {person: [0] * len(self.children) for person in self.persons()}
+        for place, table in enumerate(self.children):
+            for who in self.owners(table):
+                found[who][place] += 1
+        return {person: tuple(numbers) for person, numbers in found.items()}
+
+    def classes(self, *, tuples: bool = False) -> list[list[Any]]:
+        """The persons of every class, by its number or by equal quasi-identifiers."""
+        found: dict[Hashable, list[Any]] = {}
+        for row in self.rows[self.person]:
+            label = tuple(row[name] for name in self.quasi) if tuples else row["class_id"]
+            found.setdefault(label, []).append(row[self.key])
+        return list(found.values())
+
+
+def remaining(
+    members: Sequence[Any], events: Mapping[Any, Sequence[Event]], person: Any, m: int
+) -> int:
+    """The fewest of the class that remain after any choice of at most m rows of the person.
+
+    Of rows that look the same, m are enough to make every choice.
+    """
+    capped = [event for event, n in Counter(events[person]).items() for _ in range(min(n, m))]
+    fewest = len(members)
+    for size in range(min(m, len(capped)) + 1):
+        for choice in {tuple(one) for one in combinations(capped, size)}:
+            fewest = min(fewest, sum(fits(choice, events[other]) for other in members))
+    return fewest
+
+
+def fits(choice: Iterable[Event], rows: Sequence[Event]) -> bool:
+    """Whether somebody with these rows has one of their own, that looks the same, for each."""
+    having = Counter(rows)
+    return all(having[event] >= n for event, n in Counter(choice).items())
+
+
+def fits_by_matching(
+    choice: Sequence[Any],
+    rows: Sequence[Any],
+    may_be: Callable[[Any, Any], bool] = lambda one, other: bool(one == other),
+) -> bool:
+    """The same for any relation between a known row and a row: everyone finds a partner."""
+    partner: dict[int, int] = {}
+
+    def find(known: int, seen: set[int]) -> bool:
+        for place, row in enumerate(rows):
+            if place not in seen and may_be(choice[known], row):
+                seen.add(place)
+                if place not in partner or find(partner[place], seen):
+                    partner[place] = known
+                    return True
+        return False
+
+    return all(find(known, set()) for known in range(len(choice)))
+
+
+def left_by_events(published: Published, m: int, *, tuples: bool = False) -> dict[Any, int]:
+    """For every person, the fewest that remain to somebody who knows at most m of the rows."""
+    events = published.events()
+    return {
+        person: remaining(members, events, person, m)
+        for members in published.classes(tuples=tuples)
+        for person in members
+    }
+
+
+def left_by_numbers(published: Published, *, tuples: bool = False) -> dict[Any, int]:
+    """For every person, how many of the class have as many rows in each table."""
+    counts = published.counts()
+    return {
+        person: sum(counts[other] == counts[person] for other in members)
+        for members in published.classes(tuples=tuples)
+        for person in members
+    }
+
+
+def below_k(published: Published, m: int, k: int) -> set[Any]:
+    """The persons of whom somebody who knows at most m rows is left with fewer than k."""
+    return {person for person, left in left_by_events(published, m).items() if left < k}
