@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.independent.cells import Cell
+from anonymizer.independent.values import read_value
 
 Options = dict[str, Any]
 
@@ -36,15 +37,13 @@ class Drawn:
         """One value for a row."""
         return None if r.random() < self.nulls else r.choice(self.values)
 
-    def admits(self, cell: Cell, value: Any, read: Callable[[str], Any]) -> bool:
+    def admits(self, cell: Cell, value: Any) -> bool:
         """Whether a row with this value may have been given the cell."""
         if value is None:
             return cell.nullable
         if cell.form == "node" and self.labels is not None:
             return self.labels(str(cell.values[0]), value)
-        if cell.form == "node":
-            return bool(cell.values[0] == read(str(value)))
-        return cell.admits(read(str(value)))
+        return cell.admits(read_value(str(value), self.sql_type))
 
 
 CODES = ("A100", "A101", "A110", "A200", "B100", "B101", "B210", "C999")

@@ -90,25 +90,34 @@ class Published:
         return list(found.values())
 
 
-def remaining(
-    members: Sequence[Any], events: Mapping[Any, Sequence[Event]], person: Any, m: int
-) -> int:
-    """The fewest of the class that remain after any choice of at most m rows of the person.
+def choices(rows: Iterable[Event], m: int) -> set[tuple[Event, ...]]:
+    """Every choice of at most m of the rows. Of rows that look the same, m make every choice."""
+    capped = sorted(
+        (event for event, n in Counter(rows).items() for _ in range(min(n, m))), key=repr
+    )
+    sizes = range(min(m, len(capped)) + 1)
+    return {one for size in sizes for one in combinations(capped, size)}
 
-    Of rows that look the same, m are enough to make every choice.
-    """
-    capped = [event for event, n in Counter(events[person]).items() for _ in range(min(n, m))]
-    fewest = len(members)
-    for size in range(min(m, len(capped)) + 1):
-        for choice in {tuple(one) for one in combinations(capped, size)}:
-            fewest = min(fewest, sum(fits(choice, events[other]) for other in members))
+
+def left_in_class(
+    members: Sequence[Any], events: Mapping[Any, Sequence[Event]], m: int
+) -> dict[Any, int]:
+    """For every person of a class, the fewest that remain after any choice of their rows."""
+    having = {person: Counter(events[person]) for person in members}
+    remain: dict[tuple[Event, ...], int] = {}
+    fewest = {}
+    for person in members:
+        fewest[person] = len(members)
+        for choice in choices(events[person], m):
+            if choice not in remain:
+                remain[choice] = sum(fits(choice, having[other]) for other in members)
+            fewest[person] = min(fewest[person], remain[choice])
     return fewest
 
 
-def fits(choice: Iterable[Event], rows: Sequence[Event]) -> bool:
+def fits(choice: Sequence[Event], having: Mapping[Event, int]) -> bool:
     """Whether somebody with these rows has one of their own, that looks the same, for each."""
-    having = Counter(rows)
-    return all(having[event] >= n for event, n in Counter(choice).items())
+    return all(having.get(event, 0) >= choice.count(event) for event in choice)
 
 
 def fits_by_matching(
@@ -134,11 +143,10 @@ def fits_by_matching(
 def left_by_events(published: Published, m: int, *, tuples: bool = False) -> dict[Any, int]:
     """For every person, the fewest that remain to somebody who knows at most m of the rows."""
     events = published.events()
-    return {
-        person: remaining(members, events, person, m)
-        for members in published.classes(tuples=tuples)
-        for person in members
-    }
+    found: dict[Any, int] = {}
+    for members in published.classes(tuples=tuples):
+        found |= left_in_class(members, events, m)
+    return found
 
 
 def left_by_numbers(published: Published, *, tuples: bool = False) -> dict[Any, int]:

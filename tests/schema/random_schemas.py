@@ -128,7 +128,7 @@ def _columns(r: random.Random, table: Source, *, tagged: bool) -> None:
         listed += [columns.hidden("name", "identifier")]
     else:
         # `day` is a column of several tables
-        listed += [columns.event(r, name) for name in ("day", "what")[: r.randint(0, 2)]]
+        listed += [columns.event(r, name) for name in ("day", "what")[: r.choice([0, 1, 1, 2])]]
     if r.random() < 0.5:
         listed.append(columns.sensitive(r, "ill", child=table.parent is not None))
     if r.random() < 0.3:
@@ -168,7 +168,7 @@ def _of_parents(r: random.Random, made: Schema, table: Source) -> list[dict[str,
     size = len(made.tables[table.parent].rows)
     none, mean = r.choice([0.0, 0.1, 0.4, 0.7]), r.choice([1, 1, 2, 4])
     many = r.choice([0, 0, 10, 30, 30, 60])
-    if r.random() < 0.04:
+    if r.random() < 0.02:
         many = 3000
     if size > 500:
         none, mean, many = 0.7, 1, min(many, 60)
