@@ -247,7 +247,7 @@ def _policy(r: random.Random, made: Schema) -> Options:
     large = any(len(table.rows) > 2000 for table in made.tables.values())
     if large:
         knows["events"] = min(knows["events"], 2)
-    if r.random() < 0.25:
+    if r.random() < 0.25 and len(tables) > 1:
         knows["rows"] = True
     publish: Options = {"database": "release.duckdb"}
     if r.random() < 0.3:
