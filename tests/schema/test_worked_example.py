@@ -13,9 +13,9 @@ share, the value that fewer persons have is raised.
        P1  A10 A10 C20    P2  A11 B20    P3  A10 B20    P4  A12 C10    P5  -
        labs: Na at P2's A11, K at P3's B20
 
-   A10 is P1's and P3's: it stays, also where P1 has it twice, for one row is known. A11 (P2) and A12
-   (P4) become A1*, which both have. B20 is P2's and P3's. C20 (P1) and C10 (P4) become C2* and C1*,
-   which one person has each, and then C**, which both have. Na and K become *, at P2's and P3's.
+   A10 is P1's and P3's: it stays, also where P1 has it twice, for one row is known. A11 (P2) and
+   A12 (P4) become A1*, which both have. B20 is P2's and P3's. C20 (P1) and C10 (P4) become C2* and
+   C1*, which one person has each, and then C**, which both have. Na and K become *.
 
 2. One known row, somebody who is suppressed:
 
@@ -119,7 +119,9 @@ def written(text: str) -> Person:
 
 def database(folder: Path, visits: Visits) -> Path:
     path = folder / "source.duckdb"
-    persons, stays, labs = [], [], []
+    persons: list[tuple[Any, ...]] = []
+    stays: list[tuple[Any, ...]] = []
+    labs: list[tuple[Any, ...]] = []
     for number in range(1, 6):
         who = f"P{number}"
         persons.append((f"key of {who}", who, "F"))
