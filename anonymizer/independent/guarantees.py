@@ -6,7 +6,7 @@ published quasi-identifiers are equal, which is what a reader of the release see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from anonymizer.independent import closeness, diversity, persons
@@ -54,7 +54,7 @@ def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Ch
         raise UnreadableError(f"manifest.requirements: {requirement.name}: names no such column")
     if requirement.scope == "group" and requirement.name == "distinct_l":
         model = diversity.frequency_l
-    for suffix, groups in _groupings(requirement, release, column):
+    for suffix, groups in groupings(requirement, release):
         sql_type = column.sql_type if column is not None else ""
         rule = model(Terms(requirement), groups, sql_type)
         yield _check(f"{requirement.name}{suffix}", requirement, rule, groups)
@@ -69,11 +69,34 @@ def _values_differ(requirement: Requirement) -> bool:
     return in_bucket or requirement.name == "m_unique"
 
 
-def _groupings(
-    requirement: Requirement, release: Release, column: Column | None
+def judge_among(
+    requirement: Requirement, release: Release, left: Mapping[Hashable, Iterable[frozenset[int]]]
+) -> Iterator[Check]:
+    """The same where only some persons of a class are left, for each of the sets in `left`.
+
+    A set of whom nobody has a row says nothing of the column.
+    """
+    column = release.layout.column(requirement.column)
+    model = OF_COLUMN.get(requirement.name)
+    if column is None or model is None:
+        raise UnreadableError(f"{requirement.name}: cannot be judged of some persons")
+    for suffix, groups in groupings(requirement, release):
+        rule = model(Terms(requirement), groups, column.sql_type)
+        some = (
+            Group(group.label, tuple(one for one in group.records if one[0] in persons))
+            for group in groups
+            for persons in left[group.label]
+        )
+        among = [group for group in some if group.records]
+        yield _check(f"known_{requirement.name}{suffix}", requirement, rule, among)
+
+
+def groupings(
+    requirement: Requirement, release: Release
 ) -> Iterator[tuple[str, tuple[Group, ...]]]:
     """The groups of the requirement's scope, with what is added to the check's name."""
     layout = release.layout
+    column = layout.column(requirement.column)
     if requirement.scope == "group":
         if column is None or column.column not in release.separate:
             raise UnreadableError(f"{requirement.name}: the release has no groups to judge")

@@ -8,7 +8,6 @@ a row n times can stand for any choice that has it at most n times.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -59,8 +58,3 @@ def below(held: Sequence[Rows], m: int, k: int) -> set[int]:
         if some.bit_count() < k:
             exposed |= some
     return {place for place in range(len(held)) if exposed >> place & 1}
-
-
-def fewest_alike(held: Sequence[Hashable]) -> int:
-    """How many share what the fewest share: the numbers of their rows."""
-    return min(Counter(held).values())

@@ -33,6 +33,8 @@ class Made:
     k: int
     events: int
     rows_known: bool = False
+    sensitive: bool = False
+    """Whether rules have to hold among those who remain."""
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Name to its entry in the manifest."""
     types: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -100,7 +102,11 @@ class Made:
             "tables": {
                 "person": self.person,
                 "k": self.k,
-                "knows": {"events": self.events, "rows": self.rows_known, "sensitive": False},
+                "knows": {
+                    "events": self.events,
+                    "rows": self.rows_known,
+                    "sensitive": self.sensitive,
+                },
                 "tables": list(self.tables.values()),
             },
         }

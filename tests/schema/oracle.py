@@ -162,3 +162,27 @@ def left_by_numbers(published: Published, *, tuples: bool = False) -> dict[Any, 
 def below_k(published: Published, m: int, k: int) -> set[Any]:
     """The persons of whom somebody who knows at most m rows is left with fewer than k."""
     return {person for person, left in left_by_events(published, m).items() if left < k}
+
+
+def fewest_values(
+    published: Published, m: int, table: str, column: str, *, tuples: bool = False
+) -> int | None:
+    """The fewest different values that those who remain have in a column, for any choice.
+
+    NULL is no value; where nobody who remains has a row, nothing is said of the column.
+    """
+    events = published.events()
+    own = table == published.person
+    owners = published.persons() if own else published.owners(table)
+    held: dict[Any, list[Any]] = {}
+    for row, who in zip(published.rows[table], owners, strict=True):
+        held.setdefault(who, []).append(row[column])
+    fewest: int | None = None
+    for members in published.classes(tuples=tuples):
+        for choice in {one for person in members for one in choices(events[person], m)}:
+            left = [one for one in members if fits(choice, Counter(events[one]))]
+            values = [value for one in left for value in held.get(one, [])]
+            if values:
+                found = len(set(values) - {None})
+                fewest = found if fewest is None else min(fewest, found)
+    return fewest
