@@ -159,10 +159,13 @@ def test_a_lie_is_found(lie: Callable[[Schema, Rows], None]) -> None:
     told = 0
     for seed in text_cells():
         schema = draw(seed)
-        if not schema.tagged or not schema.tables[list(schema.tables)[-1]].rows:
+        leaf = list(schema.tables)[-1]
+        if not schema.tagged or not schema.tables[leaf].rows:
+            continue
+        if lie is a_row_less and truth.may_lose(schema, leaf):
             continue
         rows = coarse(schema, random.Random(seed))
         lie(schema, rows)
         assert not holds(schema, rows), seed
         told += 1
-    assert told > 2
+    assert told > 1
