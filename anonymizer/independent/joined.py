@@ -70,7 +70,9 @@ def joined(opened: Opened, linked: Linked, persons: Numbers) -> tuple[Child, ...
 
 def _decoded(opened: Opened, table: LinkedTable) -> tuple[Opened, Release]:
     """One table as if it were a release of its own, without classes and persons."""
-    part = opened.linked[table.table]
+    part = opened.linked.get(table.table)
+    if part is None:
+        raise UnreadableError("release: lacks a table of its manifest")
     layout = replace(opened.manifest.layout, columns=table.columns, class_id=None, person_id=None)
     missing = sorted(set(table.keys) - set(part.rows.columns))
     if missing:

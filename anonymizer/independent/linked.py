@@ -41,7 +41,9 @@ class LinkedTable:
     links: Mapping[str, str]
     """Column to the table (by its name in the policy) whose key it holds."""
     columns: tuple[Column, ...]
+    """Of the rows of persons; the persons' own are in the layout."""
     requirements: tuple[Requirement, ...]
+    """What has to hold in the classes of the persons."""
 
     @property
     def events(self) -> bool:
@@ -109,8 +111,10 @@ def _table(given: Any, where: str, cells: str) -> LinkedTable:
     refuse_twice(table.columns, f"{where}.columns")
     if any(one.bucket for one in table.columns):
         raise UnreadableError(f"{where}.columns: has buckets")
-    if any(one.scope != "class" or one.column is None for one in table.requirements):
-        raise UnreadableError(f"{where}.requirements: is not on a column, judged class by class")
+    if any(one.scope != "class" for one in table.requirements):
+        raise UnreadableError(f"{where}.requirements: is not judged class by class")
+    if links and any(one.column is None for one in table.requirements):
+        raise UnreadableError(f"{where}.requirements: is on no column")
     return table
 
 
@@ -120,7 +124,7 @@ def _in_order(
     """The persons' table, and the others so that each comes after the one that it is linked to."""
     where = "manifest.tables"
     first = next((one for one in tables if one.table == person), None)
-    if first is None or first.key is None or first.links or first.columns or first.requirements:
+    if first is None or first.key is None or first.links or first.columns:
         raise UnreadableError(f"{where}.person: names no table of persons")
     placed, left = {first.table: first}, [one for one in tables if one is not first]
     for one in left:

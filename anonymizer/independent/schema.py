@@ -31,8 +31,7 @@ from anonymizer.independent.rules import Figure
 def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[Check]:
     """Everything that only a release of several tables promises. Raises UnreadableError."""
     own = tuple(row.person for row in persons.rows)
-    yield counted("references", linked.person.table, _unfit(own))
-    yield counted("key_dense", linked.person.table, gaps(own) + _unread(own))
+    yield counted("key_dense", linked.person.table, _unfit(own) + gaps(own))
     children = joined(opened, linked, own)
     for child in children:
         yield from _keys(child, children, own)
@@ -43,8 +42,10 @@ def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[C
         yield from _known(suffix, linked, list(of_class.values()), children)
         if linked.knows.sensitive:
             left |= {one: _left(linked, some, children) for one, some in of_class.items()}
+    for requirement in linked.person.requirements:
+        yield from judge_requirement(requirement, persons)
     if linked.knows.sensitive:
-        for requirement in opened.manifest.requirements:
+        for requirement in (*opened.manifest.requirements, *linked.person.requirements):
             if requirement.name in OF_COLUMN:
                 yield from judge_among(requirement, persons, left)
     for child in children:
@@ -68,22 +69,17 @@ def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator
         if one.table.table == child.parent and one.table.key is not None:
             there = set(one.keys[one.table.key])
     astray = sum(to is None or to not in there for to in child.keys[child.link])
-    if table.key is None:
-        yield counted("references", table.table, astray)
-        return
-    numbers = child.keys[table.key]
-    yield counted("references", table.table, astray + _unfit(numbers))
-    if table.key not in table.links:
-        yield counted("key_dense", table.table, gaps(numbers) + _unread(numbers))
+    yield counted("references", f"{table.table}.{child.link}", astray)
+    if table.key is not None:
+        numbers = child.keys[table.key]
+        # a key that is a link has the numbers of its parent, some of which may have no row here
+        missing = 0 if table.key in table.links else gaps(numbers)
+        yield counted("key_dense", table.table, _unfit(numbers) + missing)
 
 
 def _unfit(numbers: Numbers) -> int:
-    """Keys that are missing, and those that stand again."""
-    return _unread(numbers) + sum(n - 1 for one, n in Counter(numbers).items() if one is not None)
-
-
-def _unread(numbers: Numbers) -> int:
-    return sum(one is None for one in numbers)
+    """Keys that are missing or no number, and those that stand again."""
+    return sum(n if one is None else n - 1 for one, n in Counter(numbers).items())
 
 
 def _known(
