@@ -34,6 +34,7 @@ FORM = {
     "bucket_persons",
     "person_group",
     "group_sizes",
+    "key_dense",
 }
 """Conditions of form that both have; what breaks them is counted differently."""
 

@@ -26,6 +26,11 @@ def column(name: str, role: str, kind: str = "categorical", **rest: Any) -> dict
     return made | ({} if "lo" in rest else {"name": name}) | rest
 
 
+def rule(name: str, model: str, **parameters: Any) -> dict[str, Any]:
+    """A requirement as the manifest has it."""
+    return {"name": model, "column": name, "parameters": parameters, "scope": "class"}
+
+
 @dataclass
 class Made:
     """Tables with the columns that their manifest lists. The first one is that of the persons."""

@@ -239,7 +239,7 @@ def _policy(r: random.Random, made: Schema) -> Options:
             given["key"] = table.key
         if table.link is not None:
             given["links"] = {table.link: table.parent}
-        if table.orphans and r.random() < 0.9:
+        if table.orphans and r.random() < 0.97:
             given["orphans"] = "drop"
         tables[table.name] = given
     events = any(table.of("event") for table in made.tables.values())

@@ -21,7 +21,7 @@ from anonymizer.independent.judge import judge, judge_opened
 from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.result import Check, Judgement
 from tests.schema import oracle
-from tests.schema.handmade import RUN, Made, column
+from tests.schema.handmade import RUN, Made, column, rule
 
 EVENT = column("what", "event", hierarchy=True)
 DAY = column("day", "event", "date")
@@ -72,10 +72,6 @@ def secret(r: random.Random) -> Made:
     asked = [rule("ill", "distinct_l", l=2)]
     made.child("visits", ("person_id", "persons"), visits, columns, "visit_id", asked)
     return made
-
-
-def rule(name: str, model: str, **parameters: Any) -> dict[str, Any]:
-    return {"name": model, "column": name, "parameters": parameters, "scope": "class"}
 
 
 def checks(found: Judgement) -> dict[str, Check]:

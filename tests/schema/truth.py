@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -88,8 +88,13 @@ def cell(schema: Schema, column: Drawn, row: Mapping[str, Raw]) -> Cell:
     raw = [row[part] for part in parts(schema, column)]
     if len(raw) == 3:
         return read_bounds(raw[0], raw[1], raw[2], column.sql_type)
-    if len(raw) == 2:
+    if len(raw) == 2 and "hierarchy" in column.described:
         return read_node(raw[0], raw[1])
+    if len(raw) == 2:
+        # a label is a value as text cells have it
+        assert raw[0] is None or isinstance(raw[0], str)
+        shown = read_text_cell(raw[0], "categorical", column.sql_type, hierarchy=False)
+        return replace(shown, nullable=raw[1] == "true")
     if schema.typed:
         return read_list(raw[0], column.sql_type)
     kind = KINDS.get(column.sql_type, "numeric")
