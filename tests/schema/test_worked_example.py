@@ -4,9 +4,9 @@ All persons are alike, so that they are one class: what differs is what is publi
 visits and labs. `what` is a code (A10, A1*, A**, *); `test` has no hierarchy (Na, *).
 
 The rule: a value that fewer than k persons of the class have is raised to its parent, level by
-level; who is below k at the root is suppressed, and everything that was shared with them is judged
-again. With two known rows also, until nothing changes: of every pair that fewer than k persons
-share, the value that fewer persons have is raised.
+level. What fewer than k have at the root is not published: the row alone, with what hangs on it;
+its person stays. With two known rows also, until nothing changes: of every pair that fewer than k
+persons share, the value that fewer persons have is raised.
 
 1. One known row, values that are raised:
 
@@ -17,14 +17,13 @@ share, the value that fewer persons have is raised.
    A12 (P4) become A1*, which both have. B20 is P2's and P3's. C20 (P1) and C10 (P4) become C2* and
    C1*, which one person has each, and then C**, which both have. Na and K become *.
 
-2. One known row, somebody who is suppressed:
+2. One known row, a row that is not published:
 
        P1  B20    P2  B20 A12    P3  A11    P4  A10    P5  A10
        labs: Na at P5's A10
 
-   Na is P5's alone, and so is *: whatever is published of it, who knows it knows the person. P5
-   is suppressed in all tables, and there is no lab. Then A10 is P4's alone, and becomes A1* as A11
-   (P3) and A12 (P2) do. B20 stays.
+   Na is P5's alone, and so is *: whatever is published of it, who knows it knows the person. There
+   is no lab then. A10 is P4's and P5's, A11 (P3) and A12 (P2) become A1*, B20 stays.
 
 3. Two known rows, a pair that one person has:
 
@@ -41,7 +40,16 @@ share, the value that fewer persons have is raised.
        labs: Na at P1, K at P2, Cl at P3, Mg and Fe at P5
 
    Each lab is of one person, and becomes *, which four have. With one known row that is all. With
-   two known labs P5 is the only person who has two, whatever they show: P5 is suppressed.
+   two known labs P5 is the only person who has two, whatever they show: one of them is not
+   published.
+
+5. Two known rows, and what hangs on a row that is not published:
+
+       P1  A10    P2  A10    P3  A10    P4  A10    P5  A10 A10
+       labs: Na twice at the A10 of P1 and P2, once at that of P3, and at each of P5's
+
+   P5 is the only person with two visits, whatever they show: one of them is not published, and its
+   lab goes with it. Two labs are P1's and P2's still.
 """
 
 from __future__ import annotations
@@ -71,6 +79,13 @@ PAIR: Visits = {
     "P5": "B20",
 }
 TWICE: Visits = {"P1": "A10(Na)", "P2": "A10(K)", "P3": "A10(Cl)", "P4": "A10", "P5": "A10(Mg,Fe)"}
+HANGING: Visits = {
+    "P1": "A10(Na,Na)",
+    "P2": "A10(Na,Na)",
+    "P3": "A10(Na)",
+    "P4": "A10",
+    "P5": "A10(Na) A10(Na)",
+}
 
 EXAMPLES: dict[str, tuple[int, Visits, Visits]] = {
     "values are raised": (
@@ -78,7 +93,11 @@ EXAMPLES: dict[str, tuple[int, Visits, Visits]] = {
         SEVERAL,
         {"P1": "A10 A10 C**", "P2": "A1*(*) B20", "P3": "A10 B20(*)", "P4": "A1* C**", "P5": ""},
     ),
-    "somebody is suppressed": (1, ALONE, {"P1": "B20", "P2": "A1* B20", "P3": "A1*", "P4": "A1*"}),
+    "a row is not published": (
+        1,
+        ALONE,
+        {"P1": "B20", "P2": "A1* B20", "P3": "A1*", "P4": "A10", "P5": "A10"},
+    ),
     "a pair, where one row is known": (
         1,
         PAIR,
@@ -103,8 +122,9 @@ EXAMPLES: dict[str, tuple[int, Visits, Visits]] = {
     "two that look the same": (
         2,
         TWICE,
-        {"P1": "A10(*)", "P2": "A10(*)", "P3": "A10(*)", "P4": "A10"},
+        {"P1": "A10(*)", "P2": "A10(*)", "P3": "A10(*)", "P4": "A10", "P5": "A10(*)"},
     ),
+    "what hangs on a row": (2, HANGING, HANGING | {"P5": "A10(Na)"}),
 }
 
 
