@@ -16,11 +16,11 @@ from anonymizer.contract.tables import Released, Tables
 from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.publish.target import Places, StagedTarget
-from anonymizer.release.judge import refuse_unless_passed
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.tables import (
     judge_tables,
     refuse_tables_unanswered,
+    refuse_tables_unless_passed,
     tables_manifest,
     tables_of,
 )
@@ -93,10 +93,10 @@ class TablesJob(Job):
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
-        refuse_unless_passed(together)
+        refuse_tables_unless_passed(self.schema, together)
         refuse_tables_unanswered(self.schema, found + together)
         source = self._against_source(tables, where)
-        refuse_unless_passed(source)
+        refuse_tables_unless_passed(self.schema, source)
         measures["tables"] = self._measures(tables, where)
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
         # what a recipient can ask again comes before what needs the source

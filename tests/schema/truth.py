@@ -201,6 +201,10 @@ def may_lose(schema: Schema, table: str) -> bool:
     them.
     """
     own = schema.tables[table]
-    if own.parent is None or not schema.knows.get("events"):
+    if own.parent is None:
+        return False
+    if schema.knows.get("rows"):
+        return True
+    if not schema.knows.get("events"):
         return False
     return bool(own.of("event")) or may_lose(schema, own.parent)
