@@ -21,6 +21,7 @@ from anonymizer.process.text import figure, table
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.errors import Problem
+    from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import Attack
 
 
@@ -57,13 +58,19 @@ def command(
     The attacks are linking by the quasi-identifiers, the same with one sensitive value known, and
     intersection with an earlier release. Their success is compared with the bounds that the release
     promises. Exit code 1 if an attack exceeds a bound, of this release or of both together. Nothing
-    is written, no value is shown.
+    is written, no value is shown. Several tables: observers who know the class of a person and one
+    event, two, the number of rows, or all events.
     """
     from anonymizer.commands.failures import Unfulfilled
+    from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import attack
 
+    asked = load_policy(policy, preset)
+    if isinstance(asked, SchemaPolicy):
+        _on_tables(output, asked, database, release, earlier, limits)
+        return
     found = attack(
-        load_policy(policy, preset),
+        asked,
         database,
         release=release,
         earlier=earlier,
@@ -76,6 +83,30 @@ def command(
             output.result({}, lines(found))
         raise Unfulfilled(_problems(found), 1, found.as_dict())
     output.result(found.as_dict(), lines(found))
+
+
+def _on_tables(
+    output: Output,
+    policy: SchemaPolicy,
+    database: str | None,
+    release: str | None,
+    earlier: str | None,
+    limits: Limits,
+) -> None:
+    """Observers who know rows of a person in several tables."""
+    from anonymizer.commands.failures import Unfulfilled
+    from anonymizer.errors import PolicyError, Problem
+    from anonymizer.review.tables import attack_tables
+
+    if earlier is not None:
+        raise PolicyError(Problem("--earlier", "is not offered with several tables"))
+    found = attack_tables(policy, database, release=release, limits=limits)
+    if not found.holds:
+        if not output.json:
+            output.result({}, found.lines())
+        said = "an observer got beyond a bound that the release promises"
+        raise Unfulfilled([Problem("release", said)], 1, found.as_dict())
+    output.result(found.as_dict(), found.lines())
 
 
 def _problems(found: Attack) -> list[Problem]:

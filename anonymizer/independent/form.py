@@ -6,9 +6,9 @@ Each check counts its violations and holds if there are none.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 
-from anonymizer.independent.manifest import Column, Layout
+from anonymizer.independent.layout import Column, Layout
 from anonymizer.independent.release import Release, Row, published
 from anonymizer.independent.result import Check, counted
 from anonymizer.independent.rows import Opened
@@ -18,11 +18,11 @@ WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s",.();]+|[,.();]')
 
 
-def form(opened: Opened, release: Release) -> Iterator[Check]:
-    """Every condition of form that the layout has."""
+def form(opened: Opened, release: Release, keys: Collection[str] = ()) -> Iterator[Check]:
+    """Every condition of form that the layout has; `keys` are columns of numbers besides it."""
     layout = release.layout
-    yield counted("columns", None, _columns(opened, layout))
-    yield counted("types", None, _types(opened, layout))
+    yield counted("columns", None, _columns(opened, layout, keys))
+    yield counted("types", None, _types(opened, layout, keys))
     if opened.view is not None:
         yield counted("view", None, 0 if _plain_view(opened) else 1)
     yield from _classes(release)
@@ -30,14 +30,18 @@ def form(opened: Opened, release: Release) -> Iterator[Check]:
     yield from _buckets(release)
     yield from _groups(release)
     for name, numbers in _numbers(release):
-        there = {one for one in numbers if one is not None}
-        gaps = len(set(range(1, len(there) + 1)) ^ there)
-        yield counted("dense", name, gaps + release.numbers.get(name, 0))
+        yield counted("dense", name, gaps(numbers) + release.numbers.get(name, 0))
 
 
-def _columns(opened: Opened, layout: Layout) -> int:
+def gaps(numbers: Iterable[int | None]) -> int:
+    """How many numbers are missing, or too many, so that they were 1 to their count."""
+    there = {one for one in numbers if one is not None}
+    return len(set(range(1, len(there) + 1)) ^ there)
+
+
+def _columns(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
     """Columns that are not in the layout, and duplicate columns."""
-    listed = [(opened.rows.columns, set(published(layout)))]
+    listed = [(opened.rows.columns, {*published(layout), *keys})]
     for name, table in opened.tables.items():
         column = layout.column(name)
         assert column is not None
@@ -48,10 +52,10 @@ def _columns(opened: Opened, layout: Layout) -> int:
     )
 
 
-def _types(opened: Opened, layout: Layout) -> int:
+def _types(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
     """Columns whose type is not what the layout says."""
     wanted: dict[str, tuple[str, ...]] = {}
-    for name in (layout.class_id, layout.person_id, layout.group_id):
+    for name in (layout.class_id, layout.person_id, layout.group_id, *keys):
         if name is not None:
             wanted[name] = WHOLE
     for column in layout.columns:

@@ -16,9 +16,9 @@ from fractions import Fraction
 
 from anonymizer.independent.cells import Cell
 from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.manifest import Layout
+from anonymizer.independent.fetch import Table
+from anonymizer.independent.layout import Layout
 from anonymizer.independent.release import Release
-from anonymizer.independent.rows import Table
 from anonymizer.independent.rules import Figure, Terms
 from anonymizer.independent.values import Value, ValueFormError, read_value
 

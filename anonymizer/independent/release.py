@@ -18,8 +18,9 @@ from anonymizer.independent.cells import (
     read_text_cell,
 )
 from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.manifest import Column, Layout
-from anonymizer.independent.rows import Opened, Table
+from anonymizer.independent.fetch import Table
+from anonymizer.independent.layout import Column, Layout
+from anonymizer.independent.rows import Opened
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
 Unit: TypeAlias = int
@@ -212,12 +213,16 @@ def _optional(name: str | None, raw: Mapping[str, Raw], faults: _Faults) -> int 
 
 
 def _number(text: Raw, name: str, faults: _Faults) -> int | None:
-    if text is None:
-        return None
-    if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 30:
-        return int(text)
-    _count(faults.numbers, name)
-    return None
+    found = number(text)
+    if found is None and text is not None:
+        _count(faults.numbers, name)
+    return found
+
+
+def number(text: Raw) -> int | None:
+    """A whole number as it is written; None for anything else."""
+    plain = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 30
+    return int(text) if plain else None  # type: ignore[arg-type]
 
 
 def _count(counts: dict[str, int], name: str) -> None:

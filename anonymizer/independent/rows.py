@@ -5,40 +5,39 @@ locked before any object of the file is touched: no other file, no network, no e
 setting. No view of the file is ever executed, and no macro of it can shadow a built-in
 function, since the file is not the default database. Rows are read from the frozen base table that
 the manifest names; the view over it is compared as text.
-
-Every value is fetched as the text of its SQL type (lists as lists of texts) and read in Python.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
+from anonymizer.independent import fetch
 from anonymizer.independent.cells import Raw
 from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.manifest import Layout, Manifest, read_manifest
+from anonymizer.independent.fetch import CATALOG, SUFFIXES, Name, Table
+from anonymizer.independent.layout import Column
+from anonymizer.independent.manifest import Manifest, read_manifest
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-CATALOG = "release"
-SUFFIXES = (".parquet", ".csv")
 MANIFEST = ".manifest.json"
-Name: TypeAlias = tuple[str, str]
-"""Schema and name."""
+RECORDS = "_anonymizer"
+"""The schema in which the tool records what it made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Names, types (None where the file has none) and rows of a published table."""
+class Part:
+    """One published table of several that are joined by keys."""
 
-    columns: tuple[str, ...]
-    types: tuple[str | None, ...]
-    rows: tuple[tuple[Raw, ...], ...]
+    rows: Table
+    view: str | None = None
+    frozen: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,8 @@ class Opened:
     """The definition of the published view; None where there is none (an export)."""
     frozen: Name | None = None
     """The table behind the view."""
+    linked: Mapping[str, Part] = field(default_factory=dict)
+    """The tables of the rows of persons, by their names in the policy."""
 
 
 def open_release(path: Path, view: str | None = None) -> Opened:
@@ -63,115 +64,100 @@ def open_release(path: Path, view: str | None = None) -> Opened:
         raise UnreadableError(f"{path.name}: there is no such file")
     try:
         if path.is_dir():
-            return _export(_exported(path))
+            return _folder(path)
         return _export(path) if path.suffix.lower() in SUFFIXES else _database(path, view)
     except (duckdb.Error, OSError, RuntimeError, ValueError) as error:
         # messages of the engine, and decoding errors, may contain values
         raise UnreadableError(f"{path.name}: {type(error).__name__} while it was read") from None
 
 
-def read_file(path: Path) -> Table:
-    """Read a Parquet or CSV file without access to anything else."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES or not path.is_file():
-        raise UnreadableError(f"{path.name}: is no Parquet or CSV file")
-    with closing(_locked(allowed=path)) as connection:
-        place = _literal(path)
-        if suffix == ".parquet":
-            relation = f"read_parquet({place})"
-        else:
-            relation = (
-                f"read_csv({place}, header = true, all_varchar = true, delim = ',', quote = '\"',"
-                " escape = '\"', allow_quoted_nulls = false, null_padding = false)"
-            )
-        described = connection.execute(f"describe select * from {relation}").fetchall()
-        columns = [(str(row[0]), str(row[1])) for row in described]
-        found = _fetch(connection, relation, columns)
-    if suffix == ".csv":
-        return Table(found.columns, (None,) * len(found.columns), found.rows)
-    return found
-
-
 def _database(path: Path, view: str | None) -> Opened:
-    with closing(_locked(attached=path)) as connection:
-        tables = _tables(connection)
+    with closing(fetch.locked(attached=path)) as connection:
+        tables = fetch.tables(connection)
         schema, name = _chosen(tables, view)
         manifest = _manifest(connection, tables, (schema, f"{name}_manifest"))
         if manifest.view != f"{schema}.{name}":
             raise UnreadableError("manifest.view: names another release")
-        frozen = (schema, f"_{name}_{manifest.run_id}")
-        if frozen not in tables:
-            if (schema, name) not in tables:
-                raise UnreadableError(
-                    "release: the frozen rows that the manifest tells of are gone"
-                )
-            frozen = (schema, name)
         separate = {}
         for column, named in manifest.layout.tables.items():
             if (schema, named) not in tables:
                 raise UnreadableError(f"release: the table of values of {column} is gone")
-            separate[column] = _read(connection, tables, (schema, named))
-        definitions = connection.execute(
-            "select sql from system.main.duckdb_views() where database_name = ? and schema_name = ?"
-            " and view_name = ?",
-            [CATALOG, schema, name],
-        ).fetchall()
-        if not definitions and frozen != (schema, name):
-            raise UnreadableError("release: the published view is gone")
-        return Opened(
-            manifest,
-            _read(connection, tables, frozen),
-            separate,
-            str(definitions[0][0]) if definitions else None,
-            frozen,
-        )
+            separate[column] = fetch.read(connection, tables, (schema, named))
+        linked = {}
+        if manifest.linked is not None:
+            _refuse_unlisted(connection, tables, schema, manifest)
+            for one in manifest.linked.children:
+                linked[one.table] = _part(connection, tables, (schema, one.name), manifest)
+        own = _part(connection, tables, (schema, name), manifest)
+        return Opened(manifest, own.rows, separate, own.view, own.frozen, linked)
 
 
-def _locked(*, attached: Path | None = None, allowed: Path | None = None) -> DuckDBPyConnection:
-    """An empty database that can access one file only, with locked settings."""
-    import duckdb
-
-    settings: dict[str, Any] = {
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "threads": 1,
-    }
-    connection = duckdb.connect(":memory:", config=settings)
-    try:
-        connection.execute("set TimeZone = 'UTC'")
-        if attached is not None:
-            place = _literal(attached)
-            connection.execute(f"attach {place} as {CATALOG} (type duckdb, read_only)")
-        if allowed is not None:
-            connection.execute(f"set allowed_paths = [{_literal(allowed)}]")
-        connection.execute("set enable_external_access = false")
-        connection.execute("set lock_configuration = true")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _literal(path: Path) -> str:
-    return "'" + str(path.absolute()).replace("'", "''") + "'"
+def _part(
+    connection: DuckDBPyConnection,
+    tables: Mapping[Name, list[tuple[str, str]]],
+    published: Name,
+    manifest: Manifest,
+) -> Part:
+    """The frozen rows of a published name, and the definition of the view over them."""
+    schema, name = published
+    frozen = (schema, f"_{name}_{manifest.run_id}")
+    if frozen not in tables:
+        if published not in tables:
+            raise UnreadableError("release: the frozen rows that the manifest tells of are gone")
+        frozen = published
+    definitions = connection.execute(
+        "select sql from system.main.duckdb_views() where database_name = ? and schema_name = ?"
+        " and view_name = ?",
+        [CATALOG, schema, name],
+    ).fetchall()
+    if not definitions and frozen != published:
+        raise UnreadableError("release: the published view is gone")
+    rows = fetch.read(connection, tables, frozen)
+    return Part(rows, str(definitions[0][0]) if definitions else None, frozen)
 
 
-def _tables(connection: DuckDBPyConnection) -> dict[Name, list[tuple[str, str]]]:
-    """Base tables of the file with the names and types of their columns."""
-    found: dict[Name, list[tuple[str, str]]] = {}
-    for schema, name in connection.execute(
-        "select schema_name, table_name from system.main.duckdb_tables() where database_name = ?",
+def _refuse_unlisted(
+    connection: DuckDBPyConnection,
+    tables: Mapping[Name, list[tuple[str, str]]],
+    schema: str,
+    manifest: Manifest,
+) -> None:
+    """Raises UnreadableError for tables and views that no manifest lists.
+
+    Keys join whatever holds them: a table that is not judged could undo what was judged. Where the
+    release is in the database of its source, only tables of its own run can be told.
+    """
+    there = set(tables)
+    for one in connection.execute(
+        "select schema_name, view_name from system.main.duckdb_views()"
+        " where database_name = ? and not internal",
         [CATALOG],
     ).fetchall():
-        found[str(schema), str(name)] = []
-    for schema, name, column, kind in connection.execute(
-        "select schema_name, table_name, column_name, data_type from system.main.duckdb_columns()"
-        " where database_name = ? order by schema_name, table_name, column_index",
-        [CATALOG],
-    ).fetchall():
-        if (str(schema), str(name)) in found:
-            found[str(schema), str(name)].append((str(column), str(kind)))
-    return found
+        there.add((str(one[0]), str(one[1])))
+    listed = set(_objects(schema, manifest))
+    if manifest.alone:
+        for where, name in tables:
+            if name.endswith("_manifest") and (where, name) not in listed:
+                listed.update(_objects(where, _manifest(connection, tables, (where, name))))
+        unknown = {one for one in there - listed if one[0] != RECORDS}
+    else:
+        unknown = {one for one in there - listed if one[1].endswith(f"_{manifest.run_id}")}
+    if unknown:
+        raise UnreadableError("release: the file holds a table that no manifest lists")
+
+
+def _objects(schema: str, manifest: Manifest) -> Iterable[Name]:
+    """Every table and view of a release."""
+    view = manifest.view.removeprefix(f"{schema}.")
+    names = [view]
+    if manifest.linked is not None:
+        names += [one.name for one in manifest.linked.children]
+    for name in names:
+        yield schema, name
+        yield schema, f"_{name}_{manifest.run_id}"
+    yield schema, f"{view}_manifest"
+    for name in manifest.layout.tables.values():
+        yield schema, name
 
 
 def _chosen(tables: Mapping[Name, object], view: str | None) -> Name:
@@ -199,66 +185,62 @@ def _manifest(
     kept = [("manifest", "VARCHAR"), ("signature", "VARCHAR")]
     if tables[name] not in (kept[:1], kept):
         raise UnreadableError("manifest: is not one column of text")
-    rows = _read(connection, tables, name).rows
+    rows = fetch.read(connection, tables, name).rows
     if len(rows) != 1 or not isinstance(rows[0][0], str):
         raise UnreadableError("manifest: is not one row")
     return read_manifest(rows[0][0])
 
 
-def _read(
-    connection: DuckDBPyConnection, tables: Mapping[Name, list[tuple[str, str]]], name: Name
-) -> Table:
-    relation = ".".join(_quoted(part) for part in (CATALOG, *name))
-    return _fetch(connection, relation, tables[name])
-
-
-def _fetch(connection: DuckDBPyConnection, relation: str, columns: list[tuple[str, str]]) -> Table:
-    if not columns:
-        raise UnreadableError("release: a table has no columns")
-    listed = ", ".join(
-        f"cast({_quoted(name)} as varchar{'[]' if kind.endswith('[]') else ''})"
-        for name, kind in columns
-    )
-    rows = connection.execute(f"select {listed} from {relation}").fetchall()
-    return Table(
-        tuple(name for name, _ in columns),
-        tuple(kind for _, kind in columns),
-        tuple(tuple(tuple(v) if isinstance(v, list) else v for v in row) for row in rows),
-    )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _exported(folder: Path) -> Path:
+def _folder(folder: Path) -> Opened:
+    """A folder with one export."""
     found = sorted(folder.glob(f"*{MANIFEST}"))
     exports = [one for one in found if one.name.removesuffix(MANIFEST).endswith(SUFFIXES)]
     if len(exports) != 1:
         raise UnreadableError(f"{folder.name}: holds {len(exports)} exports with a manifest")
-    return exports[0].with_name(exports[0].name.removesuffix(MANIFEST))
+    path = exports[0].with_name(exports[0].name.removesuffix(MANIFEST))
+    opened = _export(path)
+    if opened.manifest.linked is not None:
+        listed = {
+            path.name,
+            *(f"{one.name}{path.suffix}" for one in opened.manifest.linked.children),
+        }
+        if any(
+            one.suffix.lower() in SUFFIXES and one.name not in listed for one in folder.iterdir()
+        ):
+            raise UnreadableError(f"{folder.name}: holds a table that the manifest does not list")
+    return opened
 
 
 def _export(path: Path) -> Opened:
+    """An exported file with its manifest; linked tables are files of their own names beside it."""
     beside = path.with_name(f"{path.name}{MANIFEST}")
     try:
         text = beside.read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise UnreadableError(f"{beside.name}: cannot be read") from None
     manifest = read_manifest(text)
-    layout = manifest.layout
-    separate = {}
-    for column in layout.tables:
-        if Path(column).name != column:
-            raise UnreadableError("manifest.layout.tables: names what no file name can hold")
-        own = path.with_name(f"{path.stem}_{column}{path.suffix}")
-        separate[column] = _with_lists(read_file(own), layout)
-    return Opened(manifest, _with_lists(read_file(path), layout), separate)
+    columns = manifest.layout.columns
+    separate = {
+        column: _file(path, f"{path.stem}_{column}", columns) for column in manifest.layout.tables
+    }
+    linked = {}
+    if manifest.linked is not None:
+        for one in manifest.linked.children:
+            linked[one.table] = Part(_file(path, one.name, one.columns))
+    return Opened(manifest, _file(path, path.stem, columns), separate, linked=linked)
 
 
-def _with_lists(table: Table, layout: Layout) -> Table:
+def _file(path: Path, stem: str, columns: Iterable[Column]) -> Table:
+    """The rows of a file beside another, or of that file."""
+    own = f"{stem}{path.suffix}"
+    if Path(own).name != own:
+        raise UnreadableError("manifest: names what no file name can hold")
+    return _with_lists(fetch.read_file(path.with_name(own)), columns)
+
+
+def _with_lists(table: Table, columns: Iterable[Column]) -> Table:
     """Lists, which CSV holds as JSON, as lists again."""
-    listed = {one.name for one in layout.columns if one.list_cells}
+    listed = {one.name for one in columns if one.list_cells}
     places = [i for i, name in enumerate(table.columns) if name in listed and not table.types[i]]
     if not places:
         return table

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.groups import Group
-from anonymizer.independent.manifest import Requirement
+from anonymizer.independent.layout import Requirement
 
 Figure: TypeAlias = int | Fraction | float
 LONGEST = 400

@@ -17,6 +17,7 @@ from anonymizer.privacy.of_policy.promises import unanswered
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.agreement import HINT
 from anonymizer.release.certificate import certificate
+from anonymizer.release.judge import path_of, unmet
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.verification.questions import ask_all
@@ -97,6 +98,31 @@ def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
     """Verify the tables together, on the engine that sees them."""
     run_sql = engine.asking("verification")
     return verification(ask_all(tables_questions(tables, where), run_sql))
+
+
+def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> None:
+    """Raises GuaranteeError naming every check on the tables together that does not hold."""
+    problems = [
+        replace(
+            unmet(check.name, check.column, check.required, check.achieved),
+            path=_path(policy, check.name, check.column),
+        )
+        for check in found.failed
+    ]
+    if problems:
+        raise GuaranteeError(problems)
+
+
+def _path(policy: SchemaPolicy, name: str, column: str | None) -> str:
+    """Where the policy asks for what a check judges."""
+    if name in ("known_events", "known_rows"):
+        return f"privacy.knows.{name.removeprefix('known_')}"
+    for table in policy.tables:
+        if column == table:
+            return f"tables.{table}"
+        if column is not None and column.startswith(f"{table}."):
+            return f"tables.{table}.{path_of(name, column.removeprefix(f'{table}.'))}"
+    return path_of(name, column)
 
 
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:

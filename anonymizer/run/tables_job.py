@@ -16,11 +16,11 @@ from anonymizer.contract.tables import Released, Tables
 from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.publish.target import Places, StagedTarget
-from anonymizer.release.judge import refuse_unless_passed
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.tables import (
     judge_tables,
     refuse_tables_unanswered,
+    refuse_tables_unless_passed,
     tables_manifest,
     tables_of,
 )
@@ -36,7 +36,6 @@ from anonymizer.run.nodes import (
 )
 from anonymizer.run.source_checks import ORIGINALS, published_paths
 from anonymizer.run.tables import TablesRead
-from anonymizer.run.tables_measures import observers
 from anonymizer.source.child import Child
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.questions import Achieved, Question, ask_all
@@ -94,12 +93,11 @@ class TablesJob(Job):
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
-        refuse_unless_passed(together)
+        refuse_tables_unless_passed(self.schema, together)
         refuse_tables_unanswered(self.schema, found + together)
         source = self._against_source(tables, where)
-        refuse_unless_passed(source)
+        refuse_tables_unless_passed(self.schema, source)
         measures["tables"] = self._measures(tables, where)
-        measures["known"] = observers(self.engine.asking("measures"), tables, where)
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
         # what a recipient can ask again comes before what needs the source
         own = len([c for c in found.checks if not c.name.startswith("source_")])
@@ -191,7 +189,7 @@ class TablesJob(Job):
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         assert self.schema is not None
         tables = self._tables
-        further: dict[str, Any] = {"tables": measures.pop("tables"), "known": measures.pop("known")}
+        further: dict[str, Any] = {"tables": measures.pop("tables")}
         manifest = Job._manifest(self, verification, measures)
         return tables_manifest(manifest, self.schema, tables, self.target.names, further)
 

@@ -100,6 +100,11 @@ class Child:
         return work(f"gone_{self.number}")
 
     @property
+    def remaining(self) -> Table:
+        """Work table of the rows that are left, with the classes of their persons."""
+        return work(f"remaining_{self.number}")
+
+    @property
     def linked(self) -> Table:
         """Work table of the published rows, each with its original."""
         return work(f"link_{self.number}")

@@ -60,13 +60,13 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
     least = (Achieved("achieved", "least"),)
     if tables.events:
         shown = {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
-        known = {**_owned(tables, where, shown), "k": tables.k, "events": tables.events}
+        known = {**owned_parameters(tables, where, shown), "k": tables.k, "events": tables.events}
         asked = {"k": tables.k, "events": tables.events}
         constants = {"events": tables.events}
         yield Question("known_events", None, asked, "known_events", known, (K,), constants)
     if tables.rows:
         every: dict[str, list[str]] = {one.table: [] for one in tables.children}
-        known = {**_owned(tables, where, every), "k": tables.k}
+        known = {**owned_parameters(tables, where, every), "k": tables.k}
         yield Question("known_rows", None, tables.k, "known_rows", known, least)
 
 
@@ -104,7 +104,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
         person_id=PERSON,
     )
     names = [c.name for c in judged.columns if c.name is not None]
-    parameters = _owned(tables, where, {one.table: names})
+    parameters = owned_parameters(tables, where, {one.table: names})
     number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
     over = Over(
         OWNED,
@@ -132,7 +132,7 @@ def _cells(one: Released) -> list[str]:
     return [part for column in quasi(one.layout) for part in cell_parts(column)]
 
 
-def _owned(tables: Tables, where: Where, shown: dict[str, list[str]]) -> dict[str, Any]:
+def owned_parameters(tables: Tables, where: Where, shown: dict[str, list[str]]) -> dict[str, Any]:
     """The parameters by which rows are led to their persons.
 
     `shown`: of which tables, and which of their columns are asked for.

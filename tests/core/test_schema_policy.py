@@ -117,7 +117,7 @@ def test_a_single_table_stays_what_it_was(tmp_path: Path) -> None:
     "changes",
     [
         {},
-        {"privacy.knows": {"events": 3, "rows": True, "sensitive": True}},
+        {"privacy.knows": {"events": 3, "rows": True}},
         {"privacy.eir_l": 3, "privacy.ir_alpha_beta": {"alpha": 0.5, "beta": 0.5}},
         {"publish.cells": "typed", "publish.names": {"labs": "Tests"}, "weight": {"events": 0.5}},
         {"tables.visits.orphans": "drop", "algorithm": {"name": "mondrian", "split": "median"}},

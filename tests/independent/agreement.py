@@ -19,7 +19,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.judge import judge_opened
-from anonymizer.independent.manifest import Requirement as Read
+from anonymizer.independent.layout import Requirement as Read
 from anonymizer.independent.result import Check as Own
 from anonymizer.independent.rows import open_release
 from anonymizer.verification.verify import verify_release
@@ -34,6 +34,7 @@ FORM = {
     "bucket_persons",
     "person_group",
     "group_sizes",
+    "key_dense",
 }
 """Conditions of form that both have; what breaks them is counted differently."""
 

@@ -16,8 +16,8 @@ from anonymizer.independent import closeness, diversity, persons, population
 from anonymizer.independent.cells import Cell
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.groups import Group
-from anonymizer.independent.judge import Model
-from anonymizer.independent.manifest import Column, Layout, Requirement
+from anonymizer.independent.guarantees import Model
+from anonymizer.independent.layout import Column, Layout, Requirement
 from anonymizer.independent.release import Release, Row
 from anonymizer.independent.rules import Finding, Terms
 

@@ -25,8 +25,14 @@ from anonymizer.algorithms.schema.events import (
     with_events,
 )
 from anonymizer.algorithms.schema.publishing import KEY_DRAW, PublishedTable, published_tables
-from anonymizer.algorithms.schema.raising import raising_stages
-from anonymizer.algorithms.schema.rules import child_protections, holding_stages, pair_rules
+from anonymizer.algorithms.schema.raising import partial_tables, raising_stages
+from anonymizer.algorithms.schema.rules import (
+    child_protections,
+    holding_stages,
+    holding_steps,
+    pair_rules,
+    to_merge,
+)
 from anonymizer.algorithms.schema.tree import Weights, tree_stages
 from anonymizer.compile import Sql
 from anonymizer.policy import Mondrian, Policy, SchemaPolicy
@@ -100,7 +106,15 @@ def compile_tables(
     else:
         loop = options.loop if profile.recursive else "driven"
         stages += partition_stages(roles.quasi, how, profile.rows, loop)
-    stages += raising_stages(children, events=knows.events, rows=knows.rows, least=k)
+    partial = partial_tables(children, rows=knows.rows) if knows.anything else set()
+    stages += raising_stages(
+        children,
+        events=knows.events,
+        rows=knows.rows,
+        least=k,
+        holding=holding_steps(children, persons, judged, partial),
+        merged=to_merge(),
+    )
     stages += cell_steps(roles.quasi, single.publish.cells)
     layout, columns = published(single, roles, {})
     key = policy.persons.key

@@ -43,13 +43,30 @@ ROUNDS = 1_000_000
 
 
 def raising_stages(
-    children: Sequence[Child], *, events: int, rows: bool, least: int
+    children: Sequence[Child],
+    *,
+    events: int,
+    rows: bool,
+    least: int,
+    holding: Sequence[Step] = (),
+    merged: Step | None = None,
 ) -> tuple[Stage, ...]:
     """Stages that write `placed`, every row of events with its final step, and what is left out.
 
     `events`: rows that may be known; `rows`: whether their numbers may be; `least`: persons that
-    have to remain.
+    have to remain. `holding`: steps that merge classes whose rules the rows that are left break;
+    while `merged` counts some, all is done again.
     """
+    stages = _raising(children, events=events, rows=rows, least=least)
+    if not stages or not holding:
+        return stages
+    assert merged is not None
+    return (Loop("keep the rules of columns", (*stages, *holding), merged, at_most=ROUNDS),)
+
+
+def _raising(
+    children: Sequence[Child], *, events: int, rows: bool, least: int
+) -> tuple[Step | Loop, ...]:
     some = bool(with_events(children))
     if not (some or rows):
         return ()

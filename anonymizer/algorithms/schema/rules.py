@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from anonymizer.algorithms.encode import UNITS
-from anonymizer.algorithms.partition.partition import Protection
+from anonymizer.algorithms.partition.partition import MEMBERS, Protection
 from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules, held_values
 from anonymizer.algorithms.protections import column_rules, feasible, protection
 from anonymizer.algorithms.schema.events import OWNERS
-from anonymizer.compile import Sql, Table
+from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy.privacy import Privacy
 from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_ordered import TOrdered
@@ -21,6 +22,8 @@ from anonymizer.source.child import Child
 from anonymizer.source.profile import Sensitive
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Stage, Step
+
+FAILING = work("failing_classes")
 
 
 def child_protections(
@@ -58,6 +61,77 @@ def child_protections(
 
 Judged = tuple[Table, str, Sensitive, str, bool]
 """Where a column is, the column of its person, the column, its path, whether NULL is a value."""
+
+
+def holding_steps(
+    children: Sequence[Child], rules: PersonRules, judged: Sequence[Judged], partial: set[str]
+) -> tuple[Step, ...]:
+    """Steps that list the classes that break a rule by the rows that are left, and merge them.
+
+    Only tables of which rows may be left out (`partial`) can break what the cuts have kept.
+    """
+    steps: list[Step] = []
+    by_column = {column.index for _, _, column, _, _ in judged}
+    for child in children:
+        if child.name not in partial:
+            continue
+        own: list[Step] = []
+        for column in child.roles.sensitive:
+            counted = column_rules(child.policy, column)
+            paired = rules.rules if column.index in by_column else ()
+            for one in (counted, paired):
+                if one:
+                    own += _failing(child, column, one, pairs=one is paired)
+        if own:
+            remaining = {
+                "kept": child.kept,
+                "owners": OWNERS,
+                "members": MEMBERS,
+                "gone": child.gone,
+                "remaining": child.remaining,
+            }
+            name = f"rows of {child.name} that are left"
+            steps += [Step(name, "schema/remaining.sql.j2", remaining), *own]
+    if not steps:
+        return ()
+    shared = {"members": MEMBERS, "failing": FAILING}
+    return (
+        Step("no class breaks a rule yet", "schema/no_failing.sql.j2", shared),
+        *steps,
+        Step("merge classes that break a rule", "schema/merged.sql.j2", shared),
+    )
+
+
+def to_merge() -> Step:
+    """The query whether classes were merged, so that their rows have to be raised again."""
+    return Step("classes merged", "schema/to_merge.sql.j2", {"failing": FAILING})
+
+
+def _failing(
+    child: Child, column: Sensitive, rules: Sequence[Rule], *, pairs: bool
+) -> tuple[Step, Step]:
+    reference = work(f"left_reference_{column.index}")
+    name = f"{child.name}.{column.column}"
+    context: dict[str, Any] = {
+        "coded": child.remaining,
+        "remaining": child.remaining,
+        "members": MEMBERS,
+        "failing": FAILING,
+        "reference": reference,
+        "hierarchy": column.hierarchy,
+        "levels": column.levels,
+        "column": column.s,
+        "runs": False,
+        "count": Sql("count(distinct r.person)"),
+        "pairs": pairs,
+        "dense": any(rule.dense for rule in rules),
+        "layers": tuple(tuple(layer.items()) for layer in merge_layers(rules, Sql("class_id"))),
+        "holds": Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+    }
+    return (
+        Step(f"values of {name} that are left", "prepare/reference.sql.j2", context),
+        Step(f"classes that break a rule of {name}", "schema/failing.sql.j2", context),
+    )
 
 
 def pair_rules(

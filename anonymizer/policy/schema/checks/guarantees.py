@@ -29,16 +29,10 @@ def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
     if knows.rows and len(policy.tables) == 1:
         said = "is about the rows of other tables, and there is none"
         yield Problem("privacy.knows.rows", said, "false")
-    if not knows.sensitive:
-        return
-    path = "privacy.knows.sensitive"
-    if not knows.anything:
-        said = "is about the candidates that remain, and nothing is known that leaves out any"
-        yield Problem(path, said, "false", "knows: {events: 1, sensitive: true}")
-    of_all = any(name != "k_anonymity" for name in policy.privacy.guarantees)
-    if not of_all and not any(table.protected for table in policy.tables.values()):
-        said = "is about rules of sensitive columns, and there is none"
-        yield Problem(path, said, "false", "protect: {l_diversity: 3} on a sensitive column")
+    if knows.sensitive:
+        said = "is not offered yet: rules of sensitive columns hold in the classes"
+        hint = "leave it out; protect a column more strictly if its values follow from events"
+        yield Problem("privacy.knows.sensitive", said, "false", hint)
 
 
 def not_refined(policy: SchemaPolicy) -> Iterator[Problem]:

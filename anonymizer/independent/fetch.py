@@ -1,0 +1,128 @@
+"""Tables of one file, fetched by a locked engine: no other file, no network, no setting.
+
+Every value is fetched as the text of its SQL type (lists as lists of texts) and read in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from anonymizer.independent.cells import Raw
+from anonymizer.independent.errors import UnreadableError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CATALOG = "release"
+SUFFIXES = (".parquet", ".csv")
+Name: TypeAlias = tuple[str, str]
+"""Schema and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Names, types (None where the file has none) and rows of a published table."""
+
+    columns: tuple[str, ...]
+    types: tuple[str | None, ...]
+    rows: tuple[tuple[Raw, ...], ...]
+
+
+def read_file(path: Path) -> Table:
+    """Read a Parquet or CSV file without access to anything else."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES or not path.is_file():
+        raise UnreadableError(f"{path.name}: is no Parquet or CSV file")
+    with closing(locked(allowed=path)) as connection:
+        place = _literal(path)
+        if suffix == ".parquet":
+            relation = f"read_parquet({place})"
+        else:
+            relation = (
+                f"read_csv({place}, header = true, all_varchar = true, delim = ',', quote = '\"',"
+                " escape = '\"', allow_quoted_nulls = false, null_padding = false)"
+            )
+        described = connection.execute(f"describe select * from {relation}").fetchall()
+        columns = [(str(row[0]), str(row[1])) for row in described]
+        found = _fetch(connection, relation, columns)
+    if suffix == ".csv":
+        return Table(found.columns, (None,) * len(found.columns), found.rows)
+    return found
+
+
+def locked(*, attached: Path | None = None, allowed: Path | None = None) -> DuckDBPyConnection:
+    """An empty database that can access one file only, with locked settings."""
+    import duckdb
+
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "threads": 1,
+    }
+    connection = duckdb.connect(":memory:", config=settings)
+    try:
+        connection.execute("set TimeZone = 'UTC'")
+        if attached is not None:
+            place = _literal(attached)
+            connection.execute(f"attach {place} as {CATALOG} (type duckdb, read_only)")
+        if allowed is not None:
+            connection.execute(f"set allowed_paths = [{_literal(allowed)}]")
+        connection.execute("set enable_external_access = false")
+        connection.execute("set lock_configuration = true")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _literal(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"
+
+
+def tables(connection: DuckDBPyConnection) -> dict[Name, list[tuple[str, str]]]:
+    """Base tables of the file with the names and types of their columns."""
+    found: dict[Name, list[tuple[str, str]]] = {}
+    for schema, name in connection.execute(
+        "select schema_name, table_name from system.main.duckdb_tables() where database_name = ?",
+        [CATALOG],
+    ).fetchall():
+        found[str(schema), str(name)] = []
+    for schema, name, column, kind in connection.execute(
+        "select schema_name, table_name, column_name, data_type from system.main.duckdb_columns()"
+        " where database_name = ? order by schema_name, table_name, column_index",
+        [CATALOG],
+    ).fetchall():
+        if (str(schema), str(name)) in found:
+            found[str(schema), str(name)].append((str(column), str(kind)))
+    return found
+
+
+def read(
+    connection: DuckDBPyConnection, tables: Mapping[Name, list[tuple[str, str]]], name: Name
+) -> Table:
+    """The rows of one of the tables."""
+    relation = ".".join(_quoted(part) for part in (CATALOG, *name))
+    return _fetch(connection, relation, tables[name])
+
+
+def _fetch(connection: DuckDBPyConnection, relation: str, columns: list[tuple[str, str]]) -> Table:
+    if not columns:
+        raise UnreadableError("release: a table has no columns")
+    listed = ", ".join(
+        f"cast({_quoted(name)} as varchar{'[]' if kind.endswith('[]') else ''})"
+        for name, kind in columns
+    )
+    rows = connection.execute(f"select {listed} from {relation}").fetchall()
+    return Table(
+        tuple(name for name, _ in columns),
+        tuple(kind for _, kind in columns),
+        tuple(tuple(tuple(v) if isinstance(v, list) else v for v in row) for row in rows),
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

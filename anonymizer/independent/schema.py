@@ -1,0 +1,126 @@
+"""Judge the tables of a release together: their keys, what may be known of a person, their rules.
+
+Every row of a table belongs to the person that its keys lead to, and to the class of that person.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from anonymizer.independent import known
+from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.form import form, gaps
+from anonymizer.independent.guarantees import OF_COLUMN, judge_among, judge_requirement
+from anonymizer.independent.joined import (
+    Child,
+    Numbers,
+    classes,
+    events,
+    joined,
+    numbers_of_rows,
+)
+from anonymizer.independent.linked import Linked, LinkedTable
+from anonymizer.independent.release import Release
+from anonymizer.independent.result import Check, counted
+from anonymizer.independent.rows import Opened
+from anonymizer.independent.rules import Figure
+
+
+def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[Check]:
+    """Everything that only a release of several tables promises. Raises UnreadableError."""
+    own = tuple(row.person for row in persons.rows)
+    yield counted("key_dense", linked.person.table, _unfit(own) + gaps(own))
+    children = joined(opened, linked, own)
+    for child in children:
+        yield from _keys(child, children, own)
+        for check in form(child.opened, child.release, child.table.keys):
+            yield _qualified(check, child.table)
+    left: dict[Hashable, set[frozenset[int]]] = {}
+    for suffix, of_class in classes(persons):
+        yield from _known(suffix, linked, list(of_class.values()), children)
+        if linked.knows.sensitive:
+            left |= {one: _left(linked, some, children) for one, some in of_class.items()}
+    for requirement in linked.person.requirements:
+        yield from judge_requirement(requirement, persons)
+    if linked.knows.sensitive:
+        for requirement in (*opened.manifest.requirements, *linked.person.requirements):
+            if requirement.name in OF_COLUMN:
+                yield from judge_among(requirement, persons, left)
+    for child in children:
+        rows = child.as_persons(persons)
+        for requirement in child.table.requirements:
+            column = rows.layout.column(requirement.column)
+            if column is None or column.role != "sensitive":
+                raise UnreadableError(f"manifest.tables: {requirement.name}: names no such column")
+            for check in judge_requirement(requirement, rows):
+                yield _qualified(check, child.table)
+            if linked.knows.sensitive:
+                for check in judge_among(requirement, rows, left):
+                    yield _qualified(check, child.table)
+
+
+def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator[Check]:
+    """Every link leads to a row of its parent, every key is another number from 1 on."""
+    table = child.table
+    there: set[int | None] = set(persons)
+    for one in children:
+        if one.table.table == child.parent and one.table.key is not None:
+            there = set(one.keys[one.table.key])
+    astray = sum(to is None or to not in there for to in child.keys[child.link])
+    yield counted("references", f"{table.table}.{child.link}", astray)
+    if table.key is not None:
+        numbers = child.keys[table.key]
+        # a key that is a link has the numbers of its parent, some of which may have no row here
+        missing = 0 if table.key in table.links else gaps(numbers)
+        yield counted("key_dense", table.table, _unfit(numbers) + missing)
+
+
+def _unfit(numbers: Numbers) -> int:
+    """Keys that are missing or no number, and those that stand again."""
+    return sum(n if one is None else n - 1 for one, n in Counter(numbers).items())
+
+
+def _known(
+    suffix: str, linked: Linked, found: Sequence[Sequence[int]], children: Sequence[Child]
+) -> Iterator[Check]:
+    """At least k remain, whichever rows are known, and (if asked) the numbers of rows."""
+    k, m = linked.k, linked.knows.events
+    held, counts = events(children), numbers_of_rows(children)
+    left = [known.fewest([held.get(who, Counter()) for who in some], m) for some in found]
+    yield _least(f"known_events{suffix}", {"k": k, "events": m}, left)
+    if linked.knows.rows:
+        alike = [
+            min(Counter(frozenset(counts.get(who, {}).items()) for who in some).values())
+            for some in found
+        ]
+        yield _least(f"known_rows{suffix}", {"k": k}, alike)
+
+
+def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> set[frozenset[int]]:
+    """Who remains of a class, for everything that may be known of somebody of it."""
+    held, counts = events(children), numbers_of_rows(children)
+    rows = [held.get(who, Counter()) for who in persons]
+    found = {
+        frozenset(who for place, who in enumerate(persons) if some >> place & 1)
+        for some in known.remaining(rows, linked.knows.events)
+    }
+    if linked.knows.rows:
+        alike: dict[Hashable, set[int]] = {}
+        for who in persons:
+            alike.setdefault(frozenset(counts.get(who, {}).items()), set()).add(who)
+        found |= {frozenset(some) for some in alike.values()}
+    return found
+
+
+def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:
+    """Whether k persons remain in every class, of which the fewest that may remain are given."""
+    failing = sum(one < required["k"] for one in found)
+    return Check(name, None, required, {"k": min(found, default=None)}, failing)
+
+
+def _qualified(check: Check, table: LinkedTable) -> Check:
+    """The check with the table's name before the column's."""
+    column = table.table if check.column is None else f"{table.table}.{check.column}"
+    return replace(check, column=column)

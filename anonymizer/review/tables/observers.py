@@ -1,0 +1,96 @@
+"""Observers who know somebody's class and some rows: how many candidates they are left with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from anonymizer.compile import render
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.columns import cell_parts, quasi
+from anonymizer.contract.tables import Tables
+from anonymizer.run.tables import TablesRead
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.verification.tables import Where, owned_parameters
+
+ONE, TWO, ROWS = "one event", "two events", "the number of rows"
+"""Observers against whom a policy may promise something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """What somebody with this knowledge is left with."""
+
+    knows: str
+    """Beside the class, if not said otherwise."""
+    persons: int
+    alone: int
+    """Persons without any other candidate."""
+    below: int
+    """Persons with fewer than k candidates."""
+    fewest: int
+    """Fewest candidates of a person."""
+    found: float
+    """Expected share of persons found: the mean of one by the number of candidates."""
+    promised: bool
+    """Whether the release promises k candidates against this observer."""
+
+    @property
+    def holds(self) -> bool:
+        return not (self.promised and self.below)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "holds": self.holds}
+
+
+def in_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple[Observer, ...]:
+    """The observers of a release, from its published tables alone."""
+    shown = {
+        one.table: [part for column in quasi(one.layout) for part in cell_parts(column)]
+        for one in tables.children
+    }
+    parameters = {**owned_parameters(tables, where, shown), "source": False, "quasi": []}
+    return _observers(run_sql, tables, parameters)
+
+
+def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observer, ...]:
+    """The observers of the tables as they were read: classes are equal quasi-identifiers."""
+    children = read.children
+    parameters = {
+        "persons": SNAPSHOT,
+        "published": [child.kept for child in children],
+        "tables": [
+            {
+                "number": child.number,
+                "data": child.kept,
+                "shown": [a.q.text for a in child.attributes],
+            }
+            for child in children
+        ],
+        "quasi": [a.q for a in read.persons.roles.quasi],
+        "source": True,
+    }
+    return _observers(run_sql, tables, parameters)
+
+
+def _observers(run_sql: RunSql, tables: Tables, parameters: dict[str, Any]) -> tuple[Observer, ...]:
+    if not any(table["shown"] for table in parameters["tables"]):
+        return ()
+    text = render("attack/observers.sql.j2", {**parameters, "k": tables.k}).text
+    return tuple(
+        Observer(
+            knows=knows,
+            persons=persons,
+            alone=alone,
+            below=below,
+            fewest=fewest,
+            found=float(found),
+            promised=_promised(tables, knows),
+        )
+        for knows, persons, alone, below, fewest, found in run_sql(text)
+    )
+
+
+def _promised(tables: Tables, knows: str) -> bool:
+    promised = {ONE: tables.events >= 1, TWO: tables.events >= 2, ROWS: tables.rows}
+    return promised.get(knows, False)

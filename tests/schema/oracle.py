@@ -1,0 +1,188 @@
+"""What an observer of several published tables can tell, from its definition and nothing else.
+
+Plain rows as dictionaries, every choice of rows tried one by one: written to be read, not to be
+fast. Nothing of the package is used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+Row: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A table, and what one row of it shows in its columns of events."""
+
+
+@dataclass(frozen=True)
+class Child:
+    """How the rows of a table lead to their person."""
+
+    link: str
+    parent: str
+    key: str | None = None
+    events: tuple[str, ...] = ()
+    """The published columns of its events; none where no row of it may be known."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Tables as a reader of the release sees them."""
+
+    person: str
+    key: str
+    rows: Mapping[str, Sequence[Row]]
+    children: Mapping[str, Child] = field(default_factory=dict)
+    quasi: tuple[str, ...] = ()
+    """Published columns of the persons' quasi-identifiers."""
+
+    def persons(self) -> list[Any]:
+        """The key of every person."""
+        return [row[self.key] for row in self.rows[self.person]]
+
+    def owner(self, table: str, row: Row) -> Any:
+        """The person that a row leads to. KeyError where a key leads nowhere."""
+        while table != self.person:
+            child = self.children[table]
+            parent = self.children.get(child.parent)
+            key = self.key if parent is None else parent.key
+            found = [one for one in self.rows[child.parent] if one[str(key)] == row[child.link]]
+            if len(found) != 1:
+                raise KeyError(f"{len(found)} rows of {child.parent} have this key")
+            table, row = child.parent, found[0]
+        return row[self.key]
+
+    def owners(self, table: str) -> list[Any]:
+        """The person of every row of a table, found once for every key."""
+        child = self.children[table]
+        led: dict[Any, Any] = {}
+        for row in self.rows[table]:
+            if row[child.link] not in led:
+                led[row[child.link]] = self.owner(table, row)
+        return [led[row[child.link]] for row in self.rows[table]]
+
+    def events(self) -> dict[Any, list[Event]]:
+        """What may be known of each person: all rows of tables with events."""
+        held: dict[Any, list[Event]] = {person: [] for person in self.persons()}
+        for table, child in self.children.items():
+            if child.events:
+                for row, who in zip(self.rows[table], self.owners(table), strict=True):
+                    held[who].append((table, tuple(row[name] for name in child.events)))
+        return held
+
+    def counts(self) -> dict[Any, tuple[int, ...]]:
+        """How many rows each person has, table by table."""
+        found = {person: [0] * len(self.children) for person in self.persons()}
+        for place, table in enumerate(self.children):
+            for who in self.owners(table):
+                found[who][place] += 1
+        return {person: tuple(numbers) for person, numbers in found.items()}
+
+    def classes(self, *, tuples: bool = False) -> list[list[Any]]:
+        """The persons of every class, by its number or by equal quasi-identifiers."""
+        found: dict[Hashable, list[Any]] = {}
+        for row in self.rows[self.person]:
+            label = tuple(row[name] for name in self.quasi) if tuples else row["class_id"]
+            found.setdefault(label, []).append(row[self.key])
+        return list(found.values())
+
+
+def choices(rows: Iterable[Event], m: int) -> set[tuple[Event, ...]]:
+    """Every choice of at most m of the rows. Of rows that look the same, m make every choice."""
+    capped = sorted(
+        (event for event, n in Counter(rows).items() for _ in range(min(n, m))), key=repr
+    )
+    sizes = range(min(m, len(capped)) + 1)
+    return {one for size in sizes for one in combinations(capped, size)}
+
+
+def left_in_class(
+    members: Sequence[Any], events: Mapping[Any, Sequence[Event]], m: int
+) -> dict[Any, int]:
+    """For every person of a class, the fewest that remain after any choice of their rows."""
+    having = {person: Counter(events[person]) for person in members}
+    remain: dict[tuple[Event, ...], int] = {}
+    fewest = {}
+    for person in members:
+        fewest[person] = len(members)
+        for choice in choices(events[person], m):
+            if choice not in remain:
+                remain[choice] = sum(fits(choice, having[other]) for other in members)
+            fewest[person] = min(fewest[person], remain[choice])
+    return fewest
+
+
+def fits(choice: Sequence[Event], having: Mapping[Event, int]) -> bool:
+    """Whether somebody with these rows has one of their own, that looks the same, for each."""
+    return all(having.get(event, 0) >= choice.count(event) for event in choice)
+
+
+def fits_by_matching(
+    choice: Sequence[Any],
+    rows: Sequence[Any],
+    may_be: Callable[[Any, Any], bool] = lambda one, other: bool(one == other),
+) -> bool:
+    """The same for any relation between a known row and a row: everyone finds a partner."""
+    partner: dict[int, int] = {}
+
+    def find(known: int, seen: set[int]) -> bool:
+        for place, row in enumerate(rows):
+            if place not in seen and may_be(choice[known], row):
+                seen.add(place)
+                if place not in partner or find(partner[place], seen):
+                    partner[place] = known
+                    return True
+        return False
+
+    return all(find(known, set()) for known in range(len(choice)))
+
+
+def left_by_events(published: Published, m: int, *, tuples: bool = False) -> dict[Any, int]:
+    """For every person, the fewest that remain to somebody who knows at most m of the rows."""
+    events = published.events()
+    found: dict[Any, int] = {}
+    for members in published.classes(tuples=tuples):
+        found |= left_in_class(members, events, m)
+    return found
+
+
+def left_by_numbers(published: Published, *, tuples: bool = False) -> dict[Any, int]:
+    """For every person, how many of the class have as many rows in each table."""
+    counts = published.counts()
+    return {
+        person: sum(counts[other] == counts[person] for other in members)
+        for members in published.classes(tuples=tuples)
+        for person in members
+    }
+
+
+def below_k(published: Published, m: int, k: int) -> set[Any]:
+    """The persons of whom somebody who knows at most m rows is left with fewer than k."""
+    return {person for person, left in left_by_events(published, m).items() if left < k}
+
+
+def fewest_values(
+    published: Published, m: int, table: str, column: str, *, tuples: bool = False
+) -> int | None:
+    """The fewest different values that those who remain have in a column, for any choice.
+
+    NULL is no value; where nobody who remains has a row, nothing is said of the column.
+    """
+    events = published.events()
+    own = table == published.person
+    owners = published.persons() if own else published.owners(table)
+    held: dict[Any, list[Any]] = {}
+    for row, who in zip(published.rows[table], owners, strict=True):
+        held.setdefault(who, []).append(row[column])
+    fewest: int | None = None
+    for members in published.classes(tuples=tuples):
+        for choice in {one for person in members for one in choices(events[person], m)}:
+            left = [one for one in members if fits(choice, Counter(events[one]))]
+            values = [value for one in left for value in held.get(one, [])]
+            if values:
+                found = len(set(values) - {None})
+                fewest = found if fewest is None else min(fewest, found)
+    return fewest

@@ -1,0 +1,169 @@
+"""Random schemas are published truthfully with every promise kept, or refused with a reason.
+
+A few dozen by default, 300 among the slow tests; ANONYMIZER_SCHEMAS=2000 asks for more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import AnonymizerError, GuaranteeError, InfeasibleError, SourceError
+from anonymizer.independent.judge import judge
+from tests.independent.agreement import compare
+from tests.runs import THRIFTY
+from tests.schema import oracle, truth
+from tests.schema.random_schemas import PERSON, TAG, Schema, draw
+
+FEW = 24
+BLOCK = 25
+MORE = int(os.environ.get("ANONYMIZER_SCHEMAS", "300"))
+OBSERVED = 400_000
+"""Choices of rows of all persons beyond which the oracle would take minutes."""
+
+
+def outcome(seed: int, folder: Path) -> str:
+    """What became of a schema: `published`, or the name of the refusal."""
+    schema = draw(seed)
+    database = schema.write(folder)
+    policy = Policy.model_validate(schema.policy, context={"base": folder})
+    try:
+        release = anonymizer.run(policy, database, seed=seed, limits=THRIFTY)
+    except AnonymizerError as error:
+        assert not (folder / "release.duckdb").exists()
+        return refusal(schema, error)
+    found = judge(folder / "release.duckdb")
+    assert not compare(release.verification, found.checks).different
+    failed = [(one.name, one.column, one.achieved) for one in found.checks if not one.passed]
+    assert not failed
+    check(schema, folder / "release.duckdb")
+    return "published"
+
+
+def refusal(schema: Schema, error: AnonymizerError) -> str:
+    """The name of a refusal that has its reason; any other error is raised."""
+    said = str(error)
+    if isinstance(error, SourceError):
+        loose = [
+            table.name
+            for table in schema.tables.values()
+            if table.orphans and "orphans" not in schema.policy["tables"][table.name]
+        ]
+        if loose and "orphans" in said:
+            return "orphans"
+    elif isinstance(error, InfeasibleError):
+        return "infeasible"
+    elif isinstance(error, GuaranteeError) and "suppression_limit" in said:
+        return "suppression limit"
+    raise error
+
+
+def check(schema: Schema, path: Path) -> None:
+    """Everything that a release promises, by the oracle and the source."""
+    with duckdb.connect(str(path), read_only=True, config={"threads": 1}) as connection:
+        published = truth.read(schema, connection)
+    for name, table in schema.tables.items():
+        for row in published.rows[name]:
+            assert set(row) == truth.expected_columns(schema, table)
+    nobody_is_below_k(schema, published)
+    shown = truth.published_persons(schema, published)
+    assert truth.pairs(schema, shown, truth.source_persons(schema))
+    few_are_suppressed(schema, len(shown))
+    keys_are_drawn(schema, published)
+    nothing_else_is_in_the_file(schema, path)
+
+
+def nobody_is_below_k(schema: Schema, published: oracle.Published) -> None:
+    m = int(schema.knows.get("events", 0))
+    events = published.events()
+    if sum(_choices(rows, m) for rows in events.values()) < OBSERVED:
+        assert not oracle.below_k(published, m, schema.k)
+    if schema.knows.get("rows"):
+        assert min(oracle.left_by_numbers(published).values()) >= schema.k
+    assert min(map(len, published.classes(tuples=True))) >= schema.k
+
+
+def _choices(rows: Iterable[oracle.Event], m: int) -> int:
+    return int(sum(min(n, m) for n in Counter(rows).values()) ** m)
+
+
+def few_are_suppressed(schema: Schema, shown: int) -> None:
+    """At most the limit of the persons; those without a quasi-identifier are left out before."""
+    person = schema.tables[PERSON]
+    needed = [one.name for one in person.of("quasi") if one.described.get("nulls") == "suppress"]
+    there = sum(all(row[name] is not None for name in needed) for row in person.rows)
+    assert shown <= there
+    if not needed:
+        assert there - shown <= schema.policy["suppression_limit"] * there
+
+
+def keys_are_drawn(schema: Schema, published: oracle.Published) -> None:
+    """Numbers from 1 without a gap, in an order that has nothing to do with that of the source."""
+    for name, table in schema.tables.items():
+        if table.key is None:
+            continue
+        rows = published.rows[name]
+        numbers = [int(row[table.key]) for row in rows]
+        assert sorted(numbers) == list(range(1, len(rows) + 1))
+        if schema.tagged and len(rows) >= 30:
+            key_of = {str(row[TAG]): row[table.key] for row in table.rows}
+            keys = [key_of[row[TAG]] for row in rows]
+            assert abs(_correlation(numbers, keys)) < 0.8
+            assert abs(_correlation(list(range(len(rows))), keys)) < 0.8
+            assert abs(_correlation(list(range(len(rows))), numbers)) < 0.8
+
+
+def _correlation(one: list[Any], other: list[Any]) -> float:
+    """Of ranks, without ties."""
+    ranks = [{value: rank for rank, value in enumerate(sorted(some))} for some in (one, other)]
+    pairs = [(ranks[0][a], ranks[1][b]) for a, b in zip(one, other, strict=True)]
+    n = len(pairs)
+    return float(1 - 6 * sum((a - b) ** 2 for a, b in pairs) / (n * (n * n - 1)))
+
+
+def nothing_else_is_in_the_file(schema: Schema, path: Path) -> None:
+    """No identifier, no dropped value and no key of the source."""
+    content = path.read_bytes() + b"".join(
+        one.read_bytes() for one in path.parent.glob("*.manifest.json")
+    )
+    assert b"secret " not in content
+    if schema.key_type == "VARCHAR":
+        keys = {str(row[t.key]).encode() for t in schema.tables.values() if t.key for row in t.rows}
+        assert not keys & set(re.findall(rb"k[1-9][0-9]{6}", content))
+
+
+def outcomes(seeds: Iterable[int], folder: Path) -> Counter[str]:
+    """What became of them; the seed is told where a check fails."""
+    found: Counter[str] = Counter()
+    for seed in seeds:
+        own = folder / str(seed)
+        own.mkdir()
+        try:
+            found[outcome(seed, own)] += 1
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+        for path in own.iterdir():
+            path.unlink()
+    return found
+
+
+def test_random_schemas(tmp_path: Path) -> None:
+    found = outcomes(range(FEW), tmp_path)
+    assert found["published"] > FEW / 2, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(FEW, MORE, BLOCK))
+def test_more_random_schemas(start: int, tmp_path: Path) -> None:
+    found = outcomes(range(start, start + BLOCK), tmp_path)
+    assert found["published"] > BLOCK / 2, found
