@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -16,8 +16,10 @@ from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
-from anonymizer.policy.schema.paths import within
+from anonymizer.policy.schema.paths import table_path, within
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
+from anonymizer.run.raw_text import raw_text_notes
+from anonymizer.run.remarks import table_remarks
 from anonymizer.source.child import (
     Above,
     Child,
@@ -33,7 +35,7 @@ from anonymizer.source.child import (
     values_of,
 )
 from anonymizer.source.profile import TableProfile, kind_of
-from anonymizer.source.roles import ROLES
+from anonymizer.source.roles import ROLES, Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Stage
 
@@ -76,6 +78,8 @@ class TablesRead:
     compiled: CompiledTables
     stages: tuple[Stage, ...]
     """What was executed to read the tables."""
+    told: tuple[str, ...]
+    """Warnings about the source, table by table."""
 
     @property
     def prepared(self) -> Prepared:
@@ -99,6 +103,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     single = persons_policy(policy)
     with at_table(policy.person):
         persons = read_source(single, session, executor)
+    told = list(_told(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
     profiles = {policy.person: persons.profile}
@@ -111,8 +116,27 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
         profiles[name] = child.profile
         children.append(child)
         stages += read
+        told += _told(policy, name, child.policy, child.roles, executor)
     compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
-    return TablesRead(single, persons, tuple(children), compiled, tuple(stages))
+    return TablesRead(
+        single, persons, tuple(children), compiled, tuple(stages), (*told, *_left_out(children))
+    )
+
+
+def _told(
+    policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
+) -> Iterator[str]:
+    """The warnings about one table, whose counts are taken out of the notes."""
+    found = table_remarks(single, policy.tables[name], executor.notes, described.kinds)
+    return (f"{table_path(name)}.{warning}" for warning in found)
+
+
+def _left_out(children: Sequence[Child]) -> Iterator[str]:
+    for child in children:
+        if child.orphans:
+            with_what = "orphans: drop" if child.drop_orphans else f"with those of {child.above}"
+            many = f"{child.orphans:,} rows reach no person and are left out"
+            yield f"{table_path(child.name)}: {many} ({with_what})"
 
 
 def _read(
@@ -148,6 +172,7 @@ def _read(
     if child.astray:
         reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *source_guard(own, child.roles, child.kept)]
+    reading += raw_text_notes(child.roles, child.kept)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]

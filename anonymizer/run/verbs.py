@@ -77,16 +77,19 @@ def executing(
     Of several tables it is that of the persons, in a session that may read the others as well.
     """
     place = run or Workplace(secrets.token_hex(8))
-    said: AbstractContextManager[None] = nullcontext()
     if isinstance(policy, SchemaPolicy):
         place = replace(place, beside={n: child_policy(policy, n) for n in policy.children})
-        said = at_table(policy.person)
     with ExitStack() as stack:
-        with said:
+        with _at_persons(policy):
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)
         session.engine.binds = {"secret": seed.secret}
         yield session, Executor(session.engine, listener)
+
+
+def _at_persons(policy: AnyPolicy) -> AbstractContextManager[None]:
+    """With several tables, what goes wrong is said of that of the persons."""
+    return at_table(policy.person) if isinstance(policy, SchemaPolicy) else nullcontext()
 
 
 def plan(policy: Policy, database: Any = None, *, engine: str | None = None) -> Plan:
@@ -157,10 +160,12 @@ def run(
                 if isinstance(policy, SchemaPolicy):
                     read = read_tables(policy, session, executor)
                     prepared, make = read.prepared, partial(TablesJob, schema=policy, read=read)
+                    told = read.told
                 else:
                     prepared = prepare(policy, session, executor)
-                told = tuple(remarks(lead, executor.notes, prepared.roles.kinds))
-                executor.run(prepared.compiled.stages, "anonymizing")
+                    told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+                with _at_persons(policy):
+                    executor.run(prepared.compiled.stages, "anonymizing")
                 job = make(
                     lead, session, executor, prepared, target, chosen, began, keeper, told, key
                 )

@@ -278,9 +278,9 @@ def counts_step(child: Child) -> Step:
     return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
 
 
-def counted(child: Child, rows: list[Row]) -> Child:
+def counted(child: Child, found: list[Row]) -> Child:
     """The table with its counts."""
-    figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in rows}
+    figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in found}
     attributes = tuple(
         replace(a, distinct=figures[i][0], nulls=figures[i][1], height=figures[i][2])
         for i, a in enumerate(child.attributes, 1)
