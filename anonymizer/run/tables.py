@@ -59,6 +59,8 @@ def at_table(name: str) -> Iterator[None]:
 
 
 def _at(name: str, problem: Problem) -> Problem:
+    if problem.path == "publish.name":
+        return replace(problem, path="publish.names")
     if problem.path.split(".")[0] not in OF_PARTS:
         return problem
     allowed = INSTEAD.get(problem.allowed or "", problem.allowed)
@@ -117,7 +119,8 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
         children.append(child)
         stages += read
         told += _told(policy, name, child.policy, child.roles, executor)
-    compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
+    with at_table(policy.person):
+        compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
     return TablesRead(
         single, persons, tuple(children), compiled, tuple(stages), (*told, *_left_out(children))
     )
