@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from anonymizer.release.objects import Recorded, Runs
     from anonymizer.release.seal import Sign
 
-WHAT = {"values": "table of sensitive values"}
-"""Kinds of recorded objects that need more words."""
+WHAT = {"values": "a table"}
+"""Kinds of recorded objects that are not called as they are recorded."""
 TOGETHER = (
     "whoever has both may learn more than either promises: keep a copy and try anonymizer attack"
     " --earlier COPY, or name a ledger"
@@ -143,7 +143,7 @@ def clashes_with_releases(names: Names, held: Iterable[Recorded]) -> list[Proble
     return [
         Problem(
             names.path,
-            f"{name} is the {WHAT.get(kind, kind)} of the release {release}",
+            f"{name} is {WHAT.get(kind, f'the {kind}')} of the release {release}",
             hint=names.other,
         )
         for name, kind, release in found
