@@ -8,13 +8,15 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 
 import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.base import Limits
+from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.frozen import FrozenMap
 
 MARKERS = (b"QXMARKNAME", b"QXMARKKEY", b"QXMARKDROP")
 """Stand in identifiers, keys and dropped columns of every row, and nowhere else."""
@@ -38,6 +40,44 @@ LGB_COLUMNS = COLUMNS | {
 }
 INVARIANT_COLUMNS = COLUMNS | {"disease": {"role": "sensitive"}}
 
+TABLES: dict[str, Any] = {
+    "person": "visits",
+    "tables": {
+        "visits": {
+            "source": {"table": "visits"},
+            "key": "id",
+            "columns": {
+                "id": {"role": "key"},
+                "name": {"role": "identifier"},
+                "note": {"role": "drop"},
+                "hide": {"role": "drop"},
+                "age": {"role": "quasi"},
+                "district": {"role": "quasi"},
+                "disease": {"role": "sensitive"},
+            },
+        },
+        "stays": {
+            "source": {"table": "stays"},
+            "key": "stay",
+            "links": {"id": "visits"},
+            "columns": {
+                "stay": {"role": "key"},
+                "id": {"role": "key"},
+                "ward": {"role": "event"},
+                "drug": {"role": "sensitive", "protect": {"l_diversity": 2}},
+            },
+        },
+        "tests": {
+            "source": {"table": "tests"},
+            "links": {"stay": "stays"},
+            "columns": {"stay": {"role": "key"}, "test": {"role": "event"}},
+        },
+    },
+    "privacy": {"k_anonymity": 2, "knows": {"events": 1}},
+}
+PUBLISHED = {"visits": "released", "stays": "released_stays", "tests": "released_tests"}
+"""The names of a release of several tables."""
+
 KINDS: dict[str, dict[str, Any]] = {
     "lgb": {
         "columns": LGB_COLUMNS,
@@ -56,6 +96,8 @@ KINDS: dict[str, dict[str, Any]] = {
         "publish": {"name": "released", "database": "release.duckdb"},
     },
     "replace": {"columns": COLUMNS, "publish": {"replace_source": True}},
+    "tables": {**TABLES, "publish": {"names": PUBLISHED, "database": "release.duckdb"}},
+    "tables_beside": {**TABLES, "publish": {"names": PUBLISHED}},
 }
 """Runs on which the full matrix is played: targets, algorithms, ledger."""
 
@@ -73,7 +115,7 @@ class Stage:
 
     @property
     def target(self) -> Path:
-        inside = self.kind in ("beside", "replace")
+        inside = self.kind in ("beside", "replace", "tables_beside")
         return self.source if inside else self.folder / "release.duckdb"
 
     @property
@@ -81,7 +123,12 @@ class Stage:
         return self.folder.with_name(f"{self.folder.name}-saved")
 
     @property
-    def policy(self) -> Policy:
+    def several(self) -> bool:
+        """Whether the policy has several tables."""
+        return "tables" in KINDS[self.kind]
+
+    @property
+    def policy(self) -> AnyPolicy:
         given = {
             "version": 1,
             "source": {"table": "visits"},
@@ -89,7 +136,29 @@ class Stage:
             "privacy": {"k_anonymity": 2},
             **KINDS[self.kind],
         }
-        return Policy.model_validate(given, context={"base": self.folder})
+        if self.several:
+            del given["source"], given["key"]
+        return cast("AnyPolicy", Policy.model_validate(given, context={"base": self.folder}))
+
+    @property
+    def other(self) -> AnyPolicy:
+        """Another release in the same place."""
+        policy = self.policy
+        if isinstance(policy, SchemaPolicy):
+            names = {table: name.replace("released", "other") for table, name in PUBLISHED.items()}
+            changes: dict[str, Any] = {"names": FrozenMap(names)}
+            publish = policy.publish.model_copy(update=changes)
+            return policy.model_copy(update={"publish": publish})
+        publish_one = policy.publish.model_copy(update={"name": "other"})
+        return policy.model_copy(update={"publish": publish_one, "ledger": None, "republish": None})
+
+    @property
+    def views(self) -> list[str]:
+        """What readers of the target see."""
+        if self.kind == "replace":
+            return ["visits"]
+        names = list(PUBLISHED.values()) if self.several else ["released"]
+        return names + [name.replace("released", "other") for name in names]
 
     def run(self, seed: int = NEW_SEED) -> None:
         replacing = self.kind == "replace"
@@ -105,6 +174,16 @@ class Stage:
                 " (i * 3) % 5 as district, ['flu', 'cold', 'ulcer'][1 + i % 3] as disease"
                 f" from range({ROWS}) r(i)"
             ).fetchall()
+            connection.execute(
+                f"create table stays as select 100 + i as stay, 'QXMARKKEY' || i % {ROWS} as id,"
+                " ['eyes', 'heart', 'skin'][1 + i % 3] as ward,"
+                " ['iron', 'zinc', 'gold', 'tin'][1 + i % 4] as drug"
+                f" from range({2 * ROWS}) r(i)"
+            ).fetchall()
+            connection.execute(
+                "create table tests as select 100 + i as stay, 'ab'[1 + i % 2] as test"
+                f" from range({ROWS}) r(i)"
+            ).fetchall()
             connection.execute("create table mine as select 'untouched' as word").fetchall()
             connection.execute("create view my_view as from mine").fetchall()
         with duckdb.connect(str(self.folder / "mine.duckdb")) as connection:
@@ -114,14 +193,7 @@ class Stage:
         if self.kind != "replace":
             self.run(OLD_SEED)
             # another release of ours in the same file has to survive as well
-            other = self.policy.model_copy(
-                update={
-                    "publish": self.policy.publish.model_copy(update={"name": "other"}),
-                    "ledger": None,
-                    "republish": None,
-                }
-            )
-            anonymizer.run(other, self.source, seed=OLD_SEED, limits=LIMITS)
+            anonymizer.run(self.other, self.source, seed=OLD_SEED, limits=LIMITS)
         shutil.copytree(self.folder, self.saved)
 
     def restore(self) -> None:
@@ -137,13 +209,12 @@ class Stage:
         """A digest of what readers of the target see, views and further tables alike."""
         found: list[Any] = []
         with duckdb.connect(str(self.target), read_only=True) as connection:
-            names = ["visits"] if self.kind == "replace" else ["released", "other"]
-            for name in names:
+            for name in self.views:
                 found.append(sorted(map(repr, connection.execute(f"from {name}").fetchall())))
             if self.target == self.source:
                 found.append(connection.execute("from my_view").fetchall())
-                if self.kind == "beside":
-                    found.append(connection.execute("from visits order by all").fetchall())
+                for name in ["visits", "stays", "tests"] if self.kind != "replace" else []:
+                    found.append(connection.execute(f"from {name} order by all").fetchall())
         return hashlib.sha256(json.dumps(found, default=str).encode()).hexdigest()
 
     def users_files(self) -> dict[str, str]:

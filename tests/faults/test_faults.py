@@ -20,6 +20,7 @@ import anonymizer
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, TargetError
+from anonymizer.policy import AnyPolicy
 from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.run import verbs
 from tests.faults.matrix import Points, fork, forked
@@ -213,7 +214,7 @@ def test_faults_two_runs_beside_one_source(
     assert stage.rows()
 
 
-def _published(policy: anonymizer.Policy, source: Path) -> int:
+def _published(policy: AnyPolicy, source: Path) -> int:
     anonymizer.run(policy, source, seed=5)
     return 0
 

@@ -83,7 +83,7 @@ def test_signal_after_the_swap(
     assert stage.leftovers(temporary) == []
 
 
-@pytest.mark.parametrize("kind", ["beside", "ledger", "replace"])
+@pytest.mark.parametrize("kind", ["beside", "ledger", "replace", "tables_beside"])
 def test_signal_at_the_commit(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:

@@ -41,6 +41,21 @@ def test_killed_run_at_every_statement(tmp_path: Path, step: int) -> None:
     check(result, step)
 
 
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        ("tables", 50),
+        ("tables_beside", 75),
+        pytest.param("tables", 1, marks=pytest.mark.slow),
+        pytest.param("tables_beside", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_killed_run_of_several_tables(tmp_path: Path, kind: str, step: int) -> None:
+    """All tables are the old ones or the new ones, in a file and beside the source."""
+    (result,) = matrix(tmp_path / "matrix", "--kind", kind, "--step", str(step))
+    check(result, step)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_run_full_matrix(tmp_path: Path, kind: str) -> None:
