@@ -89,7 +89,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     """
     single = persons_policy(policy)
     with at_table(policy.person):
-        persons = read_source(single, session, executor)
+        persons = read_source(single, session, executor, persons=True)
     above = {
         policy.person: Above(rows_read(single, persons.roles), SNAPSHOT, Sql("identity"), True)
     }
