@@ -17,6 +17,9 @@ NEARLY_UNIQUE = 0.9
 """Share of different values from which a published column identifies by itself."""
 
 
+REPEATED = "leave key out, or name person if several rows belong to one person"
+KEYLESS = "name another column"
+"""Hints for keys of a single table."""
 JOINED = ": another table that has it can be joined to the release, and k holds no longer"
 
 
@@ -111,14 +114,14 @@ def _key_counts(policy: Policy) -> list[Count]:
         counts += [
             Count(
                 "count(*) - count(identity)",
-                lambda n: Problem("key", f"is NULL in {n} rows", hint="name another column"),
+                lambda n: Problem("key", f"is NULL in {n} rows", hint=KEYLESS),
             ),
             Count(
                 "count(identity) - count(distinct identity)",
                 lambda n: Problem(
                     "key",
                     f"is not unique: {n} rows repeat a key",
-                    hint="leave key out, or name person if several rows belong to one person",
+                    hint=REPEATED,
                 ),
             ),
         ]

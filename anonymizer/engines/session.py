@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -59,8 +59,8 @@ class Workplace:
     """The file that the release will be in, where it is one; it is built beside it."""
     writes: bool = False
     """Whether anything will be published."""
-    beside: tuple[Policy, ...] = ()
-    """Policies of further tables that are read in the same session."""
+    beside: Mapping[str, Policy] = field(default_factory=dict)
+    """Policies of further tables that are read in the same session, by name."""
 
 
 def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:

@@ -142,9 +142,9 @@ def clashes_with_releases(names: Names, held: Iterable[Recorded]) -> list[Proble
     )
     return [
         Problem(
-            "publish.name",
+            names.path,
             f"{name} is the {WHAT.get(kind, kind)} of the release {release}",
-            hint="choose another publish.name or publish.schema",
+            hint=names.other,
         )
         for name, kind, release in found
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymizer.compile import Table
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.names import separated_tables
 from anonymizer.release.objects import Recorded
 
@@ -18,15 +18,32 @@ class Names:
     name: str
     run_id: str
     tables: tuple[str, ...] = ()
-    """Further published tables: one for every sensitive column of an msb release."""
+    """Further published tables: one for every sensitive column of an msb release, or those of a
+    release of several tables besides that of the persons."""
+    several: bool = False
+    """Whether the policy has several tables."""
 
     @classmethod
-    def of(cls, policy: Policy, run_id: str) -> Names:
+    def of(cls, policy: AnyPolicy, run_id: str) -> Names:
+        if isinstance(policy, SchemaPolicy):
+            name, *others = (policy.view(table) for table in (policy.person, *policy.children))
+            return cls(policy.publish.schema_, name, run_id, tuple(others), True)
         tables = tuple(separated_tables(policy).values())
         if policy.publish.replace_source:
             *above, name = policy.source.parts
             return cls(above[-1] if above else "main", name, run_id, tables)
         return cls(policy.publish.schema_, policy.publish.name, run_id, tables)
+
+    @property
+    def path(self) -> str:
+        """Where the policy gives the names."""
+        return "publish.names" if self.several else "publish.name"
+
+    @property
+    def other(self) -> str:
+        """What to change so that they are others."""
+        names = "publish.prefix, publish.names" if self.several else "publish.name"
+        return f"choose another {names} or publish.schema"
 
     @property
     def release(self) -> str:

@@ -12,11 +12,11 @@ from anonymizer.contract.tables import Released, Tables, in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
-from anonymizer.policy.schema.derived import IDENTITY, child_policy, persons_policy
+from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
 from anonymizer.privacy.of_policy.promises import unanswered
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.agreement import HINT
-from anonymizer.release.certificate import certificate
+from anonymizer.release.certificate import acknowledged, certificate, joined_on, known_attacks
 from anonymizer.release.judge import path_of, unmet
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
@@ -82,6 +82,7 @@ def tables_manifest(
     data |= {
         "policy_digest": policy.digest(),
         "certificate": data["certificate"] + CERTIFICATE,
+        "known_attacks": known_attacks_of(policy),
         "tables": tables.as_dict(),
         "measures": {**data["measures"], **further},
     }
@@ -167,6 +168,16 @@ def released_tables(manifest: Manifest) -> Tables | None:
             )
         )
     return tables
+
+
+def known_attacks_of(policy: AnyPolicy) -> list[str]:
+    """Attacks on the model that the release does not stop, columns of all tables among them."""
+    found = known_attacks(lead_of(policy))
+    if isinstance(policy, SchemaPolicy):
+        for name in policy.children:
+            for column in acknowledged(child_policy(policy, name)):
+                found.append(f"joining: {name}.{column} {joined_on()}")
+    return found
 
 
 def stated_certificate(manifest: Manifest) -> str:

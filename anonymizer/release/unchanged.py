@@ -21,10 +21,14 @@ from anonymizer.measure.release import counts_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
-from anonymizer.release.certificate import known_attacks
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import CHANGED, manifest_digest, seal_of
-from anonymizer.release.tables import as_asked, released_tables, stated_certificate
+from anonymizer.release.tables import (
+    as_asked,
+    known_attacks_of,
+    released_tables,
+    stated_certificate,
+)
 from anonymizer.verification.tables import tables_sql
 from anonymizer.verification.verify import check_sql
 
@@ -99,7 +103,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
         yield Problem("manifest.requirements", said, hint=OTHER_POLICY)
     if manifest.data.get("algorithm") != policy.algorithm.name:
         yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
-    if manifest.data.get("known_attacks") != known_attacks(policy):
+    if manifest.data.get("known_attacks") != known_attacks_of(of):
         yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
 
 

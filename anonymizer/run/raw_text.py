@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import Sql, Table, ident
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Step
@@ -27,7 +27,7 @@ DETECTORS = {
 """Patterns in the words that all engines know: no word boundaries, no look-around."""
 
 
-def raw_text_notes(roles: Roles) -> tuple[Note, ...]:
+def raw_text_notes(roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Note, ...]:
     """The statement that counts, if there is published text."""
     columns = [
         (
@@ -41,7 +41,7 @@ def raw_text_notes(roles: Roles) -> tuple[Note, ...]:
     ]
     if not columns:
         return ()
-    context = {"snapshot": SNAPSHOT, "columns": columns}
+    context = {"snapshot": snapshot, "columns": columns}
     return (Note(Step("published text", "prepare/raw_text.sql.j2", context)),)
 
 

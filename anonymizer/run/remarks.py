@@ -7,7 +7,7 @@ statement takes from the snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
+from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.run.raw_text import raw_text
@@ -114,9 +115,16 @@ def _counting(
     return (Note(Step("remarks on the source", "prepare/remarks.sql.j2", context)),)
 
 
-def remarks(policy: Policy, notes: MutableMapping[str, Any], kinds: Mapping[str, str]) -> list[str]:
+def remarks(
+    policy: Policy,
+    notes: MutableMapping[str, Any],
+    kinds: Mapping[str, str],
+    spoken: Collection[str] = (),
+) -> list[str]:
     """The warnings that counts and kinds of columns give rise to; what only they need is taken out
     of `notes`.
+
+    `spoken`: sensitive columns with a rule that the policy of the table alone does not have.
     """
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
@@ -130,7 +138,7 @@ def remarks(policy: Policy, notes: MutableMapping[str, Any], kinds: Mapping[str,
             )
     for name in acknowledged(policy):
         found.append(f"columns.{name}: {joined_on()}")
-    for name in unprotected(policy):
+    for name in (name for name in unprotected(policy) if name not in spoken):
         found.append(
             f"columns.{name}: is sensitive and no rule protects it: everybody in a class may have"
             " the same value, and who finds the class then knows it; for instance"
@@ -150,6 +158,19 @@ def remarks(policy: Policy, notes: MutableMapping[str, Any], kinds: Mapping[str,
             f" of one person only; name it as `person: {name}`, so that persons are counted"
         )
     return found
+
+
+def table_remarks(
+    policy: Policy, table: SchemaTable, notes: MutableMapping[str, Any], kinds: Mapping[str, str]
+) -> list[str]:
+    """The same for one of several tables; `policy`: that of the table alone.
+
+    Which rows belong to one person is known there, so that no column needs to tell it.
+    """
+    for name in [name for name in notes if name.startswith((DIFFERENT, KNOWN, MOST))]:
+        del notes[name]
+    spoken = [n for n, c in table.columns.items() if c.protect is not None and c.protect.eir_l]
+    return remarks(policy, notes, kinds, spoken)
 
 
 def little(measures: Mapping[str, Any]) -> list[str]:

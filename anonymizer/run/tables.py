@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from anonymizer.algorithms.guards import source_guard
+from anonymizer.algorithms.guards import KEYLESS, REPEATED, source_guard
 from anonymizer.algorithms.schema.compiler import CompiledTables, compile_tables
 from anonymizer.compile import Sql, work
 from anonymizer.engines.duckdb.session import relation_of
@@ -16,7 +16,10 @@ from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
+from anonymizer.policy.schema.paths import table_path, within
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
+from anonymizer.run.raw_text import raw_text_notes
+from anonymizer.run.remarks import table_remarks
 from anonymizer.source.child import (
     Above,
     Child,
@@ -26,17 +29,24 @@ from anonymizer.source.child import (
     flat_step,
     kept_step,
     orphans_guard,
-    orphans_step,
+    reached_step,
     read_step,
     same_type,
     values_of,
 )
 from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.roles import ROLES, Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Stage
 
 OF_PARTS = ("columns", "source", "key", "links")
 """Beginnings of the paths of a single table's policy."""
+INSTEAD = {
+    REPEATED: "every row of this table has a key of its own: leave others out in source.query",
+    KEYLESS: "leave such rows out in source.query, or name another column",
+    ROLES: "key, identifier, quasi (of the persons), event (of others), sensitive, keep, drop",
+}
+"""What is said of a single table, and of one of several."""
 
 
 @contextmanager
@@ -51,7 +61,10 @@ def at_table(name: str) -> Iterator[None]:
 def _at(name: str, problem: Problem) -> Problem:
     if problem.path.split(".")[0] not in OF_PARTS:
         return problem
-    return replace(problem, path=f"tables.{name}.{problem.path}")
+    allowed = INSTEAD.get(problem.allowed or "", problem.allowed)
+    hint = INSTEAD.get(problem.hint or "", problem.hint)
+    (found,) = within(name, [replace(problem, allowed=allowed, hint=hint)])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +75,11 @@ class TablesRead:
     """The policy of the persons' table alone."""
     persons: SourceRead
     children: tuple[Child, ...]
-    orphans: dict[str, int]
-    """By table, the rows that were left out since they reach no person."""
     compiled: CompiledTables
     stages: tuple[Stage, ...]
     """What was executed to read the tables."""
+    told: tuple[str, ...]
+    """Warnings about the source, table by table."""
 
     @property
     def prepared(self) -> Prepared:
@@ -90,26 +103,40 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     single = persons_policy(policy)
     with at_table(policy.person):
         persons = read_source(single, session, executor, persons=True)
-    above = {
-        policy.person: Above(rows_read(single, persons.roles), SNAPSHOT, Sql("identity"), True)
-    }
+    told = list(_told(policy, policy.person, single, persons.roles, executor))
+    everybody = rows_read(single, persons.roles)
+    above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
     profiles = {policy.person: persons.profile}
     children: list[Child] = []
-    orphans: dict[str, int] = {}
     stages: list[Stage] = list(persons.stages)
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
             child, read = _read(policy, number, name, session, executor, above, profiles)
-        if child.drop_orphans:
-            step = orphans_step(child, above[child.above])
-            found = session.engine.execute(step.statement(), step.name)
-            orphans[name] = int(found[0][0]) if found else 0
         above[name] = child.as_above()
         profiles[name] = child.profile
         children.append(child)
         stages += read
+        told += _told(policy, name, child.policy, child.roles, executor)
     compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
-    return TablesRead(single, persons, tuple(children), orphans, compiled, tuple(stages))
+    return TablesRead(
+        single, persons, tuple(children), compiled, tuple(stages), (*told, *_left_out(children))
+    )
+
+
+def _told(
+    policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
+) -> Iterator[str]:
+    """The warnings about one table, whose counts are taken out of the notes."""
+    found = table_remarks(single, policy.tables[name], executor.notes, described.kinds)
+    return (f"{table_path(name)}.{warning}" for warning in found)
+
+
+def _left_out(children: Sequence[Child]) -> Iterator[str]:
+    for child in children:
+        if child.orphans:
+            with_what = "orphans: drop" if child.drop_orphans else f"with those of {child.above}"
+            many = f"{child.orphans:,} rows reach no person and are left out"
+            yield f"{table_path(child.name)}: {many} ({with_what})"
 
 
 def _read(
@@ -127,8 +154,10 @@ def _read(
     queried = work(f"queried_{number}")
     source, profile = relation_of(child_policy(policy, name), session.embedded, queried)
     own = _with_levels(policy, name, profile)
-    child = child_of(number, name, table.link, own, profile, drop_orphans=table.orphans == "drop")
-    over = above[child.above]
+    over = above[table.link[1]]
+    drop = table.orphans == "drop"
+    astray = drop or over.reached != over.read
+    child = child_of(number, name, table.link, own, profile, drop_orphans=drop, astray=astray)
     key = policy.tables[child.above].key
     assert key is not None
     other = same_type(child, profiles[child.above], key)
@@ -140,7 +169,10 @@ def _read(
     reading: list[Stage] = [read_step(child, source)]
     if not child.drop_orphans:
         reading.append(orphans_guard(child, over))
+    if child.astray:
+        reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *source_guard(own, child.roles, child.kept)]
+    reading += raw_text_notes(child.roles, child.kept)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]

@@ -35,7 +35,7 @@ from anonymizer.run.nodes import (
     nodes_step,
 )
 from anonymizer.run.source_checks import ORIGINALS, published_paths
-from anonymizer.run.tables import TablesRead
+from anonymizer.run.tables import TablesRead, at_table
 from anonymizer.source.child import Child
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.questions import Achieved, Question, ask_all
@@ -89,7 +89,8 @@ class TablesJob(Job):
         """Raises GuaranteeError unless everything holds for all tables."""
         assert self.schema is not None
         assert self.read is not None
-        found, measures = Job._judged(self, view, layout)
+        with at_table(self.schema.person):
+            found, measures = Job._judged(self, view, layout)
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
@@ -180,7 +181,8 @@ class TablesJob(Job):
             losses = column_losses(run_sql, where(released), one.layout, _originals(child))
             found[child.name] = {
                 "rows": rows,
-                "suppressed": child.rows - rows,
+                "suppressed": child.owned - rows,
+                **({"orphans": child.orphans} if child.astray else {}),
                 "ncp": {name: round(loss, 6) for name, loss in losses.items()},
             }
         return found
@@ -202,15 +204,6 @@ class TablesJob(Job):
             for s in child.roles.sensitive
             if s.height
         }
-
-    def _warnings(self) -> tuple[str, ...]:
-        assert self.read is not None
-        left = tuple(
-            f"{count} rows of {name} reach no person and were left out (orphans: drop)"
-            for name, count in self.read.orphans.items()
-            if count
-        )
-        return (*Job._warnings(self), *left)
 
 
 SUMS = (Achieved("n", "sum"),)

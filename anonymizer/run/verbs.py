@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -54,7 +54,7 @@ from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
 from anonymizer.run.prepare import prepare
 from anonymizer.run.remarks import remarks
-from anonymizer.run.tables import read_tables, refuse_other_engines
+from anonymizer.run.tables import at_table, read_tables, refuse_other_engines
 from anonymizer.run.tables_job import TablesJob
 from anonymizer.steps import Plan
 from anonymizer.verification.fast.release import fast_release
@@ -63,7 +63,7 @@ from anonymizer.verification.questions import Asking, ask_all
 
 @contextmanager
 def executing(
-    policy: Policy,
+    policy: AnyPolicy,
     database: Any,
     engine: str,
     *,
@@ -72,11 +72,24 @@ def executing(
     limits: Limits | None = None,
     listener: Listener | None = None,
 ) -> Iterator[tuple[Session, Executor]]:
-    """The source of `policy`, opened on an engine, and what executes the stages of a run there."""
+    """The source of `policy`, opened on an engine, and what executes the stages of a run there.
+
+    Of several tables it is that of the persons, in a session that may read the others as well.
+    """
     place = run or Workplace(secrets.token_hex(8))
-    with open_source(engine, policy, database, place, limits or Limits()) as session:
+    if isinstance(policy, SchemaPolicy):
+        place = replace(place, beside={n: child_policy(policy, n) for n in policy.children})
+    with ExitStack() as stack:
+        with _at_persons(policy):
+            opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
+            session = stack.enter_context(opening)
         session.engine.binds = {"secret": seed.secret}
         yield session, Executor(session.engine, listener)
+
+
+def _at_persons(policy: AnyPolicy) -> AbstractContextManager[None]:
+    """With several tables, what goes wrong is said of that of the persons."""
+    return at_table(policy.person) if isinstance(policy, SchemaPolicy) else nullcontext()
 
 
 def plan(policy: Policy, database: Any = None, *, engine: str | None = None) -> Plan:
@@ -123,11 +136,9 @@ def run(
     chosen = _seed(seed)
     there = publisher(kind)
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
-    names = Names.of(lead, place.run_id)
+    names = Names.of(policy, place.run_id)
     if isinstance(policy, SchemaPolicy):
         refuse_other_engines(kind)
-        place = replace(place, beside=tuple(child_policy(policy, n) for n in policy.children))
-        names = replace(names, tables=tuple(policy.view(n) for n in policy.children))
     of_its_own = place.file if lead.publish.database is not None else None
     keeper = Keeper.of(lead, place.run_id, names.release, of_its_own)
     if keeper is not None:
@@ -138,7 +149,7 @@ def run(
             remove_leftovers(place.file)
         try:
             with executing(
-                lead, database, kind, seed=chosen, run=place, limits=limits, listener=listener
+                policy, database, kind, seed=chosen, run=place, limits=limits, listener=listener
             ) as (session, executor):
                 target = there.target(lead, session, names)
                 target.check(session.engine)
@@ -149,10 +160,12 @@ def run(
                 if isinstance(policy, SchemaPolicy):
                     read = read_tables(policy, session, executor)
                     prepared, make = read.prepared, partial(TablesJob, schema=policy, read=read)
+                    told = read.told
                 else:
                     prepared = prepare(policy, session, executor)
-                told = tuple(remarks(lead, executor.notes, prepared.roles.kinds))
-                executor.run(prepared.compiled.stages, "anonymizing")
+                    told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+                with _at_persons(policy):
+                    executor.run(prepared.compiled.stages, "anonymizing")
                 job = make(
                     lead, session, executor, prepared, target, chosen, began, keeper, told, key
                 )

@@ -29,6 +29,8 @@ class Above:
 
     read: Table
     """All rows as they were read."""
+    reached: Table
+    """Those that reach a person of the source, published or not."""
     kept: Table
     """Those that may be published."""
     key: Sql
@@ -53,8 +55,14 @@ class Child:
     profile: TableProfile
     roles: Roles
     drop_orphans: bool = False
+    astray: bool = False
+    """Whether rows may reach no person: of this table, or of one that it hangs on."""
     rows: int = 0
     """Rows that may be published."""
+    owned: int = 0
+    """Rows that reach a person of the source, published or not."""
+    orphans: int = 0
+    """Rows that reach nobody, and were left out."""
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -65,6 +73,11 @@ class Child:
     def read(self) -> Table:
         """Work table of all rows, as they were read."""
         return work(f"read_{self.number}")
+
+    @property
+    def reached(self) -> Table:
+        """Work table of the rows that reach a person of the source, published or not."""
+        return work(f"reached_{self.number}") if self.astray else self.read
 
     @property
     def kept(self) -> Table:
@@ -123,7 +136,7 @@ class Child:
 
     def as_above(self) -> Above:
         """As what further tables hang on."""
-        return Above(self.read, self.kept, Sql("own"))
+        return Above(self.read, self.reached, self.kept, Sql("own"))
 
 
 def child_of(
@@ -134,10 +147,11 @@ def child_of(
     profile: TableProfile,
     *,
     drop_orphans: bool,
+    astray: bool,
 ) -> Child:
     """The table with its columns numbered. Raises SourceError for columns that do not fit."""
     first = numbered(roles(policy, profile), number)
-    return Child(number, name, link[1], link[0], policy, profile, first, drop_orphans)
+    return Child(number, name, link[1], link[0], policy, profile, first, drop_orphans, astray)
 
 
 def numbered(described: Roles, number: int) -> Roles:
@@ -201,14 +215,9 @@ def _content(profile: TableProfile) -> Sql:
     return Sql(f"md5(concat({texts}))")
 
 
-def orphans_step(child: Child, above: Above) -> Step:
-    """The query for the number of rows that reach no row above."""
-    context = {"read": child.read, "above": above.read, "key": above.key}
-    return Step(f"orphans of {child.name}", "schema/orphans.sql.j2", context)
-
-
 def orphans_guard(child: Child, above: Above) -> Guard:
-    """Raises SourceError where rows reach no row above."""
+    """Raises SourceError where the links of rows lead to no row above."""
+    context = {"read": child.read, "above": above.read, "key": above.key}
 
     def explain(row: Row) -> Problem:
         return Problem(
@@ -217,7 +226,19 @@ def orphans_guard(child: Child, above: Above) -> Guard:
             hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
         )
 
-    return Guard(orphans_step(child, above), explain, SourceError)
+    step = Step(f"orphans of {child.name}", "schema/orphans.sql.j2", context)
+    return Guard(step, explain, SourceError)
+
+
+def reached_step(child: Child, above: Above) -> Step:
+    """The rows that reach a person of the source, where some may not."""
+    context = {
+        "read": child.read,
+        "above": above.reached,
+        "reached": child.reached,
+        "key": above.key,
+    }
+    return Step(f"rows of {child.name} with persons", "schema/reached.sql.j2", context)
 
 
 def kept_step(child: Child, above: Above) -> Step:
@@ -247,6 +268,8 @@ def flat_step(attribute: Attribute) -> Step:
 def counts_step(child: Child) -> Step:
     """The query for rows, and the values, NULLs and levels of every event column."""
     context = {
+        "read": child.read,
+        "reached": child.reached,
         "kept": child.kept,
         "values": [a.values for a in child.attributes],
         "hierarchies": [a.hierarchy for a in child.attributes],
@@ -255,14 +278,16 @@ def counts_step(child: Child) -> Step:
     return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
 
 
-def counted(child: Child, rows: list[Row]) -> Child:
+def counted(child: Child, found: list[Row]) -> Child:
     """The table with its counts."""
-    figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in rows}
+    figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in found}
     attributes = tuple(
         replace(a, distinct=figures[i][0], nulls=figures[i][1], height=figures[i][2])
         for i, a in enumerate(child.attributes, 1)
     )
-    return replace(child, roles=replace(child.roles, quasi=attributes), rows=figures[0][0])
+    read, owned, rows = (figures[i][0] for i in (-2, -1, 0))
+    described = replace(child.roles, quasi=attributes)
+    return replace(child, roles=described, rows=rows, owned=owned, orphans=read - owned)
 
 
 def offset(child: Child) -> Sql:

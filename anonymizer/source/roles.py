@@ -10,6 +10,9 @@ from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.suggest import closest
 from anonymizer.source.profile import Attribute, Kept, Sensitive, TableProfile, check_kind, unusable
 
+ROLES = "identifier, quasi, sensitive, keep, drop"
+"""The roles of the columns of a single table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Roles:
@@ -104,7 +107,7 @@ def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
                 Problem(
                     f"columns.{name}",
                     "is a column of the source that the policy does not list",
-                    allowed="identifier, quasi, sensitive, keep, drop",
+                    allowed=ROLES,
                     hint="give it a role; drop leaves it out",
                 )
             )

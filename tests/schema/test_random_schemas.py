@@ -62,8 +62,12 @@ def refusal(schema: Schema, error: AnonymizerError) -> str:
             return "orphans"
     elif isinstance(error, InfeasibleError):
         return "infeasible"
-    elif isinstance(error, GuaranteeError) and "suppression_limit" in said:
-        return "suppression limit"
+    elif isinstance(error, GuaranteeError):
+        if "suppression_limit" in said:
+            return "suppression limit"
+        # so many rows of few persons are left out that no class keeps a rule of their column
+        if all(one.path.endswith(".protect") for one in error.problems):
+            return "rule of a column"
     raise error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Msb, Policy
+from anonymizer.policy.schema.paths import within
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import QUERIED, READERS, Relation
 
@@ -33,14 +34,14 @@ def open_session(
     policy: Policy,
     database: Database,
     *,
-    beside: Sequence[Policy] = (),
+    beside: Mapping[str, Policy] | None = None,
     spill: Path | None = None,
     databases: Sequence[Path] = (),
     limits: Limits | None = None,
 ) -> Iterator[Session]:
     """Open the source of `policy`; raises SourceError where it cannot be found or read.
 
-    `beside`: policies of further tables, whose files may be read as well.
+    `beside`: policies of further tables by name, whose files may be read as well.
 
     `databases`: the files that statements of the session may attach.
     """
@@ -49,8 +50,11 @@ def open_session(
         refuse_missing(database)
     if policy.ledger is not None:
         databases = (*databases, policy.resolve(policy.ledger).resolve())
-    every = (policy, *beside)
-    missing = [problem for one in every for problem in _missing_files(one)]
+    further = beside or {}
+    every = (policy, *further.values())
+    missing = list(_missing_files(policy))
+    for name, one in further.items():
+        missing += within(name, _missing_files(one))
     if missing:
         raise SourceError(missing)
     with ExitStack() as stack:

@@ -70,9 +70,9 @@ class InPlaceTarget(StagedTarget):
         if clashes:
             raise TargetError(
                 Problem(
-                    "publish.name",
+                    self.names.path,
                     f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
-                    hint="choose another publish.name or publish.schema",
+                    hint=self.names.other,
                 )
             )
 

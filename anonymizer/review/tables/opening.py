@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from anonymizer.release.tables import refuse_tables_unmet, released_tables
 from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 from anonymizer.review.with_source import RELEASE, attach_release
-from anonymizer.run.tables import TablesRead, read_tables
+from anonymizer.run.tables import TablesRead, at_table, read_tables
 from anonymizer.verification.tables import Where
 
 
@@ -61,8 +61,12 @@ def open_tables(
         with opened(release, where) as (engine, catalog):
             yield _unchanged(policy, engine, catalog)
         return
-    beside = [child_policy(policy, name) for name in policy.children]
-    with open_session(lead, source, beside=beside, databases=(release,), limits=limits) as session:
+    beside = {name: child_policy(policy, name) for name in policy.children}
+    with ExitStack() as stack:
+        with at_table(policy.person):
+            session = stack.enter_context(
+                open_session(lead, source, beside=beside, databases=(release,), limits=limits)
+            )
         catalog = attach_release(session.embedded, release, session.database, RELEASE, where)
         found = _unchanged(policy, session.embedded, catalog)
         read = read_tables(policy, session, Executor(session.engine))
