@@ -186,3 +186,14 @@ def fewest_values(
                 found = len(set(values) - {None})
                 fewest = found if fewest is None else min(fewest, found)
     return fewest
+
+
+def left_by_all_events(published: Published, *, within_class: bool = True) -> dict[Any, int]:
+    """For every person, how many (of the class, or at all) show just the same events."""
+    held = {person: Counter(events) for person, events in published.events().items()}
+    groups = published.classes() if within_class else [published.persons()]
+    return {
+        person: sum(held[other] == held[person] for other in members)
+        for members in groups
+        for person in members
+    }

@@ -197,10 +197,14 @@ def _true_of(schema: Schema, table: str, shown: Record, real: Record) -> bool:
 
 
 def may_lose(schema: Schema, table: str) -> bool:
-    """Whether single rows may be suppressed: those that too few persons have, and what hangs on
-    them.
+    """Whether single rows may be suppressed: those that too few persons have, what hangs on them,
+    and those by which the number of somebody's rows is their own.
     """
     own = schema.tables[table]
-    if own.parent is None or not schema.knows.get("events"):
+    if own.parent is None:
+        return False
+    if schema.knows.get("rows"):
+        return True
+    if not schema.knows.get("events"):
         return False
     return bool(own.of("event")) or may_lose(schema, own.parent)
