@@ -43,25 +43,16 @@ class Published:
         """The key of every person."""
         return [row[self.key] for row in self.rows[self.person]]
 
-    def owner(self, table: str, row: Row) -> Any:
-        """The person that a row leads to. KeyError where a key leads nowhere."""
-        while table != self.person:
-            child = self.children[table]
-            parent = self.children.get(child.parent)
-            key = self.key if parent is None else parent.key
-            found = [one for one in self.rows[child.parent] if one[str(key)] == row[child.link]]
-            if len(found) != 1:
-                raise KeyError(f"{len(found)} rows of {child.parent} have this key")
-            table, row = child.parent, found[0]
-        return row[self.key]
-
     def owners(self, table: str) -> list[Any]:
-        """The person of every row of a table, found once for every key."""
+        """The person of every row of a table. KeyError where a key leads nowhere."""
+        if table == self.person:
+            return self.persons()
         child = self.children[table]
-        led: dict[Any, Any] = {}
-        for row in self.rows[table]:
-            if row[child.link] not in led:
-                led[row[child.link]] = self.owner(table, row)
+        key = self.key if child.parent == self.person else str(self.children[child.parent].key)
+        led = {
+            row[key]: who
+            for row, who in zip(self.rows[child.parent], self.owners(child.parent), strict=True)
+        }
         return [led[row[child.link]] for row in self.rows[table]]
 
     def events(self) -> dict[Any, list[Event]]:

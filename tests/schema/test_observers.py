@@ -16,7 +16,7 @@ from tests.schema import oracle, truth
 from tests.schema.oracle import Child, Published
 from tests.schema.random_schemas import PERSON, Schema, draw, owned
 
-RELEASES = 3
+RELEASES = 2
 
 
 def in_source(schema: Schema) -> Published:

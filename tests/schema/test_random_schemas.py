@@ -1,6 +1,6 @@
 """Random schemas are published truthfully with every promise kept, or refused with a reason.
 
-A few dozen by default, 300 among the slow tests; ANONYMIZER_SCHEMAS=2000 asks for more.
+A dozen by default, 300 among the slow tests; ANONYMIZER_SCHEMAS=2000 asks for more.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tests.runs import THRIFTY
 from tests.schema import oracle, truth
 from tests.schema.random_schemas import FURTHER, PERSON, TAG, Schema, draw
 
-FEW = 24
+FEW = 12
 BLOCK = 25
 MORE = int(os.environ.get("ANONYMIZER_SCHEMAS", "300"))
 RULES = "rules of rows"
 OF_ROWS = re.compile(r"columns\.(visits|labs|drugs)\.\w+\.protect: ")
 """The run's own verification: rules that held before rows were left out (see below)."""
-LOST_RULES = (14, 64, 89, 91, 134)
+LOST_RULES = (14, 91)
 """Seeds of it."""
 OBSERVED = 400_000
 """Choices of rows of all persons beyond which the oracle would take minutes."""
@@ -180,7 +180,7 @@ def test_random_schemas(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(FEW, MORE, BLOCK))
+@pytest.mark.parametrize("start", range(0, MORE, BLOCK))
 def test_more_random_schemas(start: int, tmp_path: Path) -> None:
     found = outcomes(range(start, start + BLOCK), tmp_path)
     assert enough(found, BLOCK), found
@@ -201,6 +201,6 @@ def test_rules_hold_where_rows_are_left_out(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.xfail(reason="knows.sensitive is neither enforced nor judged", strict=True)
-@pytest.mark.parametrize("seed", [11, 34, 55])
+@pytest.mark.parametrize("seed", [11])
 def test_rules_hold_among_those_who_remain(seed: int, tmp_path: Path) -> None:
     assert outcome(seed, tmp_path, sensitive=True)
