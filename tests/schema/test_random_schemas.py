@@ -28,9 +28,9 @@ FEW = 12
 BLOCK = 25
 MORE = int(os.environ.get("ANONYMIZER_SCHEMAS", "300"))
 RULES = "rules of rows"
-"""The run's own verification: rules that held before rows were left out (see below)."""
+"""So many rows are left out that not even one class of all persons keeps a rule."""
 LOST_RULES = (14, 91)
-"""Seeds of it."""
+"""Seeds in which classes have to be merged to keep one."""
 OBSERVED = 400_000
 """Choices of rows of all persons beyond which the oracle would take minutes."""
 
