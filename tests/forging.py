@@ -19,7 +19,8 @@ def seal_again(file: Path, name: str, schema: str = "main") -> None:
         engine = DuckDBEngine(connection, owned=True)
         catalog = str(engine.raw("select current_catalog()", "test")[0][0])
         manifest = read_manifest(engine, Table(name, schema, catalog))
-        tables = tuple(manifest.layout.tables.values())
+        several = manifest.data.get("tables", {}).get("tables", [])[1:]
+        tables = (*manifest.layout.tables.values(), *(one["name"] for one in several))
         names = Names(schema, name, manifest.run_id, tables)
         found = objects_of(engine, names, catalog)
         made = sealed_in(Manifest(manifest.data), names, found, alone=True, sign=None)

@@ -10,6 +10,7 @@ from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
     from anonymizer.contract.checks import Verification
+    from anonymizer.policy import AnyPolicy
 
 
 def check_lines(verification: Verification) -> Iterator[str]:
@@ -42,13 +43,17 @@ def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def failed_checks(verification: Verification) -> list[Problem]:
+def failed_checks(verification: Verification, policy: AnyPolicy | None = None) -> list[Problem]:
     """What does not hold, in figures; the check's own SQL finds the classes."""
+    from anonymizer.policy import SchemaPolicy
     from anonymizer.release.judge import path_of
+    from anonymizer.release.tables import path_in_tables
 
     return [
         Problem(
-            path_of(check.name, check.column),
+            path_in_tables(policy, check.name, check.column)
+            if isinstance(policy, SchemaPolicy)
+            else path_of(check.name, check.column),
             f"{check.name} requires {figure(check.required)}, the release reaches"
             f" {figure(check.achieved)}",
             hint="the check's SQL (--format json) lists the classes that break it",

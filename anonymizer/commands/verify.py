@@ -86,7 +86,7 @@ def command(
     if not found.passed:
         if not output.json:
             output.result(result, check_lines(found))
-        raise Unfulfilled(failed_checks(found), 1, result)
+        raise Unfulfilled(failed_checks(found, loaded), 1, result)
     if independent:
         judge_independently(output, loaded, database, population)
         return

@@ -36,7 +36,8 @@ def judge(
 def path_of(name: str, column: str | None) -> str:
     """Where the policy asks for what a check judges: form and source are asked by no rule."""
     if column is None:
-        return "privacy"
+        known = name.startswith("known_")
+        return f"privacy.knows.{name.removeprefix('known_')}" if known else "privacy"
     asked = not name.startswith(("cell_", "source_"))
     return f"columns.{column}{'.protect' if asked else ''}"
 

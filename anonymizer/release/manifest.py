@@ -181,7 +181,7 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
         # the fields that are read later: a manifest that was changed has to fail here
         _ = manifest.run_id, manifest.layout, manifest.requirements, manifest.text()
         refuse_odd(manifest.data)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         unreadable = True
     else:
         unreadable = False

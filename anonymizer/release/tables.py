@@ -13,6 +13,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.promises import unanswered
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.agreement import HINT
@@ -106,7 +107,7 @@ def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> No
     problems = [
         replace(
             unmet(check.name, check.column, check.required, check.achieved),
-            path=_path(policy, check.name, check.column),
+            path=path_in_tables(policy, check.name, check.column),
         )
         for check in found.failed
     ]
@@ -114,16 +115,16 @@ def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> No
         raise GuaranteeError(problems)
 
 
-def _path(policy: SchemaPolicy, name: str, column: str | None) -> str:
+def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
     """Where the policy asks for what a check judges."""
-    if name in ("known_events", "known_rows"):
-        return f"privacy.knows.{name.removeprefix('known_')}"
-    for table in policy.tables:
+    if column is None:
+        return path_of(name, column)
+    for table in sorted(policy.tables, key=len, reverse=True):
         if column == table:
-            return f"tables.{table}"
-        if column is not None and column.startswith(f"{table}."):
-            return f"tables.{table}.{path_of(name, column.removeprefix(f'{table}.'))}"
-    return path_of(name, column)
+            return table_path(table)
+        if column.startswith(f"{table}."):
+            return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
+    return f"{table_path(policy.person)}.{path_of(name, column)}"
 
 
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from anonymizer.compile import Table
+from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import requirement_dict
 from anonymizer.contract.tables import in_release
@@ -162,6 +162,13 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
     for name, value in _plain(again).items():
         if name in stated and not _same(stated[name], value):
             yield _problem(f"manifest.measures.{name}", "is not what the release has")
+    tables = released_tables(manifest)
+    for one in tables.children if tables is not None else ():
+        of_table = stated.get("tables", {}).get(one.table, {})
+        (count,) = run_sql(f"select count(*) from {ident(in_release(view)(one))}")
+        if of_table.get("rows") != count[0]:
+            said = "is not what the release has"
+            yield _problem(f"manifest.measures.tables.{one.table}.rows", said)
 
 
 def _same(stated: Any, again: Any) -> bool:

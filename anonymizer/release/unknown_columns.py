@@ -18,6 +18,8 @@ from anonymizer.policy.paths import name_text
 from anonymizer.release import objects
 from anonymizer.release.plain_views import refuse_foreign_sql
 
+GONE = "it was removed after it was published: run again"
+
 
 def refuse_unknown_columns(
     engine: Engine, view: Table, layout: Layout, tables: Tables | None = None
@@ -28,6 +30,7 @@ def refuse_unknown_columns(
     checked too, after a check for foreign SQL in the objects that will be read.
     """
     found = list(_tables(engine, view, layout, tables))
+    _refuse_missing(engine, [table for table, _ in found[1:]])
     refuse_foreign_sql(engine, [table for table, _ in found])
     problems = [problem for table, names in found for problem in _differing(engine, table, names)]
     if problems:
@@ -51,6 +54,21 @@ def _tables(
     for item in objects.recorded(engine, view.catalog):
         if item.kind == "rows" and item.release == release:
             yield item.table(view.catalog), rows
+
+
+def _refuse_missing(engine: Engine, tables: list[Table]) -> None:
+    """Raises GuaranteeError for further tables of a release that are gone."""
+    if not engine.embedded or not tables:
+        return
+    there = {(t.catalog, str(t.schema).lower(), t.name.lower()) for t in engine.tables("release")}
+    problems = [
+        Problem("release", f"lacks {name_text(table.name)}, which its manifest tells of", hint=GONE)
+        for table in tables
+        if table.catalog is not None
+        and (table.catalog, str(table.schema).lower(), table.name.lower()) not in there
+    ]
+    if problems:
+        raise GuaranteeError(problems)
 
 
 def _differing(engine: Engine, table: Table, names: list[str]) -> Iterator[Problem]:

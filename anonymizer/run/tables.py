@@ -16,6 +16,7 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
+from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
 from anonymizer.policy.schema.paths import table_path, within
 from anonymizer.run.link import LINK, linked_writes
@@ -61,6 +62,8 @@ def at_table(name: str) -> Iterator[None]:
 
 
 def _at(name: str, problem: Problem) -> Problem:
+    if problem.path == "publish.name":
+        return replace(problem, path="publish.names")
     if problem.path.split(".")[0] not in OF_PARTS:
         return problem
     allowed = INSTEAD.get(problem.allowed or "", problem.allowed)
@@ -118,6 +121,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     single = persons_policy(policy)
     with at_table(policy.person):
         persons = read_source(single, session, executor, persons=True)
+    _refuse_clashes(policy, policy.person, persons.roles)
     told = list(_told(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
@@ -132,7 +136,8 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
         children.append(child)
         stages += read
         told += _told(policy, name, child.policy, child.roles, executor)
-    compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
+    with at_table(policy.person):
+        compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
     return TablesRead(
         single, persons, tuple(children), compiled, tuple(stages), (*told, *_left_out(children))
     )
@@ -173,6 +178,7 @@ def _read(
     drop = table.orphans == "drop"
     astray = drop or over.reached != over.read
     child = child_of(number, name, table.link, own, profile, drop_orphans=drop, astray=astray)
+    _refuse_clashes(policy, name, child.roles)
     key = policy.tables[child.above].key
     assert key is not None
     other = same_type(child, profiles[child.above], key)
@@ -195,6 +201,13 @@ def _read(
     counts = counts_step(child)
     found = session.engine.execute(counts.statement(), counts.name)
     return counted(child, found), reading
+
+
+def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:
+    """Raises PolicyError for published names that clash, now that the types are known."""
+    problems = list(clashes(policy, {name: described.kinds}))
+    if problems:
+        raise PolicyError(problems)
 
 
 def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:

@@ -87,7 +87,7 @@ def executing(
         yield session, Executor(session.engine, listener)
 
 
-def _at_persons(policy: AnyPolicy) -> AbstractContextManager[None]:
+def _at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
     """With several tables, what goes wrong is said of that of the persons."""
     return at_table(policy.person) if isinstance(policy, SchemaPolicy) else nullcontext()
 
@@ -219,7 +219,7 @@ def verify(
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
     total: Verification | None = None
-    with publisher(kind).published(complete, database) as found:
+    with _at_persons(policy), publisher(kind).published(complete, database) as found:
         for view in found.views(lead):
             manifest = found.manifest(view)
             if public_key is not None:

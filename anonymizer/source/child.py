@@ -1,7 +1,8 @@
 """A table whose rows hang on those of another: its columns, and the statements that read it.
 
-Its columns are numbered from 1,000 times the table's number on, so that the work tables of
-different tables have different names.
+Its columns are numbered from 100,000 times the table's number on, so that the work tables of
+different tables have different names; those of the hierarchies of sensitive columns are numbered
+from 10,000 beyond (`Sensitive.hierarchy_index`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.source.coding import coded, coding
-from anonymizer.source.profile import Attribute, TableProfile
+from anonymizer.source.profile import Attribute, Sensitive, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import key_text, source_value, values_step
 from anonymizer.steps import Guard, Row, Step
 
-APART = 1_000
+APART = 100_000
 """By how much the numbers of the columns of two tables differ at least."""
 
 
@@ -266,14 +267,18 @@ def flat_step(attribute: Attribute) -> Step:
 
 
 def counts_step(child: Child) -> Step:
-    """The query for rows, and the values, NULLs and levels of every event column."""
+    """The query for rows, the values, NULLs and levels of every event column, and the levels of the
+    sensitive ones.
+    """
+    of_sensitive = [s.hierarchy for s in child.roles.sensitive if _has_levels(child, s)]
     context = {
         "read": child.read,
         "reached": child.reached,
         "kept": child.kept,
         "values": [a.values for a in child.attributes],
-        "hierarchies": [a.hierarchy for a in child.attributes],
+        "hierarchies": [a.hierarchy for a in child.attributes] + of_sensitive,
         "columns": [(a.values, a.hierarchy, a.q) for a in child.attributes],
+        "sensitive": of_sensitive,
     }
     return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
 
@@ -286,8 +291,18 @@ def counted(child: Child, found: list[Row]) -> Child:
         for i, a in enumerate(child.attributes, 1)
     )
     read, owned, rows = (figures[i][0] for i in (-2, -1, 0))
-    described = replace(child.roles, quasi=attributes)
+    heights = (figures[i][2] for i in range(len(attributes) + 1, len(figures) - 2))
+    sensitive = tuple(
+        replace(s, height=next(heights)) if _has_levels(child, s) else s
+        for s in child.roles.sensitive
+    )
+    described = replace(child.roles, quasi=attributes, sensitive=sensitive)
     return replace(child, roles=described, rows=rows, owned=owned, orphans=read - owned)
+
+
+def _has_levels(child: Child, column: Sensitive) -> bool:
+    """Whether a sensitive column has a hierarchy, by which distances are measured."""
+    return child.policy.columns[column.column].hierarchy is not None
 
 
 def offset(child: Child) -> Sql:

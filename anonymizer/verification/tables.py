@@ -46,6 +46,8 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
             yield _of(one, _references(tables, where, one, link, above))
         if one is not tables.persons:
             for column in quasi(one.layout):
+                if column.list_cells and column.lo is None:
+                    continue  # lists have no grammar
                 form = {
                     "data": where(one),
                     "group": None,

@@ -11,8 +11,9 @@ from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRul
 from anonymizer.algorithms.protections import column_rules, feasible, protection
 from anonymizer.algorithms.schema.events import OWNERS
 from anonymizer.compile import Sql, Table, work
-from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.schema.paths import within
 from anonymizer.privacy.eir_l import EirL
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
@@ -34,7 +35,10 @@ def child_protections(
     stages: list[Stage] = []
     for child in children:
         for column in child.roles.sensitive:
-            rules = column_rules(child.policy, column)
+            try:
+                rules = column_rules(child.policy, column)
+            except SourceError as error:
+                raise SourceError(within(child.name, error.problems)) from None
             if not rules:
                 continue
             context: dict[str, Any] = {
