@@ -15,6 +15,7 @@ from anonymizer.process.text import table
 if TYPE_CHECKING:
     from anonymizer.release.published import Release
     from anonymizer.review.demo import Demo
+    from anonymizer.review.tables import TablesAttack
 
 BEFORE = ("person_id", "age", "hide_age", "sex", "education", "marital_status", "occupation")
 AFTER = (
@@ -39,19 +40,24 @@ MEASURES = {
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", default="anonymizer-demo")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--schema", "several", is_flag=True, help="Three tables of a made-up hospital.")
 @output_options
-def command(output: Output, folder: str) -> None:
+def command(output: Output, folder: str | None, several: bool) -> None:
     """Anonymize a bundled real table in DIR (default: anonymizer-demo), and show every step.
 
     Writes a source database, its policy and hierarchies; runs, verifies and publishes into a
-    second database. An edited policy in the folder of an earlier demo is used as it is.
+    second database. An edited policy in the folder of an earlier demo is used as it is. With
+    --schema: three tables of one hospital, in anonymizer-hospital.
     """
     from anonymizer.commands.progress import progress
     from anonymizer.review import demo
 
+    if several:
+        _hospital(output, folder)
+        return
     demo.import_ahead()
-    made = demo.write(folder)
+    made = demo.write(folder or demo.FOLDER)
     with progress(output) as listener:
         release = demo.run(made, listener=listener)
     report = demo.report(made)
@@ -66,6 +72,62 @@ def command(output: Output, folder: str) -> None:
         "kept": list(made.kept),
     }
     output.result(result, _story(made, release))
+
+
+def _hospital(output: Output, folder: str | None) -> None:
+    """Several tables of the same persons, released together, and observers who know rows."""
+    from anonymizer.commands.progress import progress
+    from anonymizer.policy import SchemaPolicy, load_policy
+    from anonymizer.review import demo
+    from anonymizer.review.tables import attack_tables
+
+    made = demo.write_hospital(folder or demo.HOSPITAL_FOLDER)
+    with progress(output) as listener:
+        release = demo.run(made, listener=listener)
+    policy = load_policy(made.policy)
+    assert isinstance(policy, SchemaPolicy)
+    attack = attack_tables(policy, made.database)
+    for warning in release.warnings:
+        output.warn(warning)
+    result = {
+        **release.as_dict(),
+        "folder": str(made.folder),
+        "source": str(made.database),
+        "policy": str(made.policy),
+        "attack": attack.as_dict(),
+        "kept": list(made.kept),
+    }
+    output.result(result, _hospital_story(made, release, attack))
+
+
+def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Iterator[str]:
+    from anonymizer.commands.checks import check_lines
+    from anonymizer.review import demo
+
+    folder = made.folder
+    edited = " (as you edited it)" if "policy.yml" in made.kept else ""
+    yield f"{folder}/{made.database.name}   three tables of a made-up hospital (CC0)"
+    yield f"{folder}/policy.yml     what is promised about them{edited}"
+    yield f"{folder}/{made.release.name}   the release"
+    for one in release.manifest.data["tables"]["tables"]:
+        yield ""
+        yield f"{one['table']}: five rows of the source, and five of the release"
+        before = demo.head(made.database, _quoted(one["table"]))
+        after = demo.head(made.release, _quoted(f"{release.view.split('.')[0]}.{one['name']}"))
+        yield from _rows(before, before[0])
+        yield from _rows(after, after[0])
+    yield ""
+    yield "Guarantees, judged from the release by SQL of its own before it was published"
+    yield from check_lines(release.verification)
+    yield ""
+    yield from attack.lines()
+    yield ""
+    yield "Next"
+    source = made.database.name
+    yield f"  cd {shlex.quote(str(folder))}"
+    yield "  anonymizer verify policy.yml"
+    yield f"  anonymizer attack policy.yml --database {source}"
+    yield f"  anonymizer run policy.yml --database {source}     after a change of policy.yml"
 
 
 def _story(made: Demo, release: Release) -> Iterator[str]:

@@ -64,8 +64,8 @@ def command(
     from pathlib import Path
 
     from anonymizer.errors import Problem, SourceError, no_file
-    from anonymizer.review.report import form_of, rendered
-    from anonymizer.review.report.content import collect
+    from anonymizer.review.report import collected, form_of, rendered
+    from anonymizer.review.report.content import Report
 
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
@@ -74,7 +74,7 @@ def command(
     if target is None and chosen == "html":
         target = "report.html"
     check_target(target, inputs=(policy, database, source, earlier))
-    found = collect(
+    found = collected(
         load_policy(policy, preset),
         database,
         source,
@@ -88,6 +88,11 @@ def command(
     else:
         write_text(target, text)
         output.say(f"wrote {target}")
+    if not isinstance(found, Report):
+        if not found.holds:
+            problem = Problem("release", "does not hold what it promises", hint="see the report")
+            output.failed([problem], Exception())
+        return None if found.holds else 1
     if not found.verdict.holds:
         attacked = found.attacked
         alone = found.verification.passed and (attacked is None or attacked.alone_holds)

@@ -1,7 +1,8 @@
 """The demonstration: a real table, a policy for it, and a release, in one folder.
 
 The table is UCI Adult (Becker and Kohavi 1996, CC BY 4.0; see NOTICE) with two columns of our own:
-`person_id`, and `hide_age`, a consent flag drawn from the number of the row.
+`person_id`, and `hide_age`, a consent flag drawn from the number of the row. With several tables
+it is a made-up hospital.
 """
 
 from __future__ import annotations
@@ -39,6 +40,13 @@ from (select row_number() over () as number, * from read_parquet($file))
 order by number
 """
 
+HOSPITAL_FOLDER = "anonymizer-hospital"
+HOSPITAL = """
+create or replace table patients as from read_parquet($file || '/patients.parquet');
+create or replace table visits as from read_parquet($file || '/visits.parquet');
+create or replace table labs as from read_parquet($file || '/labs.parquet')
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Demo:
@@ -47,10 +55,11 @@ class Demo:
     folder: Path
     kept: tuple[str, ...]
     """Files that were there, changed by the user, and have been left so."""
+    name: str = "adult"
 
     @property
     def database(self) -> Path:
-        return self.folder / "adult.duckdb"
+        return self.folder / f"{self.name}.duckdb"
 
     @property
     def policy(self) -> Path:
@@ -58,7 +67,7 @@ class Demo:
 
     @property
     def release(self) -> Path:
-        return self.folder / "adult_release.duckdb"
+        return self.folder / f"{self.name}_release.duckdb"
 
 
 def write(folder: str | Path = FOLDER) -> Demo:
@@ -77,7 +86,22 @@ def write(folder: str | Path = FOLDER) -> Demo:
             _write(path, f"hierarchies/{entry.name}", entry, kept)
     _write(path, "policy.yml", data / "demo_policy.yml", kept)
     demo = Demo(path, tuple(kept))
-    _write_table(demo, data / "adult.parquet")
+    _write_tables(demo, data / "adult.parquet", TABLE)
+    return demo
+
+
+def write_hospital(folder: str | Path = HOSPITAL_FOLDER) -> Demo:
+    """Write the database of a hospital of three tables and its policy into `folder`; run nothing.
+
+    As `write`. Raises TargetError for a folder that holds anything else.
+    """
+    path = Path(folder)
+    _claim(path)
+    data = files("anonymizer") / "data" / "hospital"
+    kept: list[str] = []
+    _write(path, "policy.yml", data / "policy.yml", kept)
+    demo = Demo(path, tuple(kept), "hospital")
+    _write_tables(demo, data, HOSPITAL)
     return demo
 
 
@@ -151,7 +175,7 @@ def _write(folder: Path, name: str, source: Traversable, kept: list[str]) -> Non
         kept.append(name)
 
 
-def _write_table(demo: Demo, parquet: Traversable) -> None:
+def _write_tables(demo: Demo, source: Traversable, statements: str) -> None:
     from importlib.resources import as_file
 
     import duckdb
@@ -161,11 +185,12 @@ def _write_table(demo: Demo, parquet: Traversable) -> None:
     aside = demo.database.with_name(f"{demo.database.name}.new")
     aside.unlink(missing_ok=True)  # of a demonstration that was interrupted
     try:
-        with as_file(parquet) as file, duckdb.connect() as connection:
+        with as_file(source) as file, duckdb.connect() as connection:
             # any shell opens it
             connection.execute(f"attach {lit(str(aside)).text} as demo (storage_version 'v1.0.0')")
             connection.execute("use demo")
-            connection.execute(TABLE, {"file": str(file)}).fetchall()
+            for statement in filter(str.strip, statements.split(";")):
+                connection.execute(statement, {"file": str(file)}).fetchall()
         aside.replace(demo.database)
     except duckdb.Error as error:
         raise EngineError(

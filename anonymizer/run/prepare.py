@@ -75,18 +75,28 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     return Prepared(found.roles, found.stages, compiled, found.rows, found.profile)
 
 
-def read_source(policy: Policy, session: Session, executor: Executor) -> SourceRead:
-    """Execute the reading stages in scratch, and count."""
+def read_source(
+    policy: Policy, session: Session, executor: Executor, *, persons: bool = False
+) -> SourceRead:
+    """Execute the reading stages in scratch, and count.
+
+    `persons`: the table is known to have one row per person, so that no column is suspected of
+    telling whose row it is.
+    """
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
     refuse_clashes(policy, first)
     check_conditions(policy, session)
     reading: list[Stage] = [
         *reading_steps(
-            policy, session.profile, first, session.source, digests(policy, session.profile)
+            policy,
+            session.profile,
+            first,
+            session.source,
+            () if persons else digests(policy, session.profile),
         ),
         *source_guard(policy, first),
-        *remark_notes(policy, session.profile, first),
+        *(() if persons else remark_notes(policy, session.profile, first)),
         *raw_text_notes(first),
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
     ]

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from anonymizer.algorithms.compiled import STAGED, staged_values
 from anonymizer.algorithms.guards import KEYLESS, REPEATED, source_guard
 from anonymizer.algorithms.schema.compiler import CompiledTables, compile_tables
-from anonymizer.compile import Sql, work
+from anonymizer.compile import Sql, Table, work
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
@@ -18,6 +19,7 @@ from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
 from anonymizer.policy.schema.paths import table_path, within
+from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import raw_text_notes
 from anonymizer.run.remarks import table_remarks
@@ -38,7 +40,7 @@ from anonymizer.source.child import (
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import ROLES, Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
-from anonymizer.steps import Stage
+from anonymizer.steps import Plan, Stage
 
 OF_PARTS = ("columns", "source", "key", "links")
 """Beginnings of the paths of a single table's policy."""
@@ -90,6 +92,19 @@ class TablesRead:
         found = self.persons
         return Prepared(found.roles, self.stages, self.compiled.persons, found.rows, found.profile)
 
+    def plan(self) -> Plan:
+        """Everything that a run executes, in order, but for judging and publishing."""
+        rows = ", ".join(f"{child.rows} of {child.name}" for child in self.children)
+        title = f"several tables: {self.persons.rows} persons, and rows: {rows or 'none'}"
+        stages = [*self.stages, *self.compiled.persons.stages]
+        stages += linked_writes(self.prepared, STAGED, work)
+        above: dict[str, Table] = {}
+        for one in self.compiled.tables:
+            stages += one.steps(above.get(one.child.above, LINK))
+            stages.append(one.publish(staged_values(one.child.number)))
+            above[one.child.name] = one.child.linked
+        return Plan(title, tuple(stages))
+
 
 def refuse_other_engines(kind: str) -> None:
     """Raises PolicyError for an engine that does not anonymize several tables."""
@@ -105,7 +120,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     """
     single = persons_policy(policy)
     with at_table(policy.person):
-        persons = read_source(single, session, executor)
+        persons = read_source(single, session, executor, persons=True)
     _refuse_clashes(policy, policy.person, persons.roles)
     told = list(_told(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)

@@ -22,7 +22,7 @@ from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.ledger import Keeper
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, single
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.process.interrupts import deciding
@@ -92,16 +92,21 @@ def _at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
     return at_table(policy.person) if isinstance(policy, SchemaPolicy) else nullcontext()
 
 
-def plan(policy: Policy, database: Any = None, *, engine: str | None = None) -> Plan:
+def plan(policy: AnyPolicy, database: Any = None, *, engine: str | None = None) -> Plan:
     """What a run would execute, in order. Reads the source into memory; writes nothing.
 
     Raises the same errors as `run` for what a look at the source shows. `engine`: as for `run`.
     """
-    single(policy, "plan")
-    kind = chosen_engine(policy, database, engine)
-    refuse(policy, kind)
+    lead = lead_of(policy)
+    kind = chosen_engine(lead, database, engine)
+    refuse(lead, kind)
+    if isinstance(policy, SchemaPolicy):
+        refuse_other_engines(kind)
     with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
-        made = prepare(policy, session, executor).plan(policy)
+        if isinstance(policy, SchemaPolicy):
+            made = read_tables(policy, session, executor).plan()
+        else:
+            made = prepare(policy, session, executor).plan(policy)
         return replace(made, views=session.engine.defined())
 
 

@@ -33,6 +33,30 @@ from tests.duckdb.golden_settings import (
 )
 from tests.duckdb.hierarchy_build import OPTIONS
 from tests.runs import policy, run, source
+from tests.schema import hospital
+
+SEVERAL_TABLES: dict[str, Setting] = {
+    "several_tables": {},
+    "several_tables_everybody_reserved": {"privacy.ir_kl": {"k": 2, "l": 2}},
+    "several_tables_exact": {"privacy.knows.events": 0, "publish.cells": "typed"},
+    "several_tables_two_events": {
+        "privacy.knows": {"events": 2, "rows": True},
+        "tables.visits.columns.diagnosis.protect": {"eir_l": 2},
+        "tables.labs.orphans": "drop",
+    },
+    "several_tables_three_events": {
+        "privacy.knows": {"events": 3},
+        "tables.visits.columns.diagnosis.protect": {"t_closeness": 0.5},
+        "tables.patients.columns.died.protect": {"t_closeness": 0.5},
+    },
+    "several_tables_rows": {
+        "privacy.knows": {"rows": True},
+        "tables.visits.columns.day": {"role": "drop"},
+        "tables.visits.columns.ward": {"role": "keep"},
+        "tables.labs.columns.test": {"role": "keep"},
+    },
+}
+"""Changes of the policy of the hospital."""
 
 HIERARCHIES: dict[str, tuple[Setting, str, str]] = {
     "conventional": ({"builder": "conventional", "min_width": 10}, "SMALLINT", "numeric"),
@@ -134,6 +158,9 @@ def all_plans(folder: Path) -> Iterator[tuple[str, Plan]]:
             for limit in CHANGED.get(name, []):
                 lowered.setattr(*limit)
             yield name, anonymizer.plan(policy(folder, **given), database)
+    hospital.write(folder / "hospital.duckdb")
+    for name, changes in SEVERAL_TABLES.items():
+        yield name, anonymizer.plan(hospital.policy(folder, changes), folder / "hospital.duckdb")
     for name in HIERARCHIES:
         yield f"hierarchy_{name}", hierarchy(name)
     yield (

@@ -43,25 +43,16 @@ class Published:
         """The key of every person."""
         return [row[self.key] for row in self.rows[self.person]]
 
-    def owner(self, table: str, row: Row) -> Any:
-        """The person that a row leads to. KeyError where a key leads nowhere."""
-        while table != self.person:
-            child = self.children[table]
-            parent = self.children.get(child.parent)
-            key = self.key if parent is None else parent.key
-            found = [one for one in self.rows[child.parent] if one[str(key)] == row[child.link]]
-            if len(found) != 1:
-                raise KeyError(f"{len(found)} rows of {child.parent} have this key")
-            table, row = child.parent, found[0]
-        return row[self.key]
-
     def owners(self, table: str) -> list[Any]:
-        """The person of every row of a table, found once for every key."""
+        """The person of every row of a table. KeyError where a key leads nowhere."""
+        if table == self.person:
+            return self.persons()
         child = self.children[table]
-        led: dict[Any, Any] = {}
-        for row in self.rows[table]:
-            if row[child.link] not in led:
-                led[row[child.link]] = self.owner(table, row)
+        key = self.key if child.parent == self.person else str(self.children[child.parent].key)
+        led = {
+            row[key]: who
+            for row, who in zip(self.rows[child.parent], self.owners(child.parent), strict=True)
+        }
         return [led[row[child.link]] for row in self.rows[table]]
 
     def events(self) -> dict[Any, list[Event]]:
@@ -186,3 +177,14 @@ def fewest_values(
                 found = len(set(values) - {None})
                 fewest = found if fewest is None else min(fewest, found)
     return fewest
+
+
+def left_by_all_events(published: Published, *, within_class: bool = True) -> dict[Any, int]:
+    """For every person, how many (of the class, or at all) show just the same events."""
+    held = {person: Counter(events) for person, events in published.events().items()}
+    groups = published.classes() if within_class else [published.persons()]
+    return {
+        person: sum(held[other] == held[person] for other in members)
+        for members in groups
+        for person in members
+    }

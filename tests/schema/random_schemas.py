@@ -28,6 +28,17 @@ SHAPES: list[dict[str, str]] = [
 ]
 """Child to parent: one table alone, stars, chains and trees."""
 PERSON = "patients"
+FURTHER = 1000
+"""From this seed on policies have options that few schemas need."""
+GUARANTEES: list[Options] = [
+    {"ir_k": 2},
+    {"ir_kl": {"k": 2, "l": 2}},
+    {"ir_alpha_beta": {"alpha": 0.8, "beta": 0.8}},
+    {"eir_l": 2},
+    {"eir_alpha_beta": {"alpha": 0.8, "beta": 0.8}},
+    {"alpha_k": {"alpha": 0.8, "k": 2}},
+]
+"""Of every sensitive column."""
 TAG = "tag"
 """In some schemas a kept column tells who a published row is, for the tests."""
 
@@ -118,7 +129,24 @@ def draw(seed: int) -> Schema:
         _columns(r, table, tagged=made.tagged)
     _rows(r, made)
     made.policy = _policy(r, made)
+    if seed >= FURTHER:
+        _further(r, made)
     return made
+
+
+def _further(r: random.Random, made: Schema) -> None:
+    """Guarantees of all sensitive columns, and keys that are not published."""
+    if any(table.of("sensitive") for table in made.tables.values()) and r.random() < 0.6:
+        made.policy["privacy"] |= r.choice(GUARANTEES)
+    for table in made.tables.values():
+        if table.key is None and r.random() < 0.5:
+            role = r.choice(["drop", "identifier"])
+            table.columns.append(columns.hidden("number", role))
+            for number, row in enumerate(table.rows):
+                row["number"] = f"secret {number}"
+            given = made.policy["tables"][table.name]
+            given["columns"]["number"] = {"role": role}
+            given["key"] = "number"
 
 
 def _columns(r: random.Random, table: Source, *, tagged: bool) -> None:

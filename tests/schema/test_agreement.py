@@ -60,7 +60,7 @@ def differences(made: Made, path: Path) -> tuple[int, list[str]]:
 
 def test_random_tables_are_judged_alike(tmp_path: Path) -> None:
     checks = 0
-    for seed in range(80):
+    for seed in range(30):
         made = drawn(random.Random(seed)) if seed % 2 else secret(random.Random(seed))
         made.sensitive = False
         if not any(child.events for child in made.published().children.values()):
@@ -69,7 +69,7 @@ def test_random_tables_are_judged_alike(tmp_path: Path) -> None:
         number, different = differences(made, tmp_path / "release.duckdb")
         assert not different, seed
         checks += number
-    assert checks > 400
+    assert checks > 150
 
 
 def test_faults_are_judged_alike(tmp_path: Path) -> None:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from anonymizer.policy import Policy
+    from anonymizer.policy import AnyPolicy
+    from anonymizer.review.report.content import Report
+    from anonymizer.review.tables.report import TablesReport
 
 __all__ = ["write_report"]
 
 
 def write_report(
-    policy: Policy,
+    policy: AnyPolicy,
     target: str | Path,
     *,
     database: str | Path | None = None,
@@ -28,10 +30,33 @@ def write_report(
     earlier release as well. Raises NothingToCheckError where there is no release.
     """
     from anonymizer.process.files import write_text
-    from anonymizer.review.report.content import collect
 
-    found = collect(policy, database, source, attacks=attacks, earlier=earlier)
+    found = collected(policy, database, source, attacks=attacks, earlier=earlier)
     write_text(str(target), rendered(found, form_of(target)))
+
+
+def collected(
+    policy: AnyPolicy,
+    database: str | Path | None = None,
+    source: str | Path | None = None,
+    *,
+    attacks: bool = False,
+    earlier: str | Path | None = None,
+    share: float | None = None,
+) -> Report | TablesReport:
+    """The content of the report on a release of one table or of several."""
+    from anonymizer.errors import PolicyError, Problem
+    from anonymizer.policy import SchemaPolicy
+    from anonymizer.review.attack.attacks import SHARE
+    from anonymizer.review.report.content import collect
+    from anonymizer.review.tables.report import collect_tables
+
+    if not isinstance(policy, SchemaPolicy):
+        asked = SHARE if share is None else share
+        return collect(policy, database, source, attacks=attacks, earlier=earlier, share=asked)
+    if earlier is not None:
+        raise PolicyError(Problem("--earlier", "is not offered with several tables"))
+    return collect_tables(policy, database, source)
 
 
 def form_of(target: str | Path) -> str:
@@ -51,13 +76,14 @@ def rendered(report: object, form: str) -> str:
     from anonymizer.review.report.content import Report
     from anonymizer.review.report.markdown import markdown
     from anonymizer.review.report.page import html
+    from anonymizer.review.tables import report as tables
 
-    assert isinstance(report, Report)
-    match form:
-        case "html":
-            return html(report)
-        case "md":
-            return markdown(report)
-        case "json":
-            return json.dumps(plain(report.as_dict()), indent=2, allow_nan=False) + "\n"
+    if form == "json":
+        assert isinstance(report, Report | tables.TablesReport)
+        return json.dumps(plain(report.as_dict()), indent=2, allow_nan=False) + "\n"
+    if form in ("html", "md"):
+        if isinstance(report, tables.TablesReport):
+            return tables.html(report) if form == "html" else tables.markdown(report)
+        assert isinstance(report, Report)
+        return html(report) if form == "html" else markdown(report)
     raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))

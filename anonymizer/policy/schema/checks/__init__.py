@@ -33,7 +33,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.quasi_needed, ("person", "tables", "columns")),
     (guarantees.k_needed, ("privacy", "preset")),
     (guarantees.something_to_know, ("tables", "columns", "privacy")),
-    (guarantees.not_refined, ("algorithm",)),
+    (guarantees.as_tree, ("algorithm",)),
     (of_guarantees.identity_reserved, ("tables", "columns", "privacy", "person")),
     (of_guarantees.alpha_k, ("tables", "columns", "privacy")),
     (release.place, ("tables", "publish", "source")),

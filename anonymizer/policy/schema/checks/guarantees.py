@@ -35,8 +35,14 @@ def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
         yield Problem("privacy.knows.sensitive", said, "false", hint)
 
 
-def not_refined(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Moving persons between classes would change what their events share."""
+def as_tree(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Options of mondrian that a tree of classes of whole tuples does not have."""
     if policy.algorithm.refine:
         said = "moves rows between classes under k_anonymity alone, not with several tables"
         yield Problem("algorithm.refine", said, "0", "leave refine out")
+    if not policy.algorithm.strict:
+        said = "parts persons with equal quasi-identifiers, who stay together with several tables"
+        yield Problem("algorithm.strict", said, "true", "leave strict out")
+    if policy.algorithm.loop == "recursive":
+        said = "keeps no tree of cuts, which several tables need"
+        yield Problem("algorithm.loop", said, "auto, driven", "leave loop out")

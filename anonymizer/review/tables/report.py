@@ -1,0 +1,279 @@
+"""The report on a release of several tables: HTML, Markdown or plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import ident
+from anonymizer.contract.checks import Verification
+from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.schema.derived import lead_of
+from anonymizer.privacy.of_policy.registry import BY_NAME
+from anonymizer.process.text import figure, printable, table
+from anonymizer.release.certificate import known_attacks
+from anonymizer.release.judge import judge
+from anonymizer.release.tables import judge_tables, stated_certificate
+from anonymizer.review.report.content import NOT_SHOWN
+from anonymizer.review.report.page import Tile, page_environment, percent
+from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source
+from anonymizer.review.tables.opening import OpenTables, open_tables
+from anonymizer.review.with_source import release_file
+
+SAYS = {
+    "key": "a key of the source, published as a number drawn for this release",
+    "quasi": "generalized, so that at least k persons share all such cells",
+    "event": "what somebody may know of a row: raised, class by class, to what enough persons have",
+    "sensitive": "published as it is; its rules hold in every class of persons",
+    "keep": "published as it is",
+    "identifier": "not published",
+    "drop": "not published",
+}
+OPEN = {
+    ONE: "Nothing is promised against somebody who knows a single event of a person"
+    " (privacy: {knows: {events: 1}} does)",
+    TWO: "Nothing is promised against somebody who knows two events of a person"
+    " (privacy: {knows: {events: 2}} does)",
+    ROWS: "Nothing is promised against somebody who knows how many rows a person has"
+    " (privacy: {knows: {rows: true}} does)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OneTable:
+    """A published table in figures."""
+
+    name: str
+    above: str | None
+    rows: int
+    suppressed: int
+    lost: tuple[tuple[str, float], ...]
+    """Mean NCP of the cells of every generalized column."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablesReport:
+    """A release of several tables in figures and words. No row, no value that few hold."""
+
+    view: str
+    run_id: str
+    created: str
+    k: int
+    verification: Verification
+    tables: tuple[OneTable, ...]
+    columns: tuple[dict[str, str], ...]
+    after: tuple[Observer, ...]
+    before: tuple[Observer, ...]
+    certificate: str
+    attacks: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        return self.verification.passed and all(one.holds for one in self.after)
+
+    @property
+    def says(self) -> str:
+        """The verdict in a sentence."""
+        if not self.holds:
+            return "This release does not hold, and must not be used."
+        form = sum(check.required == 0 for check in self.verification.checks)
+        guarantees = len(self.verification.checks) - form
+        return (
+            f"The release holds: {guarantees} guarantees and {form} conditions of form, judged"
+            " again for this report from the rows of all tables."
+        )
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Observers against whom nothing is promised, with what that leaves open."""
+        return tuple(
+            f"{OPEN[one.knows]}: {figure(one.alone)} of {figure(one.persons)} persons are alone to"
+            f" them, {figure(one.below)} are among fewer than {figure(self.k)}."
+            for one in self.after
+            if one.knows in OPEN and not one.promised
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for programs."""
+        return {
+            "view": self.view,
+            "run_id": self.run_id,
+            "created": self.created,
+            "passed": self.holds,
+            "says": self.says,
+            "verification": self.verification.as_dict(),
+            "tables": [asdict(one) for one in self.tables],
+            "columns": list(self.columns),
+            "observers": {
+                "before": [one.as_dict() for one in self.before] or None,
+                "after": [one.as_dict() for one in self.after],
+            },
+            "not_promised": list(self.open),
+            "certificate": self.certificate,
+            "known_attacks": list(self.attacks),
+            "warnings": list(self.warnings),
+        }
+
+
+def collect_tables(
+    policy: SchemaPolicy, database: str | Path | None = None, source: str | Path | None = None
+) -> TablesReport:
+    """Read and judge the release of `policy`, and compare it with its source where that is given.
+
+    Raises NothingToCheckError where there is no release, GuaranteeError where it was changed.
+    """
+    path = release_file(lead_of(policy), database, source)
+    with open_tables(policy, path, source) as found:
+        run_sql = found.engine.asking("report")
+        manifest, data = found.manifest, found.manifest.data
+        judged = judge(found.engine, found.view, manifest.layout, manifest.requirements)
+        judged += judge_tables(found.engine, found.tables, found.where)
+        warnings = ["made with a test seed: not for publication"] if data["reproducible"] else []
+        return TablesReport(
+            view=str(data["view"]),
+            run_id=manifest.run_id,
+            created=str(data["created"]),
+            k=found.tables.k,
+            verification=_without_values(judged),
+            tables=tuple(_tables(found)),
+            columns=tuple(_columns(policy)),
+            after=in_release(run_sql, found.tables, found.where),
+            before=in_source(run_sql, found.tables, found.read) if found.read else (),
+            certificate=stated_certificate(manifest),
+            attacks=tuple(known_attacks(lead_of(policy))),
+            warnings=tuple(warnings),
+        )
+
+
+def _without_values(judged: Verification) -> Verification:
+    """The SQL of checks that list values (levels, paths) is not shown."""
+
+    def lists(name: str, required: Any) -> bool:
+        guarantee = BY_NAME.get(name)
+        return bool(guarantee and guarantee.lists_values and guarantee.lists_values(required))
+
+    checks = (replace(c, sql=NOT_SHOWN) if lists(c.name, c.required) else c for c in judged.checks)
+    return replace(judged, checks=tuple(checks))
+
+
+def _tables(found: OpenTables) -> Iterator[OneTable]:
+    measures = found.manifest.data["measures"]
+    for one in found.tables.tables:
+        count = f"select count(*) from {ident(found.where(one))}"
+        rows = int(found.engine.raw(count, "report")[0][0])
+        if one is found.tables.persons:
+            lost = {
+                c.column: measures[f"ncp.{c.column}"]
+                for c in one.layout.columns
+                if f"ncp.{c.column}" in measures
+            }
+            suppressed = int(measures["suppressed"])
+        else:
+            told = measures["tables"][one.table]
+            lost, suppressed = told["ncp"], int(told["suppressed"])
+        above = next(iter(one.layout.links.values()), None)
+        yield OneTable(one.name, above, rows, suppressed, tuple(lost.items()))
+
+
+def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
+    for name, described in policy.tables.items():
+        for column, one in described.columns.items():
+            says = SAYS[one.role]
+            if one.role == "sensitive" and one.protect is None:
+                says = "published as it is, without a rule of its own"
+            yield {"table": name, "column": column, "role": one.role, "says": says}
+
+
+def html(report: TablesReport) -> str:
+    """The whole page."""
+    was = {one.knows: one for one in report.before}
+    form = [check for check in report.verification.checks if check.required == 0]
+    template = page_environment().get_template("report/tables.html.j2")
+    return template.render(
+        report=report,
+        tiles=list(_tiles(report)),
+        observers=[(was.get(one.knows), one) for one in report.after],
+        checks=[check for check in report.verification.checks if check.required != 0],
+        form=form,
+        form_holds=all(check.passed for check in form),
+    )
+
+
+def _tiles(report: TablesReport) -> Iterator[Tile]:
+    was = {one.knows: one for one in report.before}
+    for one in report.after[:3]:
+        before = was.get(one.knows)
+        more = f"before: {figure(before.below)}" if before is not None else ""
+        said = f"persons below {report.k} to somebody who knows {one.knows}"
+        yield Tile(figure(one.below), said, more)
+    rows, left = sum(t.rows for t in report.tables), sum(t.suppressed for t in report.tables)
+    yield Tile(percent(left / max(rows + left, 1)), "rows left out, of all tables")
+
+
+def markdown(report: TablesReport) -> str:
+    """The same parts without pictures."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: TablesReport) -> Iterator[str]:
+    yield f"# Privacy report: {printable(report.view)}"
+    yield ""
+    yield f"Run `{report.run_id}`, {report.created}. **{report.says}**"
+    for title, heads, rows in (
+        (
+            "Tables",
+            ("table", "hangs on", "rows", "left out", "lost"),
+            [
+                (
+                    one.name,
+                    one.above or "-",
+                    figure(one.rows),
+                    figure(one.suppressed),
+                    ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "-",
+                )
+                for one in report.tables
+            ],
+        ),
+        (
+            "What observers are left with",
+            ("known besides the class", "alone", f"below {report.k}", "fewest", "promised"),
+            [
+                (
+                    one.knows,
+                    figure(one.alone),
+                    figure(one.below),
+                    figure(one.fewest),
+                    f"{report.k}" if one.promised else "-",
+                )
+                for one in report.after
+            ],
+        ),
+        (
+            "Guarantees",
+            ("guarantee", "column", "required", "reached", ""),
+            [
+                (
+                    check.name,
+                    check.column or "-",
+                    figure(check.required),
+                    figure(check.achieved),
+                    "holds" if check.passed else "DOES NOT HOLD",
+                )
+                for check in report.verification.checks
+                if check.required != 0
+            ],
+        ),
+    ):
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield "```text"
+        yield from table(heads, rows)
+        yield "```"
+    yield ""
+    yield from (f"- {said}" for said in report.open)
+    yield ""
+    yield report.certificate

@@ -1,0 +1,31 @@
+-- several_tables, classes that break a rule of visits.diagnosis: The classes that break a rule of a sensitive column by the rows that are left.
+insert into anon_scratch.main.failing_classes
+with present as (
+    select r.class_id, f.value, count(distinct r.number) as n
+    from anon_scratch.main.remaining_1 r
+    join anon_scratch.main.left_reference_1001 f on f.original is not distinct from r.s1001
+    group by r.class_id, f.value
+),
+layer_0 as (
+    select p.class_id, p.n, f.*
+    from present p
+    join anon_scratch.main.left_reference_1001 f on f.value = p.value
+),
+classes as (
+    select count(distinct class_id) as classes from anon_scratch.main.members
+),
+broken as (
+    select class_id
+    from layer_0
+    group by class_id
+    having not ((count(*) filter (where value > 0 and n > 0) >= 2))
+)
+select b.class_id, c.classes from broken b cross join classes c
+r.number as person, count(*) as n  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: select r.class_id, f.value, {% if pairs %}r.number as person, count(*) as n{% else %}count(distinct r.number) as n{% endif %}
+, r.number  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: group by r.class_id, f.value{% if pairs %}, r.number{% endif %}
+select * from present  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: {% if pairs %}
+-- several_tables_two_events, classes that break a rule of visits.diagnosis: {% for layer in layers %}
+layer_1 as (
+    select *, count(*) over (partition by class_id, person, (value > 0)) as "eir_held"
+    from layer_0
+),

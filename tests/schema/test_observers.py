@@ -1,0 +1,108 @@
+"""The figures of observers, before and after a release, as the oracle counts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import AnonymizerError
+from anonymizer.review.tables import attack_tables
+from tests.runs import THRIFTY
+from tests.schema import oracle, truth
+from tests.schema.oracle import Child, Published
+from tests.schema.random_schemas import PERSON, Schema, draw, owned
+
+RELEASES = 2
+
+
+def in_source(schema: Schema) -> Published:
+    """The tables as they are in the source, with classes of equal quasi-identifiers."""
+    person = schema.tables[PERSON]
+    needed = [one.name for one in person.of("quasi") if one.described.get("nulls") == "suppress"]
+    rows: dict[str, list[dict[str, Any]]] = {}
+    left = {
+        who for row, who in owned(schema)[PERSON] if all(row[name] is not None for name in needed)
+    }
+    for name, pairs in owned(schema).items():
+        rows[name] = [row for row, who in pairs if who in left]
+    numbers: dict[Any, int] = {}
+    rows[PERSON] = [
+        row
+        | {
+            "class_id": numbers.setdefault(
+                tuple(row[one.name] for one in person.of("quasi")), len(numbers)
+            )
+        }
+        for row in rows[PERSON]
+    ]
+    children = {
+        table.name: Child(
+            str(table.link),
+            str(table.parent),
+            table.key,
+            tuple(one.name for one in table.of("event")),
+        )
+        for table in schema.tables.values()
+        if table.parent is not None
+    }
+    return Published(PERSON, str(person.key), rows, children)
+
+
+def expected(published: Published, k: int) -> dict[str, tuple[int, int, int, int, float]]:
+    """What the figures of every observer are."""
+    lefts = {
+        "one event": oracle.left_by_events(published, 1),
+        "two events": oracle.left_by_events(published, 2),
+        "the number of rows": oracle.left_by_numbers(published),
+        "the set of events": oracle.left_by_all_events(published),
+        "the set of events, not the quasi-identifiers": oracle.left_by_all_events(
+            published, within_class=False
+        ),
+    }
+    found = {}
+    for name, left in lefts.items():
+        counts = list(left.values())
+        found[name] = (
+            len(counts),
+            sum(one == 1 for one in counts),
+            sum(one < k for one in counts),
+            min(counts),
+            round(sum(1 / one for one in counts) / len(counts), 6),
+        )
+    return found
+
+
+def test_observers(tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(500, 560):
+        schema = draw(seed)
+        events = any(table.of("event") for table in schema.tables.values())
+        if not events or sum(len(table.rows) for table in schema.tables.values()) > 350:
+            continue
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        database = schema.write(folder)
+        policy: Any = Policy.model_validate(schema.policy, context={"base": folder})
+        try:
+            anonymizer.run(policy, database, seed=seed, limits=THRIFTY)
+        except AnonymizerError:
+            continue
+        found = attack_tables(policy, database, limits=THRIFTY)
+        path = folder / "release.duckdb"
+        with duckdb.connect(str(path), read_only=True, config={"threads": 1}) as connection:
+            published = truth.read(schema, connection)
+        for observers, tables in ((found.after, published), (found.before, in_source(schema))):
+            figures = {
+                one.knows: (one.persons, one.alone, one.below, one.fewest, round(one.found, 6))
+                for one in observers
+            }
+            assert figures == expected(tables, schema.k), seed
+        assert found.holds
+        compared += 1
+        if compared == RELEASES:
+            return
+    raise AssertionError(f"only {compared} releases")
