@@ -23,8 +23,8 @@ from anonymizer.review.draft.writing import (
     AUDIENCE,
     LIMIT,
     MANY,
-    OWN,
     REVIEW,
+    TAKEN,
     algorithm,
     column_line,
     least_k,
@@ -68,7 +68,7 @@ def draft(
         if found and found[0].rows == 0:
             raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to look at"))
         guesses = guess_all(opened, found)
-        guesses |= own_names(guesses, OWN)
+        guesses |= own_names(guesses, TAKEN)
         key = next(
             (p.column for p in found if p.unique and column_names.says(p.column, column_names.KEY)),
             None,

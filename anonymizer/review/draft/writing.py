@@ -23,7 +23,7 @@ DOMINATED = 1.25
 """Values per occurrence of the commonest one below which nearly all rows have it: 80 %."""
 MOST_JUDGED = 20_000_000
 """Rows times quasi and sensitive columns up to which every cut is judged by what it loses."""
-OWN = ("class_id", ROW_REF)
+TAKEN = ("class_id", ROW_REF)
 """Names of published columns that are the tool's."""
 REVIEW = "Review every role: only you know what others know, and what people want kept secret."
 AUDIENCE = "5 inside an organization; 11 or more for the public"
