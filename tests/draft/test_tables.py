@@ -257,20 +257,36 @@ def test_doctors_are_no_patients(tmp_path: Path) -> None:
         patients=PATIENTS,
         doctors="select i as doctor_id, 1960 + i % 30 as birth_year, i % 2 as sex"
         " from range(20) r(i)",
-        visits="select i % 200 as patient_id, i % 20 as doctor_id, i % 20 as referring_doctor_id"
-        " from range(900) r(i)",
+        visits="select i as visit_id, i % 200 as patient_id, i % 20 as doctor_id,"
+        " i % 20 as referring_doctor_id from range(900) r(i)",
+        notes="select i as visit_id, 'Text ' || i as text from range(300) r(i)",
         shifts="select i % 20 as doctor_id, i % 3 as ward from range(200) r(i)",
         holidays="select i % 20 as doctor_id, i % 3 as weeks from range(200) r(i)",
     )
     assert made.person == "patients"
     assert "# doctors looks like a table of persons too" in made.text
     assert roles(made, "visits") == {
+        "visit_id": "key",
         "patient_id": "key",
         "doctor_id": "drop",
         "referring_doctor_id": "drop",
     }
     assert "knows" not in made.text, "there is no event"
     assert set(made.left_out) == {"doctors", "shifts", "holidays"}
+
+
+def test_rows_of_persons_that_tell_their_sex_are_no_persons(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        people="select i as pid, 'Name ' || i as name from range(300) r(i)",
+        visits="select i as visit_id, i * 3 % 300 as pid, i % 2 as sex from range(90) r(i)",
+        labs="select i % 90 as visit_id, i % 3 as test from range(200) r(i)",
+        letters="select i * 3 as pid, i % 3 as pages from range(20) r(i)",
+    )
+    assert made.person == "people"
+    assert list(made.links) == ["letters", "visits", "labs"]
+    assert made.links["letters"] == ("pid", "people")
+    assert "looks like a table of persons too" not in made.text
 
 
 def test_tables_of_one_name_in_two_schemas(tmp_path: Path) -> None:

@@ -13,6 +13,10 @@ from anonymizer.review.draft.tables.links import Link
 from anonymizer.review.draft.tables.names import of_one_row
 from anonymizer.source import column_names
 
+PEOPLE = frozenset(
+    ("people", "participant", "pupil", "resident", "guest", "applicant", "borrower", "passenger")
+)
+"""Words for one row of a table of persons, beside those of columns."""
 INSTEAD = "anonymizer init TABLE drafts a policy for one table"
 
 
@@ -43,7 +47,7 @@ def find_tree(engine: DuckDBEngine, tables: Mapping[str, Found], links: Sequence
     found = Tree(person, _nearest(person, links), others, {})
     _hang_deeper(engine, tables, links, found)
     chosen = dict(sorted(found.links.items(), key=lambda item: len(found.way(item[0]))))
-    return Tree(person, chosen, others, found.astray)
+    return Tree(person, chosen, tuple(n for n in others if n not in chosen), found.astray)
 
 
 def _persons(tables: Mapping[str, Found], links: Sequence[Link]) -> tuple[str, tuple[str, ...]]:
@@ -52,12 +56,12 @@ def _persons(tables: Mapping[str, Found], links: Sequence[Link]) -> tuple[str, t
     likely = {
         name: _likeness(one, len(reached[name]), links) for name, one in tables.items() if one.keys
     }
-    ranked = sorted((name for name in likely if any(likely[name][:2])), key=lambda n: likely[n])
+    ranked = sorted((name for name in likely if any(likely[name][:3])), key=lambda n: likely[n])
     with_rows = [name for name in ranked if reached[name]]
     if with_rows:
         person = with_rows[-1]
         return person, tuple(
-            name for name in reversed(with_rows) if likely[name][1] and name != person
+            name for name in reversed(with_rows) if any(likely[name][:3]) and name != person
         )
     if len(tables) == 1:
         (alone,) = tables
@@ -84,13 +88,14 @@ def _reaching(table: str, links: Sequence[Link]) -> set[str]:
 
 def _likeness(
     one: Found, reached: int, links: Sequence[Link]
-) -> tuple[bool, bool, bool, int, int, int]:
-    """Sorts tables by how much they look like one of persons; the first two are needed."""
+) -> tuple[bool, bool, bool, bool, int, int, int]:
+    """Sorts tables by how much they look like one of persons; one of the first three is needed."""
     keys = [link.key for link in links if link.to == one.name and link.table != one.name]
     key = keys[0] if keys else one.keys[0]
     row = of_one_row(one.table.name)
-    said = bool(row) and row[-1] in column_names.PERSON
-    named = (said or column_names.names_person(key)) and not _of_several(key, row)
+    several = _of_several(key, row)
+    said = bool(row) and row[-1] in column_names.PERSON | PEOPLE and not several
+    named = said or (column_names.names_person(key) and not several)
     columns = [p.column for p in one.profiles if (p.different or 0) > 1]
     own = sum(column_names.says(name, column_names.INDIVIDUAL) for name in columns)
     places = sum(column_names.says(name, column_names.PLACES) for name in columns)
@@ -104,7 +109,8 @@ def _likeness(
     )
     likely = named or (own > 0 and own + places > 1 and not repeated)
     return (
-        named and own > 0,
+        (said and own > 0) or (named and own > 1),
+        said,
         likely,
         bool(row) and key.casefold().startswith(row[-1]),
         reached,
