@@ -362,7 +362,8 @@ def test_columns_of_any_type(tmp_path: Path) -> None:
         tmp_path,
         patients="select i as patient_id, 20 + i % 50 as age, i % 3 as class_id"
         " from range(100) r(i)",
-        things=f"select i as thing_id, i % 100 as patient_id, i % 7 as row_ref, {columns}"
+        things=f"select i as thing_id, i % 100 as patient_id, i % 7 as row_ref,"
+        f" {TYPES['huge']} % 9 as vast, {columns}"
         " from range(200) r(i)",
     )
     assert roles(made, "patients")["class_id"] == "drop"

@@ -31,6 +31,8 @@ from anonymizer.source.profile import kind_of
 
 MANY_EVENTS = 4
 """Columns with role event in one table from which a draft says what they cost."""
+HUGE = ("HUGEINT", "UHUGEINT")
+"""Types of numbers that may be too large for intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,8 @@ def _options(p: Profile, role: Guess) -> Iterator[str]:
     if role.role != "event":
         return
     suggestion = of_writing(p, beyond=A_HANDFUL) if p.text else None
-    if p.endless:
-        yield "kind: categorical"  # no interval holds what is infinite
+    if p.endless or p.sql_type in HUGE:
+        yield "kind: categorical"  # no interval holds what is infinite, or nearly
     elif kind_of(p.sql_type) == "date":
         yield "hierarchy: {builder: date}"
     elif suggestion is not None:
