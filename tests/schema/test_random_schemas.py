@@ -51,7 +51,8 @@ def outcome(seed: int, folder: Path, *, sensitive: bool = False) -> str:
         assert not (folder / "release.duckdb").exists()
         return refusal(schema, error)
     found = judge(folder / "release.duckdb")
-    assert not compare(release.verification, found.checks).different
+    different = compare(release.verification, found.checks).different
+    assert not different, different
     failed = [(one.name, one.column, one.achieved) for one in found.checks if not one.passed]
     assert not failed
     check(schema, folder / "release.duckdb")
