@@ -195,7 +195,6 @@ def test_further_random_schemas(start: int, tmp_path: Path) -> None:
     assert found["published"] > BLOCK / 2, found
 
 
-@pytest.mark.xfail(reason="not judged where only rows have a sensitive column", strict=True)
 @pytest.mark.parametrize("seed", [1050, 1068])
 def test_guarantees_of_all_columns_are_judged(seed: int, tmp_path: Path) -> None:
     assert outcome(seed, tmp_path) != "not judged"
