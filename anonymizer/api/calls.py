@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anonymizer.review.draft.draft import Draft
     from anonymizer.review.draft.tables.draft import TablesDraft
     from anonymizer.review.sweep import Point
+    from anonymizer.review.tables import TablesAttack
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -141,11 +142,16 @@ def init(table: Any = None, database: Any = None, **options: Any) -> Draft | Tab
     return _in_parameters(draft_tables)(database, **options)
 
 
-def attack(policy: Policy, *given: Any, **options: Any) -> Attack:
-    """What attackers make of a release: see `anonymizer.review.attack.attack`."""
+def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAttack:
+    """What attackers make of a release: see `anonymizer.review.attack.attack`, and of a release of
+    several tables `anonymizer.review.tables.attack_tables`.
+    """
     from anonymizer.review.attack import attack
+    from anonymizer.review.tables import attack_tables
 
     _refuse_other_than_policy(policy)
+    if isinstance(policy, SchemaPolicy):
+        return _in_parameters(attack_tables)(policy, *given, **options)
     return _in_parameters(attack)(policy, *given, **options)
 
 
@@ -156,7 +162,7 @@ def sweep(policy: Policy, database: Any = None, **options: Any) -> list[Point]:
     return _of_policy(sweep)(policy, database, **options)
 
 
-def report(policy: Policy, target: str | Path, **options: Any) -> None:
+def report(policy: AnyPolicy, target: str | Path, **options: Any) -> None:
     """Write the report of a release: see `anonymizer.review.report.write_report`."""
     from anonymizer.review.report import write_report
 

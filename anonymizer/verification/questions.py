@@ -38,7 +38,7 @@ class Over:
         """The statement with the query in front; every statement of a check begins with WITH."""
         parameters: dict[str, Any] = dict(self.parameters)
         if anywhere:
-            parameters = {name: _bare(value) for name, value in parameters.items()}
+            parameters = _bare(parameters)
         query = render(f"verify/{self.template}.sql.j2", parameters).text
         head = "with recursive" if text.startswith("with recursive ") else "with"
         assert text.startswith(f"{head} ")
@@ -71,7 +71,7 @@ class Question:
         """
         parameters = {**self.parameters, "achieved": self.achieved, "figures": figures}
         if anywhere:
-            parameters = {name: _bare(value) for name, value in parameters.items()}
+            parameters = _bare(parameters)
         text = render(f"verify/{self.template}.sql.j2", parameters).text
         return text if self.over is None else self.over.before(text, anywhere=anywhere)
 
@@ -123,14 +123,28 @@ def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]
     return tuple(question.answered(rows[0]) for question, rows in zip(asked, found, strict=True))
 
 
-def _bare(value: object) -> object:
-    if isinstance(value, Table):
-        return replace(value, catalog=None)
+RELEASED = ("published", "tables")
+"""Parameters that hold several published tables."""
+
+
+def _bare(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters with published tables as they are called in any catalog."""
+    return {
+        name: _deep(value) if name in RELEASED else _called(value)
+        for name, value in parameters.items()
+    }
+
+
+def _called(value: object) -> object:
+    return replace(value, catalog=None) if isinstance(value, Table) else value
+
+
+def _deep(value: object) -> object:
     if isinstance(value, list):
-        return [_bare(one) for one in value]
+        return [_deep(one) for one in value]
     if isinstance(value, Mapping):
-        return {name: _bare(one) for name, one in value.items()}
-    return value
+        return {name: _deep(one) for name, one in value.items()}
+    return _called(value)
 
 
 def _plain(figure: Any) -> Any:
