@@ -18,16 +18,9 @@ from anonymizer.policy import Policy
 from tests.core.several_tables import SEVERAL
 
 COMMANDS = {
-    "run": ["run", "policy.yml", "--database", "w.duckdb"],
-    "run with a preset": ["run", "policy.yml", "--database", "w.duckdb", "--preset", "external"],
-    "plan": ["plan", "policy.yml", "--database", "w.duckdb"],
-    "verify": ["verify", "policy.yml"],
     "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
-    "report": ["report", "policy.yml", "--format", "md"],
-    "attack": ["attack", "policy.yml", "--database", "w.duckdb"],
     "sweep": ["sweep", "policy.yml", "--database", "w.duckdb", "--vary", "k=2,5"],
     "lattice": ["lattice", "policy.yml", "--database", "w.duckdb"],
-    "export": ["export", "policy.yml", "-o", "x.parquet"],
     "diff": ["diff", "single.yml", "policy.yml", "--database", "w.duckdb"],
     "diff of the old": ["diff", "policy.yml", "single.yml", "--database", "w.duckdb"],
     "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],
@@ -69,12 +62,7 @@ def test_command(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 CALLS: dict[str, Callable[[Any], object]] = {
-    "run": lambda policy: anonymizer.run(policy, "w.duckdb"),
-    "plan": lambda policy: anonymizer.plan(policy, "w.duckdb"),
-    "verify": lambda policy: anonymizer.verify(policy, "w.duckdb"),
-    "attack": lambda policy: anonymizer.attack(policy, "w.duckdb"),
     "sweep": lambda policy: anonymizer.sweep(policy, "w.duckdb", vary=["k=2,5"]),
-    "report": lambda policy: anonymizer.report(policy, "x.md"),
 }
 
 
