@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anonymizer.review.assess import Assessment
     from anonymizer.review.attack import Attack
     from anonymizer.review.draft.draft import Draft
+    from anonymizer.review.draft.tables.draft import TablesDraft
     from anonymizer.review.sweep import Point
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -122,14 +123,22 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment:
     return _of_table(assess, table, database, options)
 
 
-def init(table: Any, database: Any = None, **options: Any) -> Draft:
+def init(table: Any = None, database: Any = None, **options: Any) -> Draft | TablesDraft:
     """Draft a policy: see `anonymizer.review.draft.draft`. `text` of the result is the YAML.
 
-    `table`: a frame, a data file, or a table of `database`.
+    `table`: a frame, a data file, or a table of `database`. Without one: a policy of all tables of
+    `database` whose rows reach a person.
     """
     from anonymizer.review.draft.draft import draft
+    from anonymizer.review.draft.tables.draft import draft_tables
 
-    return _of_table(draft, table, database, options)
+    if table is not None:
+        return _of_table(draft, table, database, options)
+    if kind_of(database) is not None:
+        hint = "init(frame), or a DuckDB connection with a table for every frame"
+        raise SourceError(Problem("database", "is one frame, and no table is named", hint=hint))
+    _refuse_unusable(database)
+    return _in_parameters(draft_tables)(database, **options)
 
 
 def attack(policy: Policy, *given: Any, **options: Any) -> Attack:

@@ -36,7 +36,7 @@ class Verb:
 
 VERBS: dict[str, Verb] = {
     "demo": Verb("demo", "Anonymize a bundled real table, and show every step."),
-    "init": Verb("init", "Draft a policy for a table, with its reasons as comments."),
+    "init": Verb("init", "Draft a policy for a table or a database, with its reasons as comments."),
     "assess": Verb("assess", "Risk and diversity of any table, as it is."),
     "plan": Verb("plan", "Show what a run would do, and what cannot work; writes nothing."),
     "diff": Verb("diff", "Show what a change of policy does; writes nothing."),

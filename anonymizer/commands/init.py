@@ -1,4 +1,4 @@
-"""`anonymizer init`: a first policy for a table."""
+"""`anonymizer init`: a first policy for a table, or for the tables of a database."""
 
 from __future__ import annotations
 
@@ -15,38 +15,49 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table_name", metavar="TABLE")
-@database_option("Database file of the table; not needed where TABLE is a file.")
+@click.argument("table_name", metavar="[TABLE]", required=False)
+@database_option("Database file; not needed where TABLE is a file.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE, which must be new.")
 @limit_options
 @output_options
 def command(
-    output: Output, table_name: str, database: str | None, target: str | None, limits: Limits
+    output: Output, table_name: str | None, database: str | None, target: str | None, limits: Limits
 ) -> None:
     """Draft a policy for TABLE (a table, a view, or a .parquet, .csv or .json file).
 
+    Without TABLE, one policy for all tables of the database whose rows reach a person: the table of
+    the persons, keys and links are found by what is declared, else by names and values.
+
     Roles are guessed from names, types and counts, each with its reason as a comment. Review them
-    before you run it: only you know what others know. No value of the table is shown.
+    before you run it: only you know what others know. No value of a table is shown.
     """
     from pathlib import Path
 
     from anonymizer.errors import Problem, TargetError
-    from anonymizer.review.draft.draft import draft
+    from anonymizer.review.draft.draft import Draft, draft
+    from anonymizer.review.draft.tables.draft import TablesDraft, draft_tables
 
     if target is not None and Path(target).exists():
         raise TargetError(Problem("-o", f"{Path(target).name} exists", hint="name a new file"))
     check_target(target)
     base = Path(target).parent if target is not None else Path()
-    found = draft(table_name, database, base=base, limits=limits)
+    found: Draft | TablesDraft
+    if table_name is None:
+        found = draft_tables(database, base=base, limits=limits)
+    else:
+        found = draft(table_name, database, base=base, limits=limits)
     if target is None:
         output.result(found.as_dict(), [found.text.rstrip("\n")])
         return
     write_text(target, found.text)
     source = f" --database {database}" if database else ""
+    reviewed = "the role of every column"
+    if table_name is None:
+        reviewed = f"every link, and {reviewed}"
     output.result(
         {**found.as_dict(), "file": target},
         [
-            f"wrote {Path(target).name}: review the role of every column, then",
+            f"wrote {Path(target).name}: review {reviewed}, then",
             f"  anonymizer plan {target}{source}",
             f"  anonymizer run {target}{source}",
         ],

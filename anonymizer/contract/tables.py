@@ -86,6 +86,12 @@ class Tables:
         for place, one in enumerate(listed[1:], 1):
             if len(one.layout.links) != 1 or not set(one.layout.links.values()) <= {*names[:place]}:
                 raise ValueError("a table hangs on none before it")
+        events, k = knows["events"], data["k"]
+        if type(events) is not int or type(k) is not int or not 0 <= events <= 3 or k < 2:
+            raise ValueError("a figure that cannot be")
+        known = any(c.role == "quasi" for one in listed[1:] for c in one.layout.columns)
+        if (events and not known) or (knows["rows"] and not listed[1:]) or knows["sensitive"]:
+            raise ValueError("something is known that the tables do not have")
         if len(set(names)) < len(names) or len({one.name for one in listed}) < len(names):
             raise ValueError("two tables have one name")
         return cls(

@@ -15,6 +15,7 @@ from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.promises import unanswered
+from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.agreement import HINT
 from anonymizer.release.certificate import acknowledged, certificate, joined_on, known_attacks
@@ -31,6 +32,7 @@ CERTIFICATE = (
 )
 """What the certificate of several tables says besides."""
 
+BY_FIELD = {guarantee.field: guarantee for guarantee in GUARANTEES}
 Paths = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
@@ -242,7 +244,13 @@ def refuse_tables_unanswered(policy: SchemaPolicy, verification: Verification) -
 def _unanswered(
     policy: SchemaPolicy, verification: Verification, found: set[tuple[str, str | None]]
 ) -> Iterator[tuple[str, str]]:
-    yield from unanswered(persons_policy(policy, identity=True), verification)
+    lead = persons_policy(policy, identity=True)
+    elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
+    for path, names in unanswered(lead, verification):
+        # a guarantee of values is asked of the tables that have some, below
+        of_values = BY_FIELD[path].of_values if path in BY_FIELD else False
+        if not (elsewhere and of_values):
+            yield path, names
     for name in policy.children:
         own = tuple(
             replace(c, column=c.column.removeprefix(f"{name}."))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,6 +99,7 @@ class TablesJob(Job):
         source = self._against_source(tables, where)
         refuse_tables_unless_passed(self.schema, source)
         measures["tables"] = self._measures(tables, where)
+        self.told = (*self.told, *_left_out(measures["tables"]))
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
         # what a recipient can ask again comes before what needs the source
         own = len([c for c in found.checks if not c.name.startswith("source_")])
@@ -205,6 +206,17 @@ class TablesJob(Job):
 
 
 SUMS = (Achieved("n", "sum"),)
+
+
+def _left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """A warning for every table of which rows are left out."""
+    for name, found in measures.items():
+        lost, rows = found["suppressed"], found["rows"] + found["suppressed"]
+        if lost:
+            yield (
+                f"{lost:,} of {rows:,} rows of {name} are left out ({100 * lost / rows:.1f} %): too"
+                " few persons share what may be known of them; suppression_limit is about persons"
+            )
 
 
 def _keys(one: PublishedTable, above: tuple[Table, str | None]) -> Iterator[Question]:

@@ -167,7 +167,7 @@ def numbered(described: Roles, number: int) -> Roles:
 
 def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
     """What is wrong between the types of a link and of the key that it leads to."""
-    kinds = [_family(child.profile.type_of(child.link)), _family(other.type_of(key))]
+    kinds = [family(child.profile.type_of(child.link)), family(other.type_of(key))]
     if kinds[0] == kinds[1]:
         return None
     said = f"is {kinds[0]}, and the key {key} of {child.above} is {kinds[1]}"
@@ -176,7 +176,7 @@ def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
     )
 
 
-def _family(sql_type: str) -> str:
+def family(sql_type: str) -> str:
     """Types whose equal values have equal texts."""
     whole = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
     if sql_type.removeprefix("U") in whole:

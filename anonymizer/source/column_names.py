@@ -35,6 +35,13 @@ OTHERS = _set(
     " unit site store shop branch product item article drug test station vehicle"
 )
 """What is numbered in a table on persons and is none of them."""
+GROUPS = _set("household family group")
+"""What several persons are one of."""
+INDIVIDUAL = _set(
+    "age birth birthday birthdate birthyear born dob yob sex gender race ethnicity ethnic hispanic"
+    " marital married nationality citizenship religion education"
+)
+"""What one person is or has, and no group, place or event."""
 HIDING = _set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
 KEY = _set("id key number no nr num code pk rowid ref reference index")
 QUASI = _set(
@@ -91,8 +98,16 @@ SAMPLED = _set(
 ENDINGS = ("income", "inc", "wage", "salary", "vis", "visits", "score")
 BEGINNINGS = ("chron", "numchron", "adl", "diab", "cardi", "depress", "psych", "symptom", "therap")
 POSTAL = _set("zip zipcode postcode postal plz")
+PLACES = POSTAL | _set(
+    "address street city town village county district state province municipality region country"
+)
 LATITUDE = _set("lat latitude")
 LONGITUDE = _set("lon lng long longitude")
+DONE = _set(
+    "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
+    " surg operation operations lab test vaccine vaccination contraception insulin"
+)
+"""Of SENSITIVE and beside it: what was done to a person in an event, which others may know of."""
 GRADED = _set("grade class")
 """Of a school, unless the column stands among findings: then of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))

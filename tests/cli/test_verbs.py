@@ -52,10 +52,11 @@ def test_help_keeps_its_lines(verb: str, call: Call) -> None:
         ("report", "policy.yml", "--source", "warehouse.duckdb", "-o", "nodir/r.html"),
         ("diff", "policy.yml", "policy.yml", *DATABASE, "-o", "nodir/d.md"),
         ("init", "visits", *DATABASE, "-o", "nodir/p.yml"),
+        ("init", *DATABASE, "-o", "nodir/p.yml"),
         ("schema", "-o", "nodir/s.json"),
         ("hierarchy", "export", "age", "--policy", "policy.yml", *DATABASE, "-o", "nodir/a.csv"),
     ],
-    ids=lambda arguments: f"{arguments[0]} {arguments[-2]}",
+    ids=lambda arguments: f"{arguments[0]} {arguments[1].strip('-')} {arguments[-2]}",
 )
 def test_a_missing_folder_is_told_before_the_work(
     warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
@@ -82,6 +83,31 @@ def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Cal
         done = call("diff", "policy.yml", "policy.yml", *DATABASE, "-o", target)
         assert (done.code, "a file that the command reads" in done.err) == (2, True)
     assert listing(warehouse) == before
+
+
+def test_init_drafts_for_a_table_or_for_a_database(warehouse: Path, call: Call) -> None:
+    done = call("init", *DATABASE)
+    assert done.code == 2
+    assert "--database: has one table with rows, visits, and no other one" in done.err
+    assert "hint: anonymizer init TABLE drafts a policy for one table" in done.err
+    assert "--database: is needed to find tables in" in call("init").err
+    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
+        connection.execute("alter table visits rename to patients")
+        connection.execute(
+            "create table visits as select i % 80 as patient_id, i % 3 as ward from range(160) r(i)"
+        )
+    before = listing(warehouse)
+    told = call("init", *DATABASE, "--format", "json").json
+    assert (told["person"], told["left_out"]) == ("patients", {})
+    assert told["tables"]["visits"]["links"] == {"patient_id": "patients"}
+    assert told["tables"]["visits"]["columns"]["ward"]["role"] == "event"
+    assert told["policy"].rstrip() == call("init", *DATABASE).out.rstrip()
+    assert listing(warehouse) == before
+    wrote = call("init", *DATABASE, "-o", "draft.yml")
+    assert "wrote draft.yml: review every link, and the role of every column" in wrote.out
+    assert (warehouse / "draft.yml").read_text() == told["policy"]
+    assert call("run", "draft.yml", *DATABASE).code == 0
+    assert (warehouse / "warehouse_release.duckdb").exists()
 
 
 def test_version(call: Call) -> None:

@@ -13,12 +13,15 @@ import pytest
 from anonymizer.compile import Table
 from anonymizer.compile.environment import folder
 from anonymizer.contract.checks import Check
+from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
+from anonymizer.contract.tables import Released, Tables
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.form import form
 from anonymizer.verification.questions import Question
+from anonymizer.verification.tables import tables_questions
 from tests.docs.blocks import ROOT, follow
 from tests.duckdb.test_verify_form import FLAGS, LINK, ORIGINALS, VALUES, VIEW, lgb_layout
 from tests.properties.test_shortcuts import GROUPS
@@ -59,13 +62,32 @@ def of_form_and_source() -> set[tuple[str, str]]:
     return found
 
 
+def of_tables() -> set[tuple[str, str]]:
+    """The checks on several tables together, and on their links."""
+    persons = replace(lgb_layout(person=False), key="key")
+    column = PublishedColumn("day", "quasi", "date", "DATE", name="day")
+    rows = Layout("mondrian", "text", (column,), class_id=None, key="row", links={"key": "persons"})
+    tables = Tables(
+        "persons",
+        k=5,
+        events=1,
+        rows=True,
+        sensitive=False,
+        tables=(Released("persons", "persons", persons), Released("rows", "rows", rows)),
+    )
+    asked = tables_questions(tables, lambda one: Table(one.name))
+    source = {("source_links", "source_links"), ("source_key_order", "key_order")}
+    return {(question.name, question.template) for question in asked} | source
+
+
 def test_the_page_lists_every_check_with_its_template() -> None:
     listed = ROW.findall(PAGE.read_text(encoding="utf-8"))
     assert len(listed) == len(set(listed))
-    assert set(listed) == of_guarantees() | of_form_and_source()
+    assert set(listed) == of_guarantees() | of_form_and_source() | of_tables()
     plain = {path.name for path in (folder("templates") / "verify").glob("[!_]*.sql.j2")}
     assert plain == {f"{template}.sql.j2" for _, template in listed} | {
-        f"{work_table}.sql.j2" for work_table in ("side_by_side", "nodes", "admitted")
+        f"{work_table}.sql.j2"
+        for work_table in ("side_by_side", "nodes", "admitted", "owned_values")
     }
 
 

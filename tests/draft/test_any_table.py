@@ -96,3 +96,9 @@ def test_names_that_would_end_a_comment(tmp_path: Path) -> None:
     columns = ", ".join(f'(i % 5) as "{name}"' for name in names)
     found = drafted(tmp_path, columns, 100)
     assert {one.role for one in found.guesses.values()} == {"quasi", "drop"}
+
+
+def test_names_that_a_release_has_itself(tmp_path: Path) -> None:
+    found = drafted(tmp_path, "i % 5 as class_id, i % 7 as Row_Ref, 20 + i % 50 as age", 100)
+    assert found.guesses["class_id"].role == found.guesses["Row_Ref"].role == "drop"
+    assert "rename it in source.query" in found.guesses["class_id"].reason

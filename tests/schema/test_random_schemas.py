@@ -17,7 +17,13 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import AnonymizerError, GuaranteeError, InfeasibleError, SourceError
+from anonymizer.errors import (
+    AnonymizerError,
+    GuaranteeError,
+    InfeasibleError,
+    PolicyError,
+    SourceError,
+)
 from anonymizer.independent.judge import judge
 from tests.independent.agreement import compare
 from tests.runs import THRIFTY
@@ -35,14 +41,9 @@ OBSERVED = 400_000
 """Choices of rows of all persons beyond which the oracle would take minutes."""
 
 
-def outcome(seed: int, folder: Path, *, sensitive: bool = False) -> str:
-    """What became of a schema: `published`, or the name of the refusal.
-
-    `sensitive`: rules have to hold as well among those who remain to an observer.
-    """
+def outcome(seed: int, folder: Path) -> str:
+    """What became of a schema: `published`, or the name of the refusal."""
     schema = draw(seed)
-    if sensitive:
-        schema.policy["privacy"]["knows"]["sensitive"] = True
     database = schema.write(folder)
     policy = Policy.model_validate(schema.policy, context={"base": folder})
     try:
@@ -51,7 +52,8 @@ def outcome(seed: int, folder: Path, *, sensitive: bool = False) -> str:
         assert not (folder / "release.duckdb").exists()
         return refusal(schema, error)
     found = judge(folder / "release.duckdb")
-    assert not compare(release.verification, found.checks).different
+    different = compare(release.verification, found.checks).different
+    assert not different, different
     failed = [(one.name, one.column, one.achieved) for one in found.checks if not one.passed]
     assert not failed
     check(schema, folder / "release.duckdb")
@@ -74,6 +76,8 @@ def refusal(schema: Schema, error: AnonymizerError) -> str:
     elif isinstance(error, GuaranteeError):
         if "suppression_limit" in said:
             return "suppression limit"
+        if "was not judged" in said and schema.seed >= FURTHER:
+            return "not judged"
         # so many rows of few persons are left out that no class keeps a rule of their column
         if all(one.path.endswith(".protect") for one in error.problems):
             return RULES
@@ -170,21 +174,17 @@ def outcomes(seeds: Iterable[int], folder: Path) -> Counter[str]:
     return found
 
 
-def enough(found: Counter[str], size: int) -> bool:
-    """Whether more than half are published, and few are refused for what a search could mend."""
-    return found["published"] > size / 2 and found[RULES] <= size / 6
-
-
 def test_random_schemas(tmp_path: Path) -> None:
     found = outcomes(range(FEW), tmp_path)
-    assert enough(found, FEW), found
+    assert found["published"] > FEW / 2, found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, MORE, BLOCK))
 def test_more_random_schemas(start: int, tmp_path: Path) -> None:
     found = outcomes(range(start, start + BLOCK), tmp_path)
-    assert enough(found, BLOCK), found
+    assert found["published"] > BLOCK / 2, found
+    assert found[RULES] <= BLOCK / 10, found
 
 
 @pytest.mark.slow
@@ -192,10 +192,31 @@ def test_more_random_schemas(start: int, tmp_path: Path) -> None:
 def test_further_random_schemas(start: int, tmp_path: Path) -> None:
     """With guarantees of all sensitive columns, and keys that are not published."""
     found = outcomes(range(start, start + BLOCK), tmp_path)
-    assert found["published"] > BLOCK / 3, found
+    assert found["published"] > BLOCK / 2, found
+
+
+@pytest.mark.parametrize("seed", [1050, 1068])
+def test_guarantees_of_all_columns_are_judged(seed: int, tmp_path: Path) -> None:
+    assert outcome(seed, tmp_path) != "not judged"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", LOST_RULES)
 def test_rules_hold_where_rows_are_left_out(seed: int, tmp_path: Path) -> None:
     assert outcome(seed, tmp_path) != RULES
+
+
+@pytest.mark.parametrize("seed", [11])
+def test_rules_among_those_who_remain_are_kept_or_refused(seed: int, tmp_path: Path) -> None:
+    """A promise that is not enforced must not be in a policy."""
+    schema = draw(seed)
+    schema.policy["privacy"]["knows"]["sensitive"] = True
+    database = schema.write(tmp_path)
+    try:
+        policy = Policy.model_validate(schema.policy, context={"base": tmp_path})
+    except PolicyError as refused:
+        found = str(refused)
+    else:
+        anonymizer.run(policy, database, seed=seed, limits=THRIFTY)
+        found = "" if judge(tmp_path / "release.duckdb").passed else "broken"
+    assert found == "" or found.startswith("privacy.knows.sensitive")

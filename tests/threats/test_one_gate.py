@@ -188,6 +188,27 @@ def test_no_verb_reads_a_file_for_its_source(
     assert MARK.encode() not in published(folder)
 
 
+def test_a_draft_for_a_database_reads_no_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Views are not looked at, and where there is nothing else, they are read apart."""
+    called_for = ("init", "--database", "source.duckdb")
+    with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:
+        people = "select i as patient_id, 20 + i % 50 as age from range(90) r(i)"
+        rows = "select i % 90 as patient_id, i % 3 as ward from range(200) r(i)"
+        connection.execute(f"create view patients as {people}; create view rows as {rows}")
+        connection.execute("drop table people")
+    code, said = called(capsys, *called_for)
+    assert code == 0, said
+    assert "source: {table: main.patients}" in said
+    hostile_rows = f"select i % 90 as patient_id, {filled(READINGS['read_text'], folder)} as ward"
+    with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute(f"create or replace view rows as {hostile_rows} from range(200) r(i)")
+    code, said = called(capsys, *called_for)
+    assert code == 2, said
+    assert MARK not in said
+
+
 @pytest.mark.parametrize("what", ["hierarchy", "population"])
 def test_further_tables_of_the_source_are_read_apart(folder: Path, what: str) -> None:
     with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:

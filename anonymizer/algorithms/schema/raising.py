@@ -23,6 +23,7 @@ from anonymizer.algorithms.schema.events import (
     steps_of,
     with_events,
 )
+from anonymizer.algorithms.schema.tree import AGAINST_SUPPRESSION
 from anonymizer.compile import Sql, lit, work
 from anonymizer.source.child import Child
 from anonymizer.steps import Loop, Stage, Step
@@ -36,8 +37,6 @@ BROKEN = work("broken_sets")
 RAISED_CELLS = work("raised_cells")
 RAISED_ITEMS = work("raised_items")
 
-AGAINST_SUPPRESSION = 4
-"""How much worse a suppressed cell is taken to be than `*` when cells borrow persons."""
 ROUNDS = 1_000_000
 """More rounds than any search takes: each raises or leaves out at least one row."""
 

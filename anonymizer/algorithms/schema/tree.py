@@ -16,7 +16,7 @@ from anonymizer.algorithms.partition.partition import (
     context_of,
 )
 from anonymizer.algorithms.schema.events import ITEMS, LADDERS, WHOLE
-from anonymizer.compile import work
+from anonymizer.compile import lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
@@ -24,6 +24,8 @@ TREE = work("partition_tree")
 COSTS = work("event_costs")
 BESTS = work("least_costs")
 
+AGAINST_SUPPRESSION = 4
+"""How much worse a cell that is left out is taken to be than `*`."""
 COST = 10**18
 """The cost of a release that loses everything in all cells of one kind."""
 
@@ -61,7 +63,7 @@ def tree_stages(
         "bests": BESTS,
         "steps": list(range(weights.last_step + 1)),
         "least": weights.least,
-        "one": WHOLE,
+        "suppressed": lit(AGAINST_SUPPRESSION * int(WHOLE.text)),
         "of_cells": COST / max(weights.persons * len(attributes), 1),
         "of_events": weights.events * COST / max(weights.event_cells, 1) / int(WHOLE.text),
         "shape": shape,

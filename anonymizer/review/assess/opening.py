@@ -49,6 +49,21 @@ class Opened:
 
 
 @contextmanager
+def open_database(database: Database, limits: Limits | None = None) -> Iterator[DuckDBEngine]:
+    """Open a database whose tables are not known yet. Raises SourceError where there is none."""
+    if database is None:
+        hint = "or name a table or a file: anonymizer init TABLE"
+        raise SourceError(Problem("--database", "is needed to find tables in", hint=hint))
+    if isinstance(database, str | Path):
+        refuse_missing(database)
+        opened = own_connection(Path(database).resolve(), limits=limits or Limits())
+    else:
+        opened = borrowed_connection(database)
+    with opened as engine:
+        yield engine
+
+
+@contextmanager
 def open_table(
     table: str,
     database: Database,

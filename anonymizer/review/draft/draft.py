@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,24 +19,22 @@ from anonymizer.review.draft.context import guesses as guess_all
 from anonymizer.review.draft.fallback import without_quasi
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import Profile, profiles
-from anonymizer.review.suggest.rules import of_writing
+from anonymizer.review.draft.writing import (
+    AUDIENCE,
+    LIMIT,
+    MANY,
+    REVIEW,
+    TAKEN,
+    algorithm,
+    column_line,
+    least_k,
+    options,
+    own_names,
+    release_file,
+    scalar,
+)
 from anonymizer.source import column_names
 from anonymizer.source.persons import countable, repeats_like_persons
-
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-WORDS_OF_YAML = {"null", "true", "false"}
-MANY = 12
-"""Columns with role quasi from which a draft says what they cost."""
-MOST_WITH_TREES = 6
-"""Columns with role quasi up to which codes get a hierarchy: beyond, all would become its root."""
-K = 5
-L = 3
-T = 0.3
-DOMINATED = 1.25
-"""Values per occurrence of the commonest one below which nearly all rows have it: 80 %."""
-
-MOST_JUDGED = 20_000_000
-"""Rows times quasi and sensitive columns up to which every cut is judged by what it loses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +68,7 @@ def draft(
         if found and found[0].rows == 0:
             raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to look at"))
         guesses = guess_all(opened, found)
+        guesses |= own_names(guesses, TAKEN)
         key = next(
             (p.column for p in found if p.unique and column_names.says(p.column, column_names.KEY)),
             None,
@@ -138,26 +136,26 @@ def _lines(
     form = file_format(table) if opened.relation.table is None else None
     stem = Path(table).stem if form else table_parts(table)[-1]
     yield f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts."
-    yield "# Review every role: only you know what others know, and what people want kept secret."
+    yield f"# {REVIEW}"
     yield "version: 1"
     if form:
         path = os.path.relpath(Path(table).resolve(), base.resolve()).replace(os.sep, "/")
-        yield f"source: {{file: {_scalar(path)}}}"
+        yield f"source: {{file: {scalar(path)}}}"
     elif everybody is not None:
         yield "# Nothing that others may know was found: an added column puts all in one class."
         named = ".".join(quote(part) for part in table_parts(table))
         query = f"select *, 'all' as {everybody} from {named}"
-        yield f"source: {{query: {_scalar(query)}}}"
+        yield f"source: {{query: {scalar(query)}}}"
     else:
-        yield f"source: {{table: {_scalar(table)}}}"
+        yield f"source: {{table: {scalar(table)}}}"
     if key is not None:
-        yield f"key: {_scalar(key)}   # unique and never NULL; tells rows apart, never published"
+        yield f"key: {scalar(key)}   # unique and never NULL; tells rows apart, never published"
     if person is not None:
-        yield f"person: {_scalar(person)}   # several rows per person: guarantees count persons"
+        yield f"person: {scalar(person)}   # several rows per person: guarantees count persons"
     if perhaps is not None:
         mean = perhaps.known / (perhaps.different or 1)
         yield (
-            f"# person: {_scalar(perhaps.column)}   # {mean:.1f} rows per value: if it tells whose"
+            f"# person: {scalar(perhaps.column)}   # {mean:.1f} rows per value: if it tells whose"
             " row it is, name it, or guarantees count rows"
         )
         if perhaps.known < perhaps.rows:
@@ -170,66 +168,20 @@ def _lines(
         yield f"# {quasi} columns are quasi: the more there are, the wider every class gets."
         yield "# If the release loses too much, drop what is needed least."
     yield "columns:                    # identifier, quasi, sensitive, keep, drop"
-    width = max(len(_scalar(p.column)) for p in found)
+    width = max(len(scalar(p.column)) for p in found)
     for p in found:
         role = guesses[p.column]
-        options = ", ".join([f"role: {role.role}", *_options(p, role, quasi)])
-        name = f"{_scalar(p.column)}:".ljust(width + 1)
-        yield f"  {name} {{{options}}}   # {_comment(role.reason)}"
+        yield f"  {column_line(p, role, options(p, role, quasi), width)}"
     if everybody is not None:
         yield f"  {everybody}: {{role: quasi}}   # added by the query; the same in all rows"
     units = next((p.different or 0 for p in found if p.column == person), found[0].rows)
-    k = max(2, min(K, units))
-    yield f"privacy: {{k_anonymity: {k}}}    # 5 inside an organization; 11 or more for the public"
-    yield "suppression_limit: 0.05     # at most this share may be left out; more fails the run"
+    yield f"privacy: {{k_anonymity: {least_k(units)}}}    # {AUDIENCE}"
+    yield f"suppression_limit: 0.05     # {LIMIT}"
     yield "# Trees for codes, dates, places and categories: anonymizer hierarchy suggest."
-    judged = found[0].rows * quasi * sum(one.role == "sensitive" for one in guesses.values())
-    if judged > MOST_JUDGED:
-        said = "quicker on a table of this size; split: loss loses less"
-        yield f"algorithm: {{name: mondrian, split: median}}   # {said}"
-    else:
-        yield "algorithm: {name: mondrian}"
+    sensitive = sum(one.role == "sensitive" for one in guesses.values())
+    yield algorithm(found[0].rows, quasi, sensitive)
     yield "# For a second release of the same people: refuses what both would tell together. Needs"
     yield "# a key or a person, and a folder that nobody else reads."
     yield "# ledger: private/ledger.duckdb"
     yield "# A file of its own: who gets the release must not get the raw table with it."
-    release = f"{re.sub(r'[^A-Za-z0-9_-]+', '_', stem)}_release.duckdb"
-    yield f"publish: {{name: {_scalar(stem + '_anonymous')}, database: {release}}}"
-
-
-def _options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
-    if role.role == "quasi" and p.endless:
-        yield "kind: categorical"  # no interval holds what is infinite
-    suggestion = of_writing(p) if p.text and quasi <= MOST_WITH_TREES else None
-    if role.role == "quasi" and suggestion is not None:
-        yield f"hierarchy: {suggestion.text}"
-    if role.role == "sensitive":
-        yield f"protect: {{{_rule(p)}}}"
-
-
-def _rule(p: Profile) -> str:
-    """Each class has to hold l values, where none is so frequent that this would need large ones.
-
-    Where nearly all have one value, such as none, what is secret are the others: no class may
-    hold many more of them than the table.
-    """
-    frequent = (p.known or 1) / (p.commonest or 1)
-    if frequent < DOMINATED:
-        return f"t_closeness: {T}"
-    return f"l_diversity: {max(2, min(L, p.different or 2, int(frequent)))}"
-
-
-def _scalar(text: str) -> str:
-    if PLAIN.match(text) and text.lower() not in WORDS_OF_YAML:
-        return text
-    return '"' + "".join(_character(c) for c in text) + '"'
-
-
-def _character(c: str) -> str:
-    if c in '"\\':
-        return "\\" + c
-    return c if c.isprintable() else f"\\U{ord(c):08x}"
-
-
-def _comment(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    yield f"publish: {{name: {scalar(stem + '_anonymous')}, database: {release_file(stem)}}}"

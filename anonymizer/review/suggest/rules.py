@@ -109,8 +109,11 @@ def _kept(steps: list[Any], nodes: list[int], values: int, ratio: int) -> list[A
     return kept
 
 
-def of_writing(p: Profile) -> Suggestion | None:
-    """A hierarchy of codes: of days as text, postcodes, and what is written like a code."""
+def of_writing(p: Profile, beyond: int = FEW) -> Suggestion | None:
+    """A hierarchy of codes: of days as text, postcodes, and what is written like a code.
+
+    `beyond`: so many different codes are a category, whose values are merged as they are.
+    """
     known = p.known / p.rows if p.rows else 0.0
     if p.text and (p.like_day or 0.0) > ALIKE * known:
         return Suggestion(
@@ -125,7 +128,7 @@ def of_writing(p: Profile) -> Suggestion | None:
     if column_names.says(p.column, column_names.POSTAL):
         return _codes(p, "postcodes: those that begin alike lie beside each other")
     coded = (p.like_code or 0.0) > ALIKE * known and (p.longest or 0) <= LONG_CODE
-    if coded and (p.different or 0) > FEW:
+    if coded and (p.different or 0) > beyond:
         return _codes(p, "codes: those that begin alike are of one group")
     return None
 

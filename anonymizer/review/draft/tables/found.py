@@ -1,0 +1,146 @@
+"""The tables of a database, each with its counts, its guesses and what may be its key."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from anonymizer.compile import Table, ident, lit, render
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import Problem, SourceError
+from anonymizer.release import objects
+from anonymizer.review.assess.opening import Opened
+from anonymizer.review.draft.context import guesses
+from anonymizer.review.draft.guess import Guess
+from anonymizer.review.draft.profiles import Profile, profiles
+from anonymizer.review.draft.tables.names import like_key
+from anonymizer.source.persons import countable
+from anonymizer.source.relation import Relation
+
+WHERE = "--database"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Keys and links that the database declares for a table."""
+
+    keys: list[str] = field(default_factory=list)
+    """Columns that are a primary key, or unique, alone; the primary key first."""
+    links: list[tuple[str, str, str]] = field(default_factory=list)
+    """Own column, name of the other table, its column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One table."""
+
+    name: str
+    """In the policy: that of the table, unless several have it."""
+    table: Table
+    """In the database."""
+    relation: Table
+    """Where its rows are read."""
+    profiles: tuple[Profile, ...]
+    guesses: dict[str, Guess]
+    declared: Declared
+    keys: tuple[str, ...]
+    """Columns that are unique and never NULL and may be its key, the likeliest first."""
+
+    @property
+    def rows(self) -> int:
+        return self.profiles[0].rows if self.profiles else 0
+
+    def of(self, column: str) -> Profile:
+        """The counts of a column."""
+        return next(p for p in self.profiles if p.column == column)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a database holds."""
+
+    found: dict[str, Found]
+    empty: tuple[str, ...]
+    """Tables without rows."""
+    views: int
+    """Views that are left out, since they show rows of tables."""
+
+
+def find_tables(engine: DuckDBEngine) -> Tables:
+    """Every table but the tool's own; views, where there are no tables.
+
+    Raises SourceError for a database without any.
+    """
+    catalog = lit(engine.catalog)
+    listed = engine.raw(render("drafting/catalog.sql.j2", {"catalog": catalog}).text, WHERE)
+    ours = {(item.schema, item.name) for item in objects.recorded(engine, str(engine.catalog))}
+    others = [
+        (Table(str(name), str(schema), str(of)), bool(view))
+        for of, schema, name, view in listed
+        if schema != objects.SCHEMA and (of == "temp" or (schema, name) not in ours)
+    ]
+    tables = [table for table, view in others if not view]
+    chosen = tables or [table for table, _ in others]
+    if not chosen:
+        hint = "views and rows of releases are left out; anonymizer init FILE drafts for a file"
+        raise SourceError(Problem(WHERE, "has no tables", hint=hint))
+    declared = _declared(engine)
+    found: dict[str, Found] = {}
+    empty: list[str] = []
+    for table, name in zip(chosen, _names(chosen), strict=True):
+        relation = table if tables else engine.plain(table, WHERE)
+        one = _found(engine, name, table, relation, declared[str(table.schema), table.name])
+        if one.rows:
+            found[name] = one
+        else:
+            empty.append(name)
+    return Tables(found, tuple(empty), len(others) - len(chosen))
+
+
+def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], Declared]:
+    text = render("drafting/constraints.sql.j2", {"catalog": lit(engine.catalog)}).text
+    found: dict[tuple[str, str], Declared] = defaultdict(Declared)
+    for schema, table, kind, column, other, key in engine.raw(text, WHERE):
+        declared = found[str(schema), str(table)]
+        if kind == "FOREIGN KEY":
+            declared.links.append((str(column), str(other), str(key)))
+        elif column not in declared.keys:
+            declared.keys.append(str(column))
+    return found
+
+
+def _names(tables: list[Table]) -> list[str]:
+    """Names of tables in the policy, which differ by more than letter case.
+
+    None of them is that of another with the ending of a manifest.
+    """
+    names = [table.name.casefold() for table in tables]
+    taken = {f"{name}_manifest" for name in names}
+    made: list[str] = []
+    for table in tables:
+        alone = names.count(table.name.casefold()) == 1
+        name = first = table.name if alone else f"{table.schema}_{table.name}"
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{first}_{number}"
+        taken.add(name.casefold())
+        made.append(name)
+    return made
+
+
+def _found(
+    engine: DuckDBEngine, name: str, table: Table, relation: Table, declared: Declared
+) -> Found:
+    text = ident(relation)
+    columns = tuple(engine.describe(text.text, WHERE))
+    opened = Opened(engine, Relation(text, relation), columns)
+    counted = profiles(opened)
+    if not counted or not counted[0].rows:
+        return Found(name, table, relation, counted, {}, declared, ())
+    alone = [p.column for p in counted if p.unique and countable(p.sql_type)]
+    named = {column: like_key(column, table.name) for column in alone}
+    order = {column: place for place, column in enumerate(declared.keys)}
+    order |= {c: len(order) + n for c, n in named.items() if n is not None and c not in order}
+    keys = tuple(sorted((c for c in alone if c in order), key=lambda column: order[column]))
+    return Found(name, table, relation, counted, guesses(opened, counted), declared, keys)

@@ -1,0 +1,155 @@
+"""Links between tables: those that are declared, and columns that hold keys of another table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.review.draft.tables.found import Found
+from anonymizer.review.draft.tables.names import OWN, fits, like_key
+from anonymizer.source.child import family
+from anonymizer.source.persons import countable
+
+AT_ONCE = 200
+"""Pairs of columns that one statement compares."""
+NEARLY = 0.1
+"""Share of values that may be no key where a link is mentioned, though not drafted."""
+UNNAMED = 9
+"""How well a declared link is named where its name says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A column that holds keys of another table, or of its own."""
+
+    table: str
+    column: str
+    to: str
+    key: str
+    fit: int
+    """How well it is named, 0 best."""
+    own: bool = False
+    """Whether the other table is the one that the key is named for."""
+    declared: bool = False
+    nulls: int = 0
+    """Rows that have no value there."""
+    strangers: int = 0
+    """Values that are no key of the other table."""
+    different: int = 0
+
+    @property
+    def preference(self) -> tuple[bool, bool, bool, int]:
+        """Sorts links of one table, the best first."""
+        return (not self.declared, self.nulls > 0, not self.own, self.fit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    table: Sql
+    column: Sql
+    to: Sql
+    key: Sql
+
+
+def find_links(
+    engine: DuckDBEngine, tables: Mapping[str, Found]
+) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
+    """Links, and what would be some if a few values were not strangers.
+
+    All links to a table lead to one key of it.
+    """
+    declared = tuple(_declared(tables))
+    known = {(link.table, link.column, link.to, link.key) for link in declared}
+    likely = [
+        link
+        for link in _likely(tables)
+        if (link.table, link.column, link.to, link.key) not in known
+    ]
+    links, missed = list(declared), []
+    for start in range(0, len(likely), AT_ONCE):
+        for link in _compared(engine, tables, likely[start : start + AT_ONCE]):
+            if not link.strangers:
+                links.append(link)
+            elif link.strangers <= NEARLY * link.different:
+                missed.append(link)
+    return _to_one_key(links, tables), tuple(missed)
+
+
+def _declared(tables: Mapping[str, Found]) -> Iterator[Link]:
+    by_place = {(one.table.schema, one.table.name): one for one in tables.values()}
+    for one in tables.values():
+        for column, other, key in one.declared.links:
+            to = by_place.get((one.table.schema, other))
+            if to is not None and key in to.keys and _same_family(one, column, to, key):
+                fit = fits(column, key, to.table.name)
+                yield _link(one, column, to, key, UNNAMED if fit is None else fit, declared=True)
+
+
+def _likely(tables: Mapping[str, Found]) -> Iterator[Link]:
+    """Pairs of columns that fit by name and type."""
+    for one in tables.values():
+        for p in one.profiles:
+            if not p.known or not countable(p.sql_type):
+                continue
+            for to in tables.values():
+                for key in to.keys if to is not one else ():
+                    fit = fits(p.column, key, to.table.name)
+                    if fit is not None and _same_family(one, p.column, to, key):
+                        yield _link(one, p.column, to, key, fit)
+
+
+def _link(
+    one: Found, column: str, to: Found, key: str, fit: int, *, declared: bool = False
+) -> Link:
+    p = one.of(column)
+    return Link(
+        one.name,
+        column,
+        to.name,
+        key,
+        fit,
+        like_key(key, to.table.name) in OWN,
+        declared,
+        nulls=p.rows - p.known,
+        different=p.different or 0,
+    )
+
+
+def _same_family(one: Found, column: str, to: Found, key: str) -> bool:
+    return family(one.of(column).sql_type) == family(to.of(key).sql_type)
+
+
+def _compared(
+    engine: DuckDBEngine, tables: Mapping[str, Found], links: Sequence[Link]
+) -> Iterator[Link]:
+    pairs = [
+        _Pair(
+            ident(tables[link.table].relation),
+            ident(link.column),
+            ident(tables[link.to].relation),
+            ident(link.key),
+        )
+        for link in links
+    ]
+    read: list[Table] = [tables[name].relation for link in links for name in (link.table, link.to)]
+    text = render("drafting/strangers.sql.j2", {"tables": read, "pairs": pairs}).text
+    for link, (_, strangers) in zip(links, engine.raw(text, "links"), strict=True):
+        yield replace(link, strangers=int(strangers))
+
+
+def _to_one_key(links: Sequence[Link], tables: Mapping[str, Found]) -> tuple[Link, ...]:
+    """Only links to the key of a table to which most lead."""
+    leading = Counter((link.to, link.key) for link in links if link.table != link.to)
+    most = {
+        name: max(leading[name, key] for key in one.keys)
+        for name, one in tables.items()
+        if one.keys
+    }
+    keys = {
+        name: next(key for key in tables[name].keys if leading[name, key] == count)
+        for name, count in most.items()
+    }
+    return tuple(link for link in links if keys[link.to] == link.key)

@@ -1,0 +1,51 @@
+"""Tables that are left out of a draft, why, and how to go on with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from anonymizer.review.draft.tables.found import Tables
+from anonymizer.review.draft.tables.links import Link
+from anonymizer.review.draft.tables.tree import Tree
+
+
+def left_out(
+    known: Tables, tree: Tree, links: Sequence[Link], missed: Sequence[Link]
+) -> dict[str, str]:
+    """By table, in the order of their names."""
+    return dict(sorted(_left_out(known, tree, links, missed)))
+
+
+def _left_out(
+    known: Tables, tree: Tree, links: Sequence[Link], missed: Sequence[Link]
+) -> Iterator[tuple[str, str]]:
+    there = {tree.person, *tree.links}
+    for name in known.empty:
+        yield name, "has no rows"
+    for name in known.found:
+        if name not in there:
+            yield name, f"reaches no person: {_reason(name, there, links, missed)}"
+
+
+def _reason(name: str, there: set[str], links: Sequence[Link], missed: Sequence[Link]) -> str:
+    near = [link for link in missed if link.table == name and link.to in there]
+    if near:
+        link = min(near, key=lambda link: (link.fit, link.strangers / link.different))
+        return (
+            f"{link.strangers:,} of {link.different:,} values of {link.column} are no key of"
+            f" {link.to}; mend them in source.query, or link it with orphans: drop"
+        )
+    away = [link for link in links if link.table == name and link.to not in there]
+    to_it = [link for link in links if link.to == name and link.table in there]
+    if to_it:
+        link = to_it[0]
+        return (
+            f"{link.table}.{link.column} holds its keys; what is needed of it can be joined in"
+            f" source.query of {link.table}"
+        )
+    if away:
+        return f"it leads to {away[0].to}, which is left out; alone: anonymizer init {name}"
+    return (
+        "no column holds keys of a table above; if one does, add the table with links:"
+        f" {{column: table}}; alone: anonymizer init {name}"
+    )

@@ -1,0 +1,415 @@
+"""`init` without a table: one draft for a database, its persons, keys, links and roles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import SchemaPolicy, run
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import SourceError
+from anonymizer.policy.schema.either import load_policy
+from anonymizer.review.draft.tables.draft import TablesDraft, draft_tables
+from tests.draft.test_any_table import TYPES
+
+PATIENTS = """select i as patient_id, 'Name ' || i as name,
+    date '1940-01-01' + (i * 37 % 20000)::int as birth_date, ['f', 'm'][1 + i % 2] as sex,
+    printf('%05d', 10000 + i % 20) as zip
+    from range(200) r(i)"""
+VISITS = """select i as visit_id, i * 7 % 200 as patient_id, date '2024-01-01' + (i * 31 % 60)::int
+    as day, ['east', 'west', 'north'][1 + i % 3] as ward, 'E' || (10 + i * 13 % 30) as icd,
+    ['flu', 'cold', 'hiv'][1 + i // 5 % 3] as diagnosis, (i * 17 % 97) / 10.0 as cost,
+    'Seen ' || i || repeat(' by somebody', 5) as notes from range(400) r(i)"""
+LABS = """select i * 3 % 400 as visit_id, ['HB', 'CRP', 'TSH'][1 + i % 3] as test,
+    (i * 29 % 977) / 10.0 as value from range(500) r(i)"""
+WARDS = "select i as ward_no, 'Ward ' || i as ward_name from range(8) r(i)"
+DECLARED = {
+    "patients": "patient_id integer primary key, name varchar, birth_date date, sex varchar,"
+    " zip varchar",
+    "visits": "visit_id integer primary key, patient_id integer references patients(patient_id),"
+    " day date, ward varchar, icd varchar, diagnosis varchar, cost decimal(10, 1), notes varchar",
+    "labs": "visit_id integer references visits(visit_id), test varchar, value decimal(10, 1)",
+}
+HOSPITAL = {"patients": PATIENTS, "visits": VISITS, "labs": LABS}
+SMALL = {
+    "patients": "select i as patient_id, 20 + i % 50 as age from range(100) r(i)",
+    "visits": "select i * 7 % 100 as patient_id, i % 3 as ward from range(200) r(i)",
+}
+
+
+def filled(path: Path, tables: dict[str, str], declared: dict[str, str] | None = None) -> Path:
+    """A database with these tables."""
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        for name, query in tables.items():
+            if declared is None:
+                connection.execute(f"create table {name} as {query}")
+            else:
+                connection.execute(f"create table {name} ({declared[name]})")
+                connection.execute(f"insert into {name} {query}")
+    return path
+
+
+def drafted(folder: Path, **tables: str) -> TablesDraft:
+    """The draft for a database, which loads."""
+    made = draft_tables(filled(folder / "source.duckdb", tables), base=folder)
+    (folder / "policy.yml").write_text(made.text, encoding="utf-8")
+    policy = load_policy(folder / "policy.yml")
+    assert isinstance(policy, SchemaPolicy)
+    assert policy.person == made.person
+    assert set(policy.tables) == set(made.guesses)
+    return made
+
+
+def published(folder: Path) -> None:
+    """Run the draft as it is."""
+    release = run(load_policy(folder / "policy.yml"), folder / "source.duckdb")
+    assert release.verification.passed
+
+
+def roles(made: TablesDraft, table: str) -> dict[str, str]:
+    return {name: guess.role for name, guess in made.guesses[table].items()}
+
+
+def test_a_hospital_with_and_without_declared_keys(tmp_path: Path) -> None:
+    found = [
+        draft_tables(filled(tmp_path / f"{name}.duckdb", HOSPITAL, declared), base=tmp_path)
+        for name, declared in (("declared", DECLARED), ("bare", None))
+    ]
+    for made in found:
+        assert made.person == "patients"
+        assert made.links == {
+            "visits": ("patient_id", "patients"),
+            "labs": ("visit_id", "visits"),
+        }
+        assert made.keys == {"patients": "patient_id", "visits": "visit_id", "labs": None}
+        assert made.left_out == {}
+    declared, bare = found
+    assert declared.text.count("# declared") == 4
+    assert "declared" not in bare.text
+    assert [roles(declared, t) for t in HOSPITAL] == [roles(bare, t) for t in HOSPITAL]
+    assert roles(bare, "patients") == {
+        "patient_id": "key",
+        "name": "identifier",
+        "birth_date": "quasi",
+        "sex": "quasi",
+        "zip": "quasi",
+    }
+    assert roles(bare, "visits") == {
+        "visit_id": "key",
+        "patient_id": "key",
+        "day": "event",
+        "ward": "event",
+        "icd": "event",
+        "diagnosis": "sensitive",
+        "cost": "sensitive",
+        "notes": "identifier",
+    }
+    assert "day:        {role: event, hierarchy: {builder: date}}" in bare.text
+    assert "icd:        {role: event, hierarchy: {builder: prefix}}" in bare.text
+    assert "diagnosis:  {role: sensitive, protect: {l_diversity: 2}}" in bare.text
+    assert "privacy: {k_anonymity: 5, knows: {events: 1}}" in bare.text
+    for value in ("Name ", "1940", "10001", "east", "flu", "E10", "CRP", "Seen"):
+        assert value not in bare.text, "no value of a table is shown"
+
+
+def test_the_draft_of_a_hospital_runs_as_it_is(tmp_path: Path) -> None:
+    drafted(tmp_path, **HOSPITAL, wards=WARDS)
+    published(tmp_path)
+    assert (tmp_path / "source_release.duckdb").exists()
+
+
+def test_persons_and_their_conditions(tmp_path: Path, data_folder: Path) -> None:
+    sample = "where md5_number_lower(household_id) % 50 = 0"
+    made = drafted(
+        tmp_path,
+        conditions=f"from '{data_folder}/informs_conditions.parquet' {sample}",
+        persons=f"from '{data_folder}/informs_persons.parquet' {sample}",
+    )
+    assert made.person == "persons"
+    assert made.links == {"conditions": ("person_id", "persons")}
+    assert roles(made, "conditions") == {
+        "household_id": "identifier",
+        "person_id": "key",
+        "icd9_code": "event",
+        "year": "drop",
+    }
+    assert "icd9_code:    {role: event, hierarchy: {builder: prefix}}" in made.text
+    published(tmp_path)
+
+
+def test_a_star_with_two_fact_tables(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        dim_customer="select i as customer_key, 'C' || i || '@mail.example' as email, 1950 + i % 50"
+        " as birth_year, ['f', 'm'][1 + i % 2] as gender from range(300) r(i)",
+        dim_product="select i as product_key, 'Product ' || i as title from range(40) r(i)",
+        fact_sales="select i * 7 % 300 as customer_key, i % 40 as product_key, date '2024-01-01'"
+        " + (i % 30)::int as day, (i % 97) / 8 as amount from range(900) r(i)",
+        fact_returns="select i * 11 % 300 as customer_key, i % 40 as product_key,"
+        " ['late', 'broken'][1 + i % 2] as reason from range(400) r(i)",
+    )
+    assert made.person == "dim_customer"
+    assert made.links == {
+        "fact_returns": ("customer_key", "dim_customer"),
+        "fact_sales": ("customer_key", "dim_customer"),
+    }
+    assert roles(made, "fact_sales") == {
+        "customer_key": "key",
+        "product_key": "drop",
+        "day": "event",
+        "amount": "sensitive",
+    }
+    assert "holds keys of dim_product, which reaches no person; role: event, if known" in made.text
+    assert list(made.left_out) == ["dim_product"]
+    assert "# Left out: dim_product reaches no person: fact_" in made.text
+
+
+def test_tables_that_reach_nobody_are_left_out(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        **HOSPITAL,
+        nothing="select 1 as patient_id where false",
+        beds="select i as bed_no, i % 3 as room from range(50) r(i)",
+        bed_checks="select i % 50 as bed_no, date '2024-01-01' + i::int as day from range(90) r(i)",
+        letters="select i * 3 % 205 as patient_id, i % 4 as pages from range(300) r(i)",
+    )
+    assert set(made.guesses) == set(HOSPITAL)
+    assert made.left_out["nothing"] == "has no rows"
+    assert "no column holds keys of a table above" in made.left_out["beds"]
+    assert "alone: anonymizer init beds" in made.left_out["beds"]
+    assert "it leads to beds, which is left out" in made.left_out["bed_checks"]
+    assert "5 of 205 values of patient_id are no key of patients" in made.left_out["letters"]
+    assert "orphans: drop" in made.left_out["letters"]
+
+
+def test_rows_hang_on_the_finest_table_that_they_have_a_key_of(tmp_path: Path) -> None:
+    agreeing = "select v.visit_id, v.patient_id, i % 5 as grade from range(300) r(i)"
+    agreeing += f" join ({VISITS}) v on v.visit_id = i"
+    made = drafted(
+        tmp_path,
+        patients=PATIENTS,
+        visits=VISITS,
+        results=agreeing,
+        others="select i % 400 as visit_id, i % 200 as patient_id, i % 5 as grade"
+        " from range(300) r(i)",
+        gaps="select case when i % 2 = 0 then i end as visit_id, i * 7 % 200 as patient_id"
+        " from range(300) r(i)",
+        calls="select case when i % 9 > 0 then i % 200 end as patient_id, i % 5 as grade"
+        " from range(300) r(i)",
+    )
+    assert made.links["results"] == ("visit_id", "visits")
+    assert roles(made, "results")["patient_id"] == "drop"
+    assert "leads to patients as well: rows reach their person by visit_id" in made.text
+    assert made.links["others"] == ("patient_id", "patients")
+    assert "to another person than patient_id" in made.guesses["others"]["visit_id"].reason
+    assert made.links["gaps"] == ("patient_id", "patients")
+    assert "    orphans: drop   # 34 rows have no patient_id" in made.text
+    published(tmp_path)
+
+
+def test_persons_are_not_their_households_nor_their_details(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        households="select i as household_id, i % 7 as region from range(100) r(i)",
+        persons="select i as person_id, i % 100 as household_id, (i + 1) % 300 as partner_id,"
+        " 20 + i % 60 as age, i % 2 as sex from range(300) r(i)",
+        person_details="select i as person_id, i % 4 as education from range(300) r(i)",
+        illnesses="select i % 300 as person_id, 'A' || i % 30 as code from range(900) r(i)",
+    )
+    assert made.person == "persons"
+    assert set(made.guesses) == {"persons", "person_details", "illnesses"}
+    assert set(made.links.values()) == {("person_id", "persons")}
+    assert made.keys == {"persons": "person_id", "person_details": None, "illnesses": None}
+    assert roles(made, "persons")["household_id"] == "drop"
+    assert "holds keys of households, which has no row per person" in made.text
+    assert "persons.household_id holds its keys" in made.left_out["households"]
+
+
+def test_keys_and_columns_under_other_names(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        customers="select i as id, 20 + i % 50 as age, ['f', 'm'][1 + i % 2] as sex"
+        " from range(300) r(i)",
+        **{
+            '"My orders"': "select 'o' || i as order_no, i % 300 as cust_id, i % 9 as size"
+            " from range(600) r(i)",
+            '"items\nof\\ orders"': 'select \'o\' || i % 600 as "MyOrderNo", i % 5 as "a ""b"'
+            " from range(900) r(i)",
+            "refunds": "select i % 300 as fk_customer, i % 3 as reason from range(400) r(i)",
+            "notices": "select i % 300 as sent_to_customer_id, i % 3 as kind from range(400) r(i)",
+        },
+    )
+    assert made.links == {
+        "My orders": ("cust_id", "customers"),
+        "items\nof\\ orders": ("MyOrderNo", "My orders"),
+        "refunds": ("fk_customer", "customers"),
+        "notices": ("sent_to_customer_id", "customers"),
+    }
+    published(tmp_path)
+
+
+def test_doctors_are_no_patients(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        patients=PATIENTS,
+        doctors="select i as doctor_id, 1960 + i % 30 as birth_year, i % 2 as sex"
+        " from range(20) r(i)",
+        visits="select i as visit_id, i % 200 as patient_id, i % 20 as doctor_id,"
+        " i % 20 as referring_doctor_id from range(900) r(i)",
+        notes="select i as visit_id, 'Text ' || i as text from range(300) r(i)",
+        shifts="select i % 20 as doctor_id, i % 3 as ward from range(200) r(i)",
+        holidays="select i % 20 as doctor_id, i % 3 as weeks from range(200) r(i)",
+    )
+    assert made.person == "patients"
+    assert "# doctors looks like a table of persons too" in made.text
+    assert roles(made, "visits") == {
+        "visit_id": "key",
+        "patient_id": "key",
+        "doctor_id": "drop",
+        "referring_doctor_id": "drop",
+    }
+    assert "knows" not in made.text, "there is no event"
+    assert set(made.left_out) == {"doctors", "shifts", "holidays"}
+
+
+def test_rows_of_persons_that_tell_their_sex_are_no_persons(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        people="select i as pid, 'Name ' || i as name from range(300) r(i)",
+        visits="select i as visit_id, i * 3 % 300 as pid, i % 2 as sex from range(90) r(i)",
+        labs="select i % 90 as visit_id, i % 3 as test from range(200) r(i)",
+        letters="select i * 3 as pid, i % 3 as pages from range(20) r(i)",
+    )
+    assert made.person == "people"
+    assert list(made.links) == ["letters", "visits", "labs"]
+    assert made.links["letters"] == ("pid", "people")
+    assert "looks like a table of persons too" not in made.text
+
+
+def test_tables_of_one_name_in_two_schemas(tmp_path: Path) -> None:
+    path = tmp_path / "source.duckdb"
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        for schema in ("north", "south"):
+            connection.execute(f"create schema {schema}")
+            connection.execute(f"create table {schema}.visits as {VISITS}")
+        connection.execute(f"create table south.patients as {PATIENTS}")
+        connection.execute("create table main.patients_manifest as select 1 as one")
+    made = draft_tables(path, base=tmp_path)
+    assert set(made.guesses) == {"patients", "north_visits", "south_visits"}
+    assert "source: {table: north.visits}" in made.text
+    assert set(made.left_out) == {"patients_manifest_2"}
+
+
+def test_what_the_tool_made_is_no_source(tmp_path: Path) -> None:
+    path = filled(tmp_path / "source.duckdb", SMALL)
+    first = draft_tables(path, base=tmp_path)
+    here = first.text.replace("{database: source_release.duckdb}", "{schema: published}")
+    assert here != first.text
+    run(anonymizer.Policy.loads(here, tmp_path), path)
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute("create view seen as from visits")
+        connection.execute("create temp table passing as from visits")
+        made = anonymizer.init(database=connection)
+        assert isinstance(made, TablesDraft)
+    assert set(made.guesses) == set(SMALL)
+    assert made.left_out == {}
+    assert "# Left out: 1 views" in made.text
+
+
+def test_frames_and_views_stand_for_tables(tmp_path: Path) -> None:
+    path = filled(tmp_path / "source.duckdb", {f"raw_{k}": v for k, v in SMALL.items()})
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        connection.execute(f"attach '{path}' as elsewhere (read_only)")
+        for name in SMALL:
+            connection.register(name, connection.sql(f"from elsewhere.raw_{name}").df())
+        made = anonymizer.init(database=connection, base=tmp_path)
+        assert isinstance(made, TablesDraft)
+        assert "source: {table: patients}" in made.text
+        assert list(made.links) == ["visits"]
+        assert run(anonymizer.Policy.loads(made.text, tmp_path), connection).verification.passed
+
+
+def test_statements_do_not_grow_with_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    raw = DuckDBEngine.raw
+
+    def counted(self: DuckDBEngine, text: str, *given: object, **more: object) -> object:
+        asked.append(text)
+        return raw(self, text, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(DuckDBEngine, "raw", counted)
+    numbers = []
+    for times in (1, 10):
+        tables = {
+            "patients": PATIENTS.replace("range(200)", f"range({200 * times})"),
+            "visits": VISITS.replace("range(400)", f"range({400 * times})"),
+            "labs": LABS.replace("range(500)", f"range({500 * times})"),
+        }
+        path = filled(tmp_path / f"{times}.duckdb", tables)
+        asked.clear()
+        draft_tables(path, base=tmp_path)
+        numbers.append(len(asked))
+    assert numbers[0] == numbers[1]
+    assert numbers[0] <= 4 + 3 * len(HOSPITAL)
+
+
+def test_columns_of_any_type(tmp_path: Path) -> None:
+    columns = ", ".join(f'{what} as "{name}"' for name, what in TYPES.items())
+    made = drafted(
+        tmp_path,
+        patients="select i as patient_id, 20 + i % 50 as age, i % 3 as class_id"
+        " from range(100) r(i)",
+        things=f"select i as thing_id, i % 100 as patient_id, i % 7 as row_ref,"
+        f" {TYPES['huge']} % 9 as vast, {columns}"
+        " from range(200) r(i)",
+    )
+    assert roles(made, "patients")["class_id"] == "drop"
+    assert roles(made, "things")["row_ref"] == "drop"
+    assert "columns are event: the more there are" in made.text
+    published(tmp_path)
+
+
+def test_persons_of_whom_nothing_is_known(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        patients="select i as patient_id, 'Name ' || i as name from range(200) r(i)",
+        visits="select i % 200 as patient_id, i % 3 as ward from range(400) r(i)",
+    )
+    assert "everybody: {role: quasi}   # added by the query" in made.text
+    published(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({}, "has no tables"),
+        ({"patients": PATIENTS}, "has one table with rows, patients, and no other one"),
+        (
+            {"patients": PATIENTS, "wards": WARDS},
+            "has no table with a column that holds keys of patients, the persons",
+        ),
+        (
+            {"visits": VISITS, "labs": LABS},
+            "has no table of persons: one row each, a key that columns of other tables hold",
+        ),
+        (
+            {
+                "visits": VISITS.replace("as ward", "as sex").replace(
+                    "as diagnosis", "as religion"
+                ),
+                "labs": LABS,
+            },
+            "has no table of persons",
+        ),
+    ],
+)
+def test_what_is_missing_is_told(tables: dict[str, str], said: str, tmp_path: Path) -> None:
+    path = filled(tmp_path / "source.duckdb", tables)
+    with pytest.raises(SourceError) as refused:
+        draft_tables(path)
+    (problem,) = refused.value.problems
+    assert said in problem.message
+    assert "anonymizer init" in str(problem.hint)
