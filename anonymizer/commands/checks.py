@@ -11,6 +11,7 @@ from anonymizer.process.text import figure, table
 if TYPE_CHECKING:
     from anonymizer.contract.checks import Verification
     from anonymizer.policy import AnyPolicy
+    from anonymizer.release.published import Release
 
 
 def check_lines(verification: Verification) -> Iterator[str]:
@@ -40,6 +41,17 @@ def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
     """Every measure under its own name."""
     yield from table(
         ("measure", "value"), [(name, figure(value)) for name, value in measures.items()]
+    )
+
+
+def table_lines(release: Release) -> Iterator[str]:
+    """The tables of a release of several, that of the persons first."""
+    yield from table(
+        ("table", "published as", "rows", "suppressed", "lost (NCP)"),
+        [
+            (name, release.tables[name], *(figure(one[n]) for n in ("rows", "suppressed", "ncp")))
+            for name, one in release.measured.items()
+        ],
     )
 
 

@@ -22,7 +22,8 @@ from anonymizer.commands.output import Output
     "target",
     metavar="FILE",
     required=True,
-    help="A .parquet or .csv file; from Postgres a .duckdb one as well.",
+    help="A .parquet or .csv file; from Postgres a .duckdb one as well; of several tables a folder,"
+    " or the file of the persons.",
 )
 @database_option(
     "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
@@ -38,7 +39,11 @@ def command(
     preset: str | None,
     force: bool,
 ) -> None:
-    """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it."""
+    """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it.
+
+    Of several tables every one is a file of its published name. A folder gets Parquet files; with
+    -o FOLDER/FILE.csv they are CSV, and FILE.csv has the persons.
+    """
     from anonymizer.publish.export import export
 
     done = export(load_policy(policy, preset), target, database, force=force)

@@ -79,7 +79,7 @@ def command(
 
 def describe(release: Release) -> Iterator[str]:
     """A finished release in lines of text."""
-    from anonymizer.commands.checks import check_lines, measure_lines
+    from anonymizer.commands.checks import check_lines, measure_lines, table_lines
     from anonymizer.release.manifest import shown_measures
 
     for replaced in release.replaced:
@@ -88,6 +88,9 @@ def describe(release: Release) -> Iterator[str]:
     yield f"published {release.view} in {place} (run {release.run_id})"
     if release.manifest.data.get("reproducible"):
         yield "made with a test seed: not for publication"
+    if release.tables:
+        yield ""
+        yield from table_lines(release)
     yield ""
     yield from check_lines(release.verification)
     yield ""

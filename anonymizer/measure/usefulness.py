@@ -27,8 +27,9 @@ class Little:
     """Something of which little is left, in figures of the release alone."""
 
     what: str
-    """`class`, `column`, `cells` or `rows`."""
+    """`class`, `column`, `cells`, `rows` or `table`."""
     column: str | None
+    """The column (or the table) that it is about."""
     says: str
     hint: str
 
@@ -77,10 +78,26 @@ def _found(measures: Mapping[str, Any]) -> Iterator[Little]:
                 f"try a hierarchy or bounds that keep more of {name}, or leave it out (role drop),"
                 " so that the other columns keep more",
             )
+    for table, one in measures.get("tables", {}).items():
+        yield from _of_table(table, one)
     share = measures.get("suppressed_share") or 0
     if share >= LEFT_OUT:
         unit = "persons" if "suppressed_persons" in measures else "rows"
         yield Little("rows", None, f"{percent(share)} of the {unit} are left out", other)
+
+
+def _of_table(table: str, measures: Mapping[str, Any]) -> Iterator[Little]:
+    """What little is left of in a table of rows that persons have, beside their own."""
+    hint = "try a smaller k, fewer known rows, or a hierarchy with more levels for its events"
+    rows, left_out = measures["rows"], measures["suppressed"]
+    if left_out and left_out >= LEFT_OUT * (rows + left_out):
+        says = f"{percent(left_out / (rows + left_out))} of the rows of {table} are left out"
+        yield Little("table", table, says, hint)
+    for name, lost in measures["ncp"].items():
+        if rows and lost >= LOST:
+            column = f"{table}.{name}"
+            says = f"{percent(lost)} of the information of {column} is lost (NCP)"
+            yield Little("column", column, says, hint)
 
 
 def percent(share: float) -> str:

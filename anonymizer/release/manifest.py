@@ -61,9 +61,13 @@ class Manifest:
 
 
 def shown_measures(measures: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
-    """Measures as people read them: where nothing tells persons apart, `persons` counts rows."""
+    """Measures as people read them: where nothing tells persons apart, `persons` counts rows.
+
+    Those of further tables are a table of their own: `Release.measured`.
+    """
     told = layout.person_id is not None
-    return {name: value for name, value in measures.items() if told or name != "persons"}
+    left_out = {"tables"} if told else {"tables", "persons"}
+    return {name: value for name, value in measures.items() if name not in left_out}
 
 
 def make_manifest(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import open_for_good, own_connection
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.paths import name_text
 from anonymizer.process.shown import Fact, as_text, fact
 from anonymizer.release.manifest import Manifest
 
@@ -40,40 +42,76 @@ class Release:
     _frame: Callable[[], pd.DataFrame] | None = None
     """Reads the rows back from an engine other than the embedded one."""
 
+    @property
+    def tables(self) -> Mapping[str, str]:
+        """Of a release of several tables, by their names in the policy, the published ones as
+        `schema.name`, that of the persons first. Empty for a release of one table.
+        """
+        schema = self.view.removesuffix(f".{self._table.name}")
+        return {name: f"{schema}.{published}" for name, published in self._names.items()}
+
+    @property
+    def measured(self) -> Mapping[str, Mapping[str, Any]]:
+        """Of every table of several: `rows`, `suppressed`, and `ncp`, the mean loss of its cells.
+
+        `ncp` is None for a table without cells that were generalized.
+        """
+        found: dict[str, Mapping[str, Any]] = {}
+        for name in self._names:
+            own = self.measures.get("tables", {}).get(name, self.measures)
+            lost = own["ncp"]
+            if isinstance(lost, Mapping):
+                lost = sum(lost.values()) / len(lost) if lost and own["rows"] else None
+            found[name] = {"rows": own["rows"], "suppressed": own["suppressed"], "ncp": lost}
+        return found
+
+    @property
+    def _names(self) -> Mapping[str, str]:
+        listed = self.manifest.data.get("tables", {}).get("tables", [])
+        return {str(one["table"]): str(one["name"]) for one in listed}
+
+    def _named(self, table: str | None) -> Table:
+        """The view of a table. Raises SourceError for a name that is none of its tables."""
+        if table is None:
+            return self._table
+        if table not in self._names:
+            allowed = ", ".join(self._names) or "none: the release has one table"
+            said = f"{name_text(table)} is not a table of the release"
+            raise SourceError(Problem("table", said, allowed=allowed))
+        return replace(self._table, name=self._names[table])
+
     @contextmanager
-    def _reading(self) -> Iterator[tuple[DuckDBPyConnection, str]]:
+    def _reading(self, table: str | None = None) -> Iterator[tuple[DuckDBPyConnection, str]]:
+        view = self._named(table)
         if self._connection is not None:
-            yield self._connection, ident(self._table).text
+            yield self._connection, ident(view).text
             return
         assert self.database is not None
         with own_connection(self.database) as engine:
-            yield engine.connection, ident(self._placed).text
+            yield engine.connection, ident(_placed(view)).text
 
-    def relation(self) -> DuckDBPyRelation:
+    def relation(self, table: str | None = None) -> DuckDBPyRelation:
         """The view as a DuckDB relation; a file stays open, read-only, while the relation lives.
 
-        Its connection reaches nothing but the release: `export` writes files.
+        `table`: of a release of several, its name in the policy; default: that of the persons. Its
+        connection reaches nothing but the release: `export` writes files.
         """
         import duckdb
 
+        view = self._named(table)
         if self._frame is not None:
             return duckdb.connect().from_df(self._frame())
         if self._connection is not None:
-            return self._connection.sql(f"from {ident(self._table)}")
+            return self._connection.sql(f"from {ident(view)}")
         assert self.database is not None
         connection = open_for_good(self.database)
-        return connection.sql(f"from {ident(self._placed)}")
+        return connection.sql(f"from {ident(_placed(view))}")
 
-    @property
-    def _placed(self) -> Table:
-        """The view in its file, as the tool opens it."""
-        return Table(self._table.name, self._table.schema, SOURCE)
-
-    def df(self) -> pd.DataFrame:
-        """The published rows as a pandas frame."""
-        if self._frame is not None:
+    def df(self, table: str | None = None) -> pd.DataFrame:
+        """The published rows as a pandas frame; `table` as in `relation`."""
+        if self._frame is not None and self._named(table) == self._table:
             return self._frame()
-        with self._reading() as (connection, name):
+        with self._reading(table) as (connection, name):
             return connection.execute(f"from {name}").df()
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,14 +124,23 @@ class Release:
             "measures": data["measures"],
             "warnings": list(self.warnings),
             "replaced": list(self.replaced),
+            **({"tables": self._tables()} if self._names else {}),
             **{name: data[name] for name in ("search", "published_levels") if name in data},
         }
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        return {name: {"view": view, **self.measured[name]} for name, view in self.tables.items()}
 
     def __repr__(self) -> str:
         m = self.measures
         place = f" in {self.database.name}" if self.database is not None else ""
         facts = [
             fact(name, m[name]) for name in ("rows", "suppressed", "classes", "ncp") if name in m
+        ]
+        facts += [
+            fact(f"rows of {name}", one["rows"])
+            for name, one in self.measured.items()
+            if "tables" in m and name in m["tables"]
         ]
         facts += [Fact("guarantees", "hold" if self.verification.passed else "DO NOT ALL HOLD")]
         facts += [Fact("warnings", str(len(self.warnings)))] if self.warnings else []
@@ -104,3 +151,8 @@ class Release:
         from anonymizer.release.summary import summary
 
         return summary(self)
+
+
+def _placed(view: Table) -> Table:
+    """A view in its file, as the tool opens it."""
+    return replace(view, catalog=SOURCE)

@@ -78,7 +78,6 @@ def tables_manifest(
     policy: SchemaPolicy,
     tables: Tables,
     names: Names,
-    further: Mapping[str, Any],
 ) -> Manifest:
     """The manifest of the persons' table, with all tables."""
     data = dict(manifest.data)
@@ -87,7 +86,6 @@ def tables_manifest(
         "certificate": data["certificate"] + CERTIFICATE,
         "known_attacks": known_attacks_of(policy),
         "tables": tables.as_dict(),
-        "measures": {**data["measures"], **further},
     }
     shown = {(one["name"], one["column"]): one["sql"] for one in recipients_sql(tables, names)}
     checks = [

@@ -190,10 +190,8 @@ class TablesJob(Job):
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         assert self.schema is not None
-        tables = self._tables
-        further: dict[str, Any] = {"tables": measures.pop("tables")}
         manifest = Job._manifest(self, verification, measures)
-        return tables_manifest(manifest, self.schema, tables, self.target.names, further)
+        return tables_manifest(manifest, self.schema, self._tables, self.target.names)
 
     @property
     def _paths(self) -> dict[tuple[str, str], dict[str, Any]]:

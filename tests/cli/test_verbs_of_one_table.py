@@ -18,11 +18,9 @@ from anonymizer.policy import Policy
 from tests.core.several_tables import SEVERAL
 
 COMMANDS = {
-    "plan": ["plan", "policy.yml", "--database", "w.duckdb"],
     "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
     "sweep": ["sweep", "policy.yml", "--database", "w.duckdb", "--vary", "k=2,5"],
     "lattice": ["lattice", "policy.yml", "--database", "w.duckdb"],
-    "export": ["export", "policy.yml", "-o", "x.parquet"],
     "diff": ["diff", "single.yml", "policy.yml", "--database", "w.duckdb"],
     "diff of the old": ["diff", "policy.yml", "single.yml", "--database", "w.duckdb"],
     "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],

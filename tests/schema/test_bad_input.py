@@ -359,7 +359,7 @@ def test_warnings_name_their_table(database: Path) -> None:
         f"{VISITS}.diagnosis": {"role": "sensitive", "acknowledge_unique": True},
     }
     release = hospital.run(hospital.policy(database.parent, changes), database)
-    told = [warning.split(": ")[0] for warning in release.warnings]
+    told = [said.split(": ")[0] for said in release.warnings if "left out" not in said]
     assert told == [
         "tables.patients.columns.died",
         "tables.visits.columns.note",

@@ -13,17 +13,11 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
-from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
-from anonymizer.release.agreement import HINT, refuse_other
-from anonymizer.release.manifest import Manifest, read_manifest
-from anonymizer.release.names import Names
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.opened_tables import unchanged_tables
 from anonymizer.release.opening import opened, place_of
-from anonymizer.release.sealing import changes_in_database
-from anonymizer.release.tables import refuse_tables_unmet, released_tables
-from anonymizer.release.unchanged import refuse_not_as_published
-from anonymizer.release.unknown_columns import refuse_unknown_columns
 from anonymizer.review.with_source import RELEASE, attach_release
 from anonymizer.run.tables import TablesRead, at_table, read_tables
 from anonymizer.verification.tables import Where
@@ -74,17 +68,4 @@ def open_tables(
 
 
 def _unchanged(policy: SchemaPolicy, engine: DuckDBEngine, catalog: str) -> OpenTables:
-    lead = lead_of(policy)
-    view = Names.of(lead, "").view(catalog)
-    manifest = read_manifest(engine, view)
-    refuse_other(lead, manifest.layout)
-    tables = released_tables(manifest)
-    if tables is None:
-        said = "is of several tables, and the release of one"
-        raise GuaranteeError(Problem("policy", said, hint=HINT))
-    refuse_tables_unmet(policy, tables)
-    refuse_unknown_columns(engine, view, manifest.layout, tables)
-    alone = policy.publish.database is not None
-    changes = changes_in_database(engine, view, manifest, alone=alone)
-    refuse_not_as_published(policy, view, manifest, changes)
-    return OpenTables(engine, view, manifest, tables)
+    return OpenTables(engine, *unchanged_tables(policy, engine, catalog))

@@ -1,0 +1,200 @@
+"""The files of an export: written beside their places, swapped in, listed in a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import Problem, TargetError
+from anonymizer.process.interrupts import decide
+from anonymizer.release.manifest import Manifest
+
+FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """One file that was written."""
+
+    path: Path
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What an export wrote: the view's file first, then those of further tables: of sensitive
+    columns (msb), or of a release of several tables.
+    """
+
+    view: str
+    run_id: str
+    files: tuple[ExportedFile, ...]
+    manifest: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "view": self.view,
+            "run_id": self.run_id,
+            "files": [
+                {"path": str(file.path), "rows": file.rows, "sha256": file.sha256}
+                for file in self.files
+            ],
+            "manifest": str(self.manifest),
+        }
+
+
+def write_export(
+    engine: DuckDBEngine, manifest: Manifest, tables: dict[Path, Table], aside: Aside, force: bool
+) -> Export:
+    """The files of a release that was found unchanged, and its manifest beside the first."""
+    target, *_ = tables
+    if not force:
+        _refuse_foreign(list(tables))
+    earlier = [path for path in _earlier(target) if path not in tables]
+    written = _write(engine, tables, aside)
+    beside = manifest_of(target)
+    listed = [{"name": f.path.name, "rows": f.rows, "sha256": f.sha256} for f in written]
+    replace_text(beside, Manifest({**manifest.data, "export": {"files": listed}}).text() + "\n")
+    for path in earlier:
+        path.unlink(missing_ok=True)
+    return Export(str(manifest.data["view"]), manifest.run_id, tuple(written), beside)
+
+
+def manifest_of(file: Path) -> Path:
+    """The path of the manifest of an exported file."""
+    return file.with_name(f"{file.name}.manifest.json")
+
+
+def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -> None:
+    """Raises TargetError for a file that cannot be written, or does not tell a format."""
+    where = "-o"
+    if target.suffix.lower() not in formats:
+        raise TargetError(
+            Problem(where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats))
+        )
+    if not target.parent.is_dir():
+        raise TargetError(Problem(where, "is in a folder that does not exist"))
+    if not os.access(target.parent, os.W_OK):
+        raise TargetError(Problem(where, "is in a folder that cannot be written"))
+    if target.is_dir() or target.resolve() == source.resolve():
+        raise TargetError(Problem(where, "is a folder, or the release itself"))
+
+
+def _refuse_foreign(files: list[Path]) -> None:
+    """A file may be replaced if the manifest beside the export describes just this file."""
+    known = _known(files[0])
+    problems = [
+        Problem(
+            "-o",
+            f"{file.name} exists and is not an earlier export of this tool",
+            hint="name another file, or replace it with --force",
+        )
+        for file in files
+        if file.exists() and known.get(file.name) != sha256(file)
+    ]
+    if not known and manifest_of(files[0]).exists() and not problems:
+        name = manifest_of(files[0]).name
+        problems = [Problem("-o", f"{name} exists and is not a manifest of an earlier export")]
+    if problems:
+        raise TargetError(problems)
+
+
+def _known(target: Path) -> dict[str, str]:
+    """Names and digests of the files of an earlier export, by the manifest beside the first."""
+    try:
+        recorded = json.loads(manifest_of(target).read_text(encoding="utf-8"))["export"]["files"]
+        return {str(entry["name"]): str(entry["sha256"]) for entry in recorded}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _earlier(target: Path) -> list[Path]:
+    """The files of an earlier export that are still as it has written them."""
+    found = [target.with_name(name) for name in _known(target) if Path(name).name == name and name]
+    return [
+        path
+        for path in found
+        if path.suffix.lower() in FORMATS
+        and path.is_file()
+        and sha256(path) == _known(target)[path.name]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Names of the files of an export."""
+
+    target: Path
+    mark: str = field(default_factory=partial(secrets.token_hex, 8))
+
+    def separate(self, column: str) -> Path:
+        """The path of the separate table of a sensitive column."""
+        return self.target.with_name(f"{self.target.stem}_{column}{self.target.suffix}")
+
+    def of(self, file: Path) -> Path:
+        """The temporary path of a file until it is moved into place."""
+        return file.absolute().with_name(f"{file.name}.{self.mark}.tmp")
+
+
+def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> list[ExportedFile]:
+    """Write all files aside, then swap in one after the other."""
+    aside = {target: names.of(target) for target in tables}
+    written: list[ExportedFile] = []
+    try:
+        for target, table in tables.items():
+            options = FORMATS[target.suffix.lower()]
+            columns = _columns(engine, table, as_text=target.suffix.lower() == ".csv")
+            rows = engine.raw(
+                f"copy (select {columns} from {ident(table)})"
+                f" to {lit(str(aside[target]))} {options}",
+                "export",
+            )
+            written.append(ExportedFile(target, int(rows[0][0]), sha256(aside[target])))
+        decide()
+        for target, file in aside.items():
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
+            file.replace(target)
+    finally:
+        for file in aside.values():
+            file.unlink(missing_ok=True)
+    return written
+
+
+def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
+    """Every column as it is; an ENUM, whose type lists values, as text; in CSV lists as JSON."""
+    listed = []
+    for name, kind in engine.describe(ident(table).text, "export"):
+        column = ident(name).text
+        if kind.startswith("ENUM"):
+            column = f"cast({column} as varchar) as {column}"
+        elif as_text and kind.endswith("]"):
+            column = f"cast(to_json({column}) as varchar) as {column}"
+        listed.append(column)
+    return ", ".join(listed)
+
+
+def sha256(path: Path) -> str:
+    """The digest of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a small file aside, and swap it in."""
+    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

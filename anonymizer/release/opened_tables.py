@@ -1,0 +1,44 @@
+"""A release of several tables that was opened: unchanged, and the one that its policy asks for."""
+
+from __future__ import annotations
+
+from anonymizer.compile import Table
+from anonymizer.contract.tables import Tables
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import GuaranteeError, PolicyError, Problem
+from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.schema.derived import lead_of
+from anonymizer.policy.schema.paths import within
+from anonymizer.release.agreement import HINT, refuse_other
+from anonymizer.release.manifest import Manifest, read_manifest
+from anonymizer.release.names import Names
+from anonymizer.release.sealing import changes_in_database
+from anonymizer.release.tables import refuse_tables_unmet, released_tables
+from anonymizer.release.unchanged import refuse_not_as_published
+from anonymizer.release.unknown_columns import refuse_unknown_columns
+
+
+def unchanged_tables(
+    policy: SchemaPolicy, engine: DuckDBEngine, catalog: str
+) -> tuple[Table, Manifest, Tables]:
+    """The persons' view, the manifest and the tables of the release of `policy` in a database.
+
+    Raises NothingToCheckError where there is none, and GuaranteeError where it was changed or is
+    not what the policy asks for. Its promises are not judged again.
+    """
+    view = Names.of(policy, "").view(catalog)
+    manifest = read_manifest(engine, view)
+    try:
+        refuse_other(lead_of(policy), manifest.layout)
+    except PolicyError as error:
+        raise PolicyError(within(policy.person, error.problems)) from None
+    tables = released_tables(manifest)
+    if tables is None:
+        said = "is of several tables, and the release of one"
+        raise GuaranteeError(Problem("policy", said, hint=HINT))
+    refuse_tables_unmet(policy, tables)
+    refuse_unknown_columns(engine, view, manifest.layout, tables)
+    alone = policy.publish.database is not None
+    changes = changes_in_database(engine, view, manifest, alone=alone)
+    refuse_not_as_published(policy, view, manifest, changes)
+    return view, manifest, tables
