@@ -136,7 +136,7 @@ class Job:
         verification = judge(self.engine, view, layout, self.requirements, population, ask)
         verification += source
         refuse_unless_passed(verification)
-        refuse_unanswered(self.policy, verification)
+        self._refuse_unanswered(verification)
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found
         )
@@ -145,6 +145,10 @@ class Job:
         measures["seconds_anonymizing"] = round(began - self.began, 3)
         measures["seconds_judging"] = round(now - began, 3)
         return verification, measures
+
+    def _refuse_unanswered(self, verification: Verification) -> None:
+        """Raises GuaranteeError for every guarantee of the policy without a check."""
+        refuse_unanswered(self.policy, verification)
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         from anonymizer import __version__

@@ -106,6 +106,10 @@ class TablesJob(Job):
         checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
         return replace(found, checks=checks), measures
 
+    def _refuse_unanswered(self, verification: Verification) -> None:
+        """All tables are asked together, when each of them was judged."""
+        del verification
+
     def _against_source(self, tables: Tables, where: Where) -> Verification:
         """Every published row of every table against its original."""
         links = {tables.person: (LINK, tables.persons.layout.key)}
