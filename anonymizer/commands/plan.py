@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,12 +17,13 @@ from anonymizer.commands.options import (
 )
 from anonymizer.commands.output import Output
 from anonymizer.commands.steps import step_lines
-from anonymizer.process.text import figure
+from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.policy import Policy
+    from anonymizer.policy import AnyPolicy, Policy
     from anonymizer.review.forecast import Forecast
     from anonymizer.review.preview import Preview
+    from anonymizer.review.tables.preview import PlannedTable
 
 
 @click.command()
@@ -63,25 +64,59 @@ def command(
     output.result(found.as_dict(), _lines(loaded, found))
 
 
-def _lines(policy: Policy, found: Preview) -> Iterator[str]:
+def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
+    from anonymizer.policy.schema.derived import lead_of
+
     for replaced in found.replaces:
         yield f"a run replaces: {replaced}"
+    if found.tables:
+        yield from _tree_lines(found.tables)
+        yield ""
     if found.current is not None:
-        yield from _source_lines(policy, found.current)
+        yield from _source_lines(lead_of(policy), found.current)
         yield ""
     if found.forecast is not None:
         yield _forecast_line(found.forecast)
         yield ""
     if found.steps:
         many = f"{len(found.steps)} steps of {policy.algorithm.name}"
-        yield f"{many} (anonymizer compile has their SQL)"
+        yield many if found.tables else f"{many} (anonymizer compile has their SQL)"
         yield from step_lines(found.steps)
         where = policy.publish.database or "the source's database"
-        view = f"{policy.publish.schema_}.{policy.publish.name}"
-        yield f"  then verify, and publish {view} in {where}"
+        views = [table.view for table in found.tables]
+        views = views or [f"{policy.publish.schema_}.{policy.publish.name}"]
+        yield f"  then verify, and publish {', '.join(views)} in {where}"
     if found.problems:
         many = "problem" if len(found.problems) == 1 else "problems"
         yield f"{len(found.problems)} {many}: this cannot work as it is"
+
+
+def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
+    """Every table below the one on which it hangs."""
+    person = tables[0].table
+    many = "1 table" if len(tables) == 1 else f"{len(tables)} tables"
+    yield f"{many}; a row of {person} is a person"
+    yield from table(
+        ("table", "link", "events", "rows", "of nobody", "published as"),
+        [
+            (
+                "  " * one.depth + one.table,
+                f"{one.link} -> {one.above}" if one.link is not None else "",
+                ", ".join(one.events),
+                figure(one.rows),
+                _orphans(one),
+                one.view,
+            )
+            for one in tables
+        ],
+    )
+
+
+def _orphans(one: PlannedTable) -> str:
+    """Rows with a link that leads nowhere, and what becomes of them."""
+    if not one.orphans:
+        return "" if one.link is None else figure(one.orphans)
+    return f"{one.orphans:,} ({'left out' if one.left_out else 'an error'})"
 
 
 def _forecast_line(seen: Forecast) -> str:

@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 
 WHAT = {"values": "a table"}
 """Kinds of recorded objects that are not called as they are recorded."""
-TOGETHER = (
-    "whoever has both may learn more than either promises: keep a copy and try anonymizer attack"
-    " --earlier COPY, or name a ledger"
-)
+TOGETHER = "whoever has both may learn more than either promises"
 """What follows from a second release of the same persons."""
+TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
+"""What a policy of one table can do about it."""
 Places: TypeAlias = Callable[[str], Table]
 """Where a further table of the release goes, by its published name."""
 
@@ -106,7 +105,7 @@ def replaced_release(
     """
     return tuple(
         f"the release {item.release} of run {item.run_id}{_made(engine, names.view(catalog))}"
-        f" in {place} is replaced by the new one; {TOGETHER}"
+        f" in {place} is replaced by the new one; {TOGETHER}{'' if names.several else TRY}"
         for item in earlier
         if item.kind == "view" and item.release == names.release
     )

@@ -14,16 +14,19 @@ from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.errors import AnonymizerError, InfeasibleError, Problem
 from anonymizer.ledger import Keeper
-from anonymizer.policy import Policy, single
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import publisher
 from anonymizer.release.names import Names
 from anonymizer.review.forecast import Forecast, forecast
+from anonymizer.review.tables.preview import PlannedTable, tree_of
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.remarks import remarks
+from anonymizer.run.tables import at_table, read_tables, refuse_other_engines
 from anonymizer.run.verbs import executing
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -41,9 +44,13 @@ class Preview:
     replaces: list[str] = field(default_factory=list)
     """What a run would replace or drop."""
     forecast: Forecast | None = None
+    tables: list[PlannedTable] = field(default_factory=list)
+    """Of several tables, each with what was found, below the one on which it hangs."""
 
     def as_dict(self) -> dict[str, Any]:
+        several = {"tables": [table.as_dict() for table in self.tables]} if self.tables else {}
         return {
+            **several,
             "steps": self.steps,
             "current": self.current,
             "problems": [problem.as_dict() for problem in self.problems],
@@ -54,48 +61,82 @@ class Preview:
 
 
 def preview(
-    policy: Policy, database: str | None, engine: str | None = None, *, foresee: bool = True
+    policy: AnyPolicy, database: str | None, engine: str | None = None, *, foresee: bool = True
 ) -> Preview:
     """Read the source into memory, compile, and try every check that a run would make first.
 
-    With `foresee`, samples are anonymized in scratch to tell time, memory and loss. Problems are
-    collected; AnonymizerError is raised only where the source cannot be opened.
+    With `foresee`, samples are anonymized in scratch to tell time, memory and loss of a run over a
+    single table. Problems are collected; AnonymizerError is raised only where the source cannot be
+    opened.
     """
-    single(policy, "plan")
     found = Preview()
-    kind = chosen_engine(policy, database, engine)
-    refuse(policy, kind)
+    lead = lead_of(policy)
+    kind = chosen_engine(lead, database, engine)
+    refuse(lead, kind)
+    if isinstance(policy, SchemaPolicy):
+        refuse_other_engines(kind)
     there = publisher(kind)
     with _collecting(found):
-        there.place_of(policy, database)
+        there.place_of(lead, database)
     with _collecting(found):
-        _check_ledger(policy, database)
+        _check_ledger(lead, database)
     hindered = bool(found.problems)
     with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
         if not hindered:
             with _collecting(found):
-                target = there.target(policy, session, Names.of(policy, secrets.token_hex(8)))
+                target = there.target(lead, session, Names.of(policy, secrets.token_hex(8)))
                 found.warnings += target.warnings
                 try:
                     target.check(session.engine)
                 finally:
                     found.replaces += target.replaces
-        try:
-            prepared = prepare(policy, session, executor)
-            found.warnings += remarks(policy, executor.notes, prepared.roles.kinds)
-        except AnonymizerError as error:
-            found.problems += error.problems
+        if isinstance(policy, SchemaPolicy):
+            _try_tables(policy, session, executor, found)
+            with _collecting(found), at_table(policy.person):
+                _look(lead, session, found)
         else:
-            stages = prepared.compiled.plan("").stages
-            found.steps = [_shown(stage) for stage in (*prepared.read, *stages)]
-            found.problems += _tried(prepared.compiled.stages, executor)
-        _look(policy, session, found)
-        if foresee and found.current is not None and not found.problems:
-            rows, tuples = found.current["rows"], found.current["classes"]
-            found.forecast = forecast(policy, session, rows, tuples)
-            if found.forecast is not None:
-                found.warnings += _too_large(found.forecast, prepared)
+            _try_one(policy, session, executor, found, foresee=foresee)
     return found
+
+
+def _try_one(
+    policy: Policy, session: Session, executor: Executor, found: Preview, *, foresee: bool
+) -> None:
+    """Prepare a run over a single table, and try its checks."""
+    prepared: Prepared | None = None
+    try:
+        prepared = prepare(policy, session, executor)
+        found.warnings += remarks(policy, executor.notes, prepared.roles.kinds)
+    except AnonymizerError as error:
+        found.problems += error.problems
+    else:
+        stages = prepared.compiled.plan("").stages
+        found.steps = [_shown(stage) for stage in (*prepared.read, *stages)]
+        found.problems += _tried(prepared.compiled.stages, executor)
+    _look(policy, session, found)
+    if foresee and prepared is not None and found.current is not None and not found.problems:
+        rows, tuples = found.current["rows"], found.current["classes"]
+        found.forecast = forecast(policy, session, rows, tuples)
+        if found.forecast is not None:
+            found.warnings += _too_large(found.forecast, prepared)
+
+
+def _try_tables(policy: SchemaPolicy, session: Session, executor: Executor, found: Preview) -> None:
+    """Look at all tables, prepare a run over them, and try its checks."""
+    found.tables, problems = tree_of(policy, session)
+    found.problems += problems
+    try:
+        read = read_tables(policy, session, executor)
+    except AnonymizerError as error:
+        # what is wrong with the columns of the first table was found above as well
+        found.problems += [one for one in error.problems if one not in problems]
+        return
+    found.warnings += read.told
+    found.steps = [_shown(stage) for stage in read.plan().stages]
+    tried = _tried(read.compiled.persons.stages, executor)
+    with _collecting(found), at_table(policy.person):
+        if tried:
+            raise InfeasibleError(tried)
 
 
 def memory_there() -> int:

@@ -1,0 +1,163 @@
+"""The commands on a policy of several tables: what they say, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Call
+from tests.schema import hospital
+
+DATABASE = ("--database", "source.duckdb")
+QUICK = {"privacy.knows": {"events": 0}}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    hospital.write(tmp_path / "source.duckdb")
+    return write(tmp_path, QUICK)
+
+
+def write(folder: Path, changes: Mapping[str, Any], *drop: str) -> Path:
+    (folder / "policy.yml").write_text(json.dumps(hospital.given(changes, *drop)))
+    return folder
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_from_a_plan_to_files(place: Path, call: Call) -> None:
+    planned = call("plan", "policy.yml", *DATABASE)
+    assert planned.code == 0, planned.err
+    assert "then verify, and publish main.patients, main.visits, main.labs in" in planned.out
+    assert files(place) == {"policy.yml", "source.duckdb"}
+    made = call("run", "policy.yml", *DATABASE, "--test-seed", "1")
+    assert made.code == 0, made.err
+    for name, rows in hospital.tables().items():
+        line = next(one for one in made.out.splitlines() if one.startswith(f"  {name} "))
+        assert line.split() == [name, f"main.{name}", str(len(rows)), "0", line.split()[-1]]
+    for arguments in (["policy.yml"], ["--database", "release.duckdb"]):
+        judged = call("verify", *arguments)
+        assert judged.code == 0
+        assert "distinct_l          visits.diagnosis" in judged.out
+    assert call("clean", "--database", "release.duckdb").code == 0
+    done = call("export", "policy.yml", "-o", "out", "--format", "json")
+    assert [Path(file["path"]).name for file in done.json["files"]] == [
+        "patients.parquet", "visits.parquet", "labs.parquet",
+    ]  # fmt: skip
+    again = call("verify", "policy.yml", "--independent")
+    assert again.code == 0, again.err
+
+
+def test_run_as_json(place: Path, call: Call) -> None:
+    found = call("run", "policy.yml", *DATABASE, "--format", "json").json
+    assert found["tables"]["visits"]["rows"] == len(hospital.tables()["visits"])
+    assert found["measures"]["tables"]["visits"]["suppressed"] == 0
+
+
+def test_plan_shows_the_tree(place: Path, call: Call) -> None:
+    drop = {**QUICK, "tables.labs.orphans": "drop", "publish.prefix": "a_"}
+    hospital.changed(place / "source.duckdb", "update labs set visit_id = 1 where rowid < 3")
+    write(place, drop)
+    done = call("plan", "policy.yml", *DATABASE)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    start = lines.index("3 tables; a row of patients is a person")
+    assert [line.split() for line in lines[start + 2 : start + 5]] == [
+        ["patients", "60", "main.a_patients"],
+        ["visits", "patient_id", "->", "patients", "day,", "ward", "158", "0", "main.a_visits"],
+        ["labs", "visit_id", "->", "visits", "test", "135", "3", "(left", "out)", "main.a_labs"],
+    ]
+    assert "tables.labs: 3 rows reach no person and are left out (orphans: drop)" in done.err
+    assert "  k = 1 (rows in the smallest class)" in done.out
+    assert files(place) == {"policy.yml", "source.duckdb"}
+
+
+def test_plan_of_what_cannot_work(place: Path, call: Call) -> None:
+    """Everything that a look shows, at once, and what was found until then."""
+    hospital.changed(
+        place / "source.duckdb",
+        "update visits set patient_id = 1 where visit_id < 50010",
+        "alter table labs add column more integer",
+        "drop table patients",
+        "create table patients as select 1000 as patient_id, 'x' as name, date '2000-01-01' as"
+        " birth_date, 'f' as sex, '1' as zip, 1 as rest",
+    )
+    done = call("plan", "policy.yml", *DATABASE, "--format", "json")
+    assert done.code == 2
+    assert [error["path"] for error in done.json["errors"]] == [
+        "tables.patients.columns.died",
+        "tables.patients.columns.rest",
+        "tables.labs.columns.more",
+    ]
+    tables = {table["table"]: table for table in done.json["tables"]}
+    assert tables["patients"]["rows"] == 1
+    assert tables["visits"]["orphans"] == 158 - hospital_visits_of(1000)
+    assert tables["labs"] == {
+        "table": "labs", "above": "visits", "link": "visit_id", "key": None, "events": ["test"],
+        "view": "main.labs", "rows": 135, "orphans": 0, "left_out": False,
+    }  # fmt: skip
+    text = call("plan", "policy.yml", *DATABASE)
+    assert text.code == 2
+    assert "(an error)" in text.out
+    assert "3 problems: this cannot work as it is" in text.out
+
+
+def hospital_visits_of(person: int) -> int:
+    """Visits of a person, but for those that the test has given to nobody."""
+    rows = hospital.tables()["visits"]
+    return sum(row[1] == person and row[0] >= 50010 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"privacy.k_anonymity": 61}, "privacy.k_anonymity: asks for classes of 61"),
+        (
+            {"tables.visits.columns.diagnosis.protect.l_diversity": 20},
+            "tables.visits.columns.diagnosis.protect: cannot hold in any class",
+        ),
+        (
+            {"tables.patients.columns.died.protect": {"l_diversity": 3}},
+            "tables.patients.columns.died.protect: cannot hold in any class",
+        ),
+        ({"tables.visits.source": {"table": "main.visitz"}}, "tables.visits.source.table: is not"),
+        ({"publish": {"prefix": "taken_"}}, "publish.names: main.taken_labs exists"),
+        ({"publish": {"database": "no/release.duckdb"}}, "publish.database: is in a folder that"),
+    ],
+)
+def test_plan_and_run_refuse_alike(
+    place: Path, call: Call, changes: dict[str, Any], says: str
+) -> None:
+    hospital.changed(place / "source.duckdb", "create table taken_labs as select 1 as x")
+    write(place, {**QUICK, **changes})
+    for verb in ("plan", "run"):
+        done = call(verb, "policy.yml", *DATABASE)
+        assert done.code == 2
+        assert done.err.splitlines()[-1].startswith(says), done.err
+        assert "Traceback" not in done.err
+    assert files(place) == {"policy.yml", "source.duckdb"}
+
+
+def test_a_release_that_does_not_pass(place: Path, call: Call) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    write(place, {"privacy.knows": {"events": 1, "rows": True}})
+    done = call("verify", "policy.yml")
+    assert done.code == 1
+    assert [line.split(":")[0] for line in done.err.splitlines()] == [
+        "privacy.knows.events",
+        "privacy.knows.rows",
+    ]
+    assert "DOES NOT HOLD" in done.out
+
+
+def test_compile_is_of_one_table(place: Path, call: Call) -> None:
+    done = call("compile", "policy.yml", *DATABASE)
+    assert done.code == 2
+    assert "tables: several tables: `compile` works on policies of one table" in done.err
