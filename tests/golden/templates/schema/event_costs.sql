@@ -117,31 +117,31 @@ pending6 as materialized (
 lost as (
     select class_id, lost from cells0 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending0 where top = 0
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending0 where top = 0
     union all
     select class_id, lost from cells1 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending1 where top = 1
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending1 where top = 1
     union all
     select class_id, lost from cells2 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending2 where top = 2
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending2 where top = 2
     union all
     select class_id, lost from cells3 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending3 where top = 3
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending3 where top = 3
     union all
     select class_id, lost from cells4 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending4 where top = 4
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending4 where top = 4
     union all
     select class_id, lost from cells5 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending5 where top = 5
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending5 where top = 5
     union all
     select class_id, lost from cells6 where held
     union all
-    select class_id, cast(n * columns as hugeint) * 1000000000000 from pending6 where top = 6
+    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending6 where top = 6
 )
 select class_id, cast(sum(lost) as hugeint) as lost
 from lost

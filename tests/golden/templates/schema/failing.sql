@@ -3,13 +3,13 @@ insert into anon_scratch.main.failing_classes
 with present as (
     select r.class_id, f.value, count(distinct r.number) as n
     from anon_scratch.main.remaining_1 r
-    join anon_scratch.main.left_reference_1001 f on f.original is not distinct from r.s1001
+    join anon_scratch.main.left_reference_100001 f on f.original is not distinct from r.s100001
     group by r.class_id, f.value
 ),
 layer_0 as (
     select p.class_id, p.n, f.*
     from present p
-    join anon_scratch.main.left_reference_1001 f on f.value = p.value
+    join anon_scratch.main.left_reference_100001 f on f.value = p.value
 ),
 classes as (
     select count(distinct class_id) as classes from anon_scratch.main.members

@@ -6,8 +6,8 @@ join anon_scratch.main.owners o on o.owner = r.person
 join anon_scratch.main.held_values_1 v on v.original is not distinct from r.s1
 group by all
 union all
-select o.unit, o.person, 1001 as col, v.value, count(*) as n
+select o.unit, o.person, 100001 as col, v.value, count(*) as n
 from (select * from anon_scratch.main.rows_1) r
 join anon_scratch.main.owners o on o.owner = r.person
-join anon_scratch.main.held_values_1001 v on v.original is not distinct from r.s1001
+join anon_scratch.main.held_values_100001 v on v.original is not distinct from r.s100001
 group by all
