@@ -46,8 +46,8 @@ def test_killed_run_at_every_statement(tmp_path: Path, step: int) -> None:
     [
         ("tables", 50),
         ("tables_beside", 75),
-        pytest.param("tables", 1, marks=pytest.mark.slow),
-        pytest.param("tables_beside", 1, marks=pytest.mark.slow),
+        pytest.param("tables", 9, marks=pytest.mark.slow),
+        pytest.param("tables_beside", 13, marks=pytest.mark.slow),
     ],
 )
 def test_killed_run_of_several_tables(tmp_path: Path, kind: str, step: int) -> None:
