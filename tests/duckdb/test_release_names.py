@@ -48,7 +48,7 @@ def test_a_table_of_sensitive_values_is_no_name_for_another(tmp_path: Path, data
         )
 
     runs.run(given("r"), database)
-    with pytest.raises(TargetError, match="r_disease is a table of the release main.r"):
+    with pytest.raises(TargetError, match=r"r_disease is a table of the release main\.r"):
         runs.run(given("r_disease"), database)
 
 
