@@ -200,11 +200,14 @@ class TablesJob(Job):
     @property
     def _paths(self) -> dict[tuple[str, str], dict[str, Any]]:
         """By table and column, the paths of values under a hierarchical distance."""
+        assert self.schema is not None
         assert self.read is not None
+        named = [(self.schema.person, self.prepared.roles)]
+        named += [(child.name, child.roles) for child in self.read.children]
         return {
-            (child.name, s.column): published_paths(self.engine, s)
-            for child in self.read.children
-            for s in child.roles.sensitive
+            (name, s.column): published_paths(self.engine, s)
+            for name, roles in named
+            for s in roles.sensitive
             if s.height
         }
 
