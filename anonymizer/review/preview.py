@@ -24,9 +24,10 @@ from anonymizer.publish.target import publisher
 from anonymizer.release.names import Names
 from anonymizer.review.forecast import Forecast, forecast
 from anonymizer.review.tables.preview import PlannedTable, tree_of
+from anonymizer.run.at_table import at_persons
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.remarks import remarks
-from anonymizer.run.tables import at_table, read_tables, refuse_other_engines
+from anonymizer.run.tables import read_tables, refuse_other_engines
 from anonymizer.run.verbs import executing
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -91,9 +92,10 @@ def preview(
                 finally:
                     found.replaces += target.replaces
         if isinstance(policy, SchemaPolicy):
-            _try_tables(policy, session, executor, found)
-            with _collecting(found), at_table(policy.person):
-                _look(lead, session, found)
+            seen = _try_tables(policy, session, executor, found)
+            if seen is not None:
+                with _collecting(found), at_persons(policy):
+                    _look(lead, seen, found)
         else:
             _try_one(policy, session, executor, found, foresee=foresee)
     return found
@@ -121,8 +123,13 @@ def _try_one(
             found.warnings += _too_large(found.forecast, prepared)
 
 
-def _try_tables(policy: SchemaPolicy, session: Session, executor: Executor, found: Preview) -> None:
-    """Look at all tables, prepare a run over them, and try its checks."""
+def _try_tables(
+    policy: SchemaPolicy, session: Session, executor: Executor, found: Preview
+) -> Session | None:
+    """Look at all tables, prepare a run over them, and try its checks.
+
+    Returns the session in which the persons can be looked at, if there is one.
+    """
     found.tables, problems = tree_of(policy, session)
     found.problems += problems
     try:
@@ -130,13 +137,14 @@ def _try_tables(policy: SchemaPolicy, session: Session, executor: Executor, foun
     except AnonymizerError as error:
         # what is wrong with the columns of the first table was found above as well
         found.problems += [one for one in error.problems if one not in problems]
-        return
+        return None if policy.lifted else session
     found.warnings += read.told
     found.steps = [_shown(stage) for stage in read.plan().stages]
     tried = _tried(read.compiled.persons.stages, executor)
-    with _collecting(found), at_table(policy.person):
+    with _collecting(found), at_persons(policy):
         if tried:
             raise InfeasibleError(tried)
+    return read.session
 
 
 def memory_there() -> int:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.compiled import STAGED, staged_values
-from anonymizer.algorithms.guards import KEYLESS, REPEATED, source_guard
+from anonymizer.algorithms.guards import source_guard
 from anonymizer.algorithms.schema.compiler import CompiledTables, compile_tables
 from anonymizer.compile import Sql, Table, work
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
+from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
-from anonymizer.policy.schema.paths import table_path, within
+from anonymizer.policy.schema.paths import table_path
+from anonymizer.run.at_table import at_persons, at_table
+from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import raw_text_notes
@@ -38,38 +39,9 @@ from anonymizer.source.child import (
     values_of,
 )
 from anonymizer.source.profile import TableProfile, kind_of
-from anonymizer.source.roles import ROLES, Roles
+from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Plan, Stage
-
-OF_PARTS = ("columns", "source", "key", "links")
-"""Beginnings of the paths of a single table's policy."""
-INSTEAD = {
-    REPEATED: "every row of this table has a key of its own: leave others out in source.query",
-    KEYLESS: "leave such rows out in source.query, or name another column",
-    ROLES: "key, identifier, quasi (of the persons), event (of others), sensitive, keep, drop",
-}
-"""What is said of a single table, and of one of several."""
-
-
-@contextmanager
-def at_table(name: str) -> Iterator[None]:
-    """What goes wrong is said of this table: its paths begin with `tables.<name>`."""
-    try:
-        yield
-    except AnonymizerError as error:
-        raise type(error)([_at(name, problem) for problem in error.problems]) from None
-
-
-def _at(name: str, problem: Problem) -> Problem:
-    if problem.path == "publish.name":
-        return replace(problem, path="publish.names")
-    if problem.path.split(".")[0] not in OF_PARTS:
-        return problem
-    allowed = INSTEAD.get(problem.allowed or "", problem.allowed)
-    hint = INSTEAD.get(problem.hint or "", problem.hint)
-    (found,) = within(name, [replace(problem, allowed=allowed, hint=hint)])
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +55,8 @@ class TablesRead:
     compiled: CompiledTables
     stages: tuple[Stage, ...]
     """What was executed to read the tables."""
+    session: Session
+    """The session that they were read in; its source is the table of the persons."""
     told: tuple[str, ...]
     """Warnings about the source, table by table."""
 
@@ -119,7 +93,8 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     Raises SourceError, with the paths of the tables, for what does not fit the policy.
     """
     single = persons_policy(policy)
-    with at_table(policy.person):
+    session, lifting = with_lifted(policy, session, executor)
+    with at_persons(policy):
         persons = read_source(single, session, executor, persons=True)
     _refuse_clashes(policy, policy.person, persons.roles)
     told = list(_told(policy, policy.person, single, persons.roles, executor))
@@ -127,7 +102,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
     profiles = {policy.person: persons.profile}
     children: list[Child] = []
-    stages: list[Stage] = list(persons.stages)
+    stages: list[Stage] = [*lifting, *persons.stages]
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
             child, read = _read(policy, number, name, session, executor, above, profiles)
@@ -136,10 +111,16 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
         children.append(child)
         stages += read
         told += _told(policy, name, child.policy, child.roles, executor)
-    with at_table(policy.person):
+    with at_persons(policy):
         compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
     return TablesRead(
-        single, persons, tuple(children), compiled, tuple(stages), (*told, *_left_out(children))
+        single,
+        persons,
+        tuple(children),
+        compiled,
+        tuple(stages),
+        session,
+        (*told, *_left_out(children)),
     )
 
 

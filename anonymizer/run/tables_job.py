@@ -24,6 +24,7 @@ from anonymizer.release.tables import (
     tables_manifest,
     tables_of,
 )
+from anonymizer.run.at_table import at_persons
 from anonymizer.run.job import Job
 from anonymizer.run.link import LINK
 from anonymizer.run.nodes import (
@@ -35,7 +36,7 @@ from anonymizer.run.nodes import (
     nodes_step,
 )
 from anonymizer.run.source_checks import ORIGINALS, published_paths
-from anonymizer.run.tables import TablesRead, at_table
+from anonymizer.run.tables import TablesRead
 from anonymizer.source.child import Child
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.questions import Achieved, Question, ask_all
@@ -89,7 +90,7 @@ class TablesJob(Job):
         """Raises GuaranteeError unless everything holds for all tables."""
         assert self.schema is not None
         assert self.read is not None
-        with at_table(self.schema.person):
+        with at_persons(self.schema):
             found, measures = Job._judged(self, view, layout)
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)

@@ -50,11 +50,12 @@ from anonymizer.release.unchanged import (
     refuse_other_policy,
 )
 from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.run.at_table import at_persons
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
 from anonymizer.run.prepare import prepare
 from anonymizer.run.remarks import remarks
-from anonymizer.run.tables import at_table, read_tables, refuse_other_engines
+from anonymizer.run.tables import read_tables, refuse_other_engines
 from anonymizer.run.tables_job import TablesJob
 from anonymizer.steps import Plan
 from anonymizer.verification.fast.release import fast_release
@@ -89,7 +90,7 @@ def executing(
 
 def _at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
     """With several tables, what goes wrong is said of that of the persons."""
-    return at_table(policy.person) if isinstance(policy, SchemaPolicy) else nullcontext()
+    return at_persons(policy) if isinstance(policy, SchemaPolicy) else nullcontext()
 
 
 def plan(policy: AnyPolicy, database: Any = None, *, engine: str | None = None) -> Plan:

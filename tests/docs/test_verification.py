@@ -87,7 +87,7 @@ def test_the_page_lists_every_check_with_its_template() -> None:
     plain = {path.name for path in (folder("templates") / "verify").glob("[!_]*.sql.j2")}
     assert plain == {f"{template}.sql.j2" for _, template in listed} | {
         f"{work_table}.sql.j2"
-        for work_table in ("side_by_side", "nodes", "admitted", "owned_values")
+        for work_table in ("side_by_side", "nodes", "admitted", "owned_values", "known_values")
     }
 
 

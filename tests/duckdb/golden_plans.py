@@ -49,6 +49,13 @@ SEVERAL_TABLES: dict[str, Setting] = {
         "tables.visits.columns.diagnosis.protect": {"t_closeness": 0.5},
         "tables.patients.columns.died.protect": {"t_closeness": 0.5},
     },
+    "several_tables_lifted": {
+        "tables.visits.source": {"query": "select *, 'N' as region from visits"},
+        "tables.visits.columns.region": {"role": "quasi", "of": "person"},
+        "tables.labs.source": {"query": "select *, 'A' as blood, 1 as twin from labs"},
+        "tables.labs.columns.twin": {"role": "quasi", "of": "person"},
+        "tables.labs.columns.blood": {"role": "quasi", "of": "person"},
+    },
     "several_tables_remaining": {
         "privacy.knows": {"events": 1, "rows": True, "sensitive": True},
         "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},

@@ -26,13 +26,17 @@ IDENTITY = tuple(
 """Guarantees that tell persons from rows, which a table with one row per person does not need."""
 
 
-def persons_policy(policy: SchemaPolicy, *, identity: bool = False) -> Policy:
+def persons_policy(policy: SchemaPolicy, *, identity: bool = False, lifted: bool = True) -> Policy:
     """The table of the persons: one row each, its key besides.
 
-    `identity`: with the guarantees that tell persons from rows, which are judged apart.
+    `identity`: with the guarantees that tell persons from rows, which are judged apart; `lifted`:
+    with the columns that other tables lend it.
     """
     algorithm = policy.algorithm.model_copy(update={"refine": 0, "strict": True})
     made = _single(policy, policy.person, policy.persons, algorithm)
+    if not lifted:
+        own = {n: c for n, c in made.columns.items() if n not in policy.lifted}
+        made = made.model_copy(update={"columns": FrozenMap(own)})
     if identity:
         return made
     without = {field.partition(".")[2]: None for field in IDENTITY}
@@ -61,6 +65,9 @@ def with_hierarchies(policy: Policy, added: dict[str, Hierarchy]) -> Policy:
 def _single(
     policy: SchemaPolicy, name: str, table: SchemaTable, algorithm: Mondrian | FullDomain
 ) -> Policy:
+    columns = {n: _column(column) for n, column in policy.columns_of(name).items()}
+    if name != policy.person:
+        columns |= {n: Column.model_construct(role="drop") for n in table.lifted}
     publish = {field: getattr(policy.publish, field) for field in Publish.model_fields}
     made = Policy.model_construct(
         version=1,
@@ -68,7 +75,7 @@ def _single(
         source=table.source,
         key=table.key,
         person=table.link[0] if table.link is not None else None,
-        columns=FrozenMap({n: _column(column) for n, column in table.columns.items()}),
+        columns=FrozenMap(columns),
         privacy=Privacy.model_construct(**_fields(policy.privacy, Privacy)),
         suppression_limit=policy.suppression_limit,
         algorithm=algorithm,

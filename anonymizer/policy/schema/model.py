@@ -17,7 +17,7 @@ from anonymizer.policy.problems import Broken
 from anonymizer.policy.schema.checks import crosscheck
 from anonymizer.policy.schema.privacy import SchemaPrivacy, Weight
 from anonymizer.policy.schema.publish import SchemaPublish
-from anonymizer.policy.schema.table import SINGLE, SchemaTable
+from anonymizer.policy.schema.table import SINGLE, SchemaColumn, SchemaTable
 from anonymizer.policy.suggest import closest
 from anonymizer.policy.values import Share, Text
 
@@ -109,6 +109,30 @@ class SchemaPolicy(Document):
             links.append(link)
             table = link[1]
         return tuple(links)
+
+    @cached_property
+    def lifted(self) -> dict[str, str]:
+        """Columns of other tables that are published with the persons, with their tables."""
+        return {
+            column: name
+            for name, table in self.tables.items()
+            if name != self.person
+            for column in table.lifted
+        }
+
+    @property
+    def lifted_from(self) -> tuple[str, ...]:
+        """The tables that have lifted columns."""
+        return tuple(dict.fromkeys(self.lifted.values()))
+
+    def columns_of(self, table: str) -> dict[str, SchemaColumn]:
+        """The columns of a table as it is published: lifted ones stand with the persons."""
+        own = self.tables[table].columns
+        if table != self.person:
+            lifted = self.tables[table].lifted
+            return {name: column for name, column in own.items() if name not in lifted}
+        added = {c: self.tables[other].columns[c] for c, other in self.lifted.items()}
+        return {**own, **{c: column for c, column in added.items() if c not in own}}
 
     @cached_property
     def sensitive(self) -> tuple[tuple[str, str], ...]:

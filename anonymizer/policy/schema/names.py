@@ -17,7 +17,7 @@ def column_names(
     """Every column that the view of a table has or may have; `kinds`: of columns, where known."""
     if table == policy.person:
         yield PublishedName("class_id", "the number of the class", None, True)
-    for name, column in policy.tables[table].columns.items():
+    for name, column in policy.columns_of(table).items():
         if column.role in ("quasi", "event"):
             kind, event = column.kind or (kinds or {}).get(name), column.role == "event"
             yield from cell_names(name, column, kind, policy.publish.cells, event=event)

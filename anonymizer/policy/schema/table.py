@@ -40,8 +40,8 @@ class SchemaColumn(Column):
     protect: SchemaProtect | None = None
     """Rules for a sensitive column; they count persons in the class."""
     of: Literal["person"] | None = None
-    """A quasi column of another table that is the same in all rows of a person. Not offered yet:
-    lift it in source.query of the table of the persons."""
+    """A quasi column of another table that is the same in all rows of a person: it is published
+    with the persons; NULL for who has no row there."""
     sensitive_when: Annotated[None, MONDRIAN] = None
     priority: Annotated[None, MONDRIAN] = None
     minimum_level: Annotated[None, MONDRIAN] = None
@@ -74,8 +74,13 @@ class SchemaTable(Options):
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
-        """Quasi-identifiers; only the table of the persons has some."""
+        """Quasi-identifiers of the persons; other tables have only lifted ones."""
         return self._with_role("quasi")
+
+    @cached_property
+    def lifted(self) -> tuple[str, ...]:
+        """Quasi-identifiers of the person, in another table than that of the persons."""
+        return tuple(name for name in self.quasi if self.columns[name].of == "person")
 
     @cached_property
     def events(self) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from anonymizer.release.manifest import Manifest
 from anonymizer.release.opened_tables import unchanged_tables
 from anonymizer.release.opening import opened, place_of
 from anonymizer.review.with_source import RELEASE, attach_release
-from anonymizer.run.tables import TablesRead, at_table, read_tables
+from anonymizer.run.at_table import at_persons
+from anonymizer.run.tables import TablesRead, read_tables
 from anonymizer.verification.tables import Where
 
 
@@ -57,7 +58,7 @@ def open_tables(
         return
     beside = {name: child_policy(policy, name) for name in policy.children}
     with ExitStack() as stack:
-        with at_table(policy.person):
+        with at_persons(policy):
             session = stack.enter_context(
                 open_session(lead, source, beside=beside, databases=(release,), limits=limits)
             )

@@ -10,8 +10,8 @@ from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.policy import SchemaPolicy
-from anonymizer.policy.schema.derived import child_policy, lead_of
-from anonymizer.run.tables import at_table
+from anonymizer.policy.schema.derived import child_policy, persons_policy
+from anonymizer.run.at_table import at_table
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import roles
@@ -65,7 +65,10 @@ def tree_of(policy: SchemaPolicy, session: Session) -> tuple[list[PlannedTable],
             with at_table(name):
                 one = _opened(policy, name, session, number)
                 read[name] = one
-                roles(lead_of(policy) if not number else child_policy(policy, name), one.profile)
+                single = child_policy(policy, name)
+                if not number:
+                    single = persons_policy(policy, lifted=False)
+                roles(single, one.profile)
         except AnonymizerError as error:
             problems += error.problems
         if name in read:

@@ -22,7 +22,6 @@ ROLES = {
     "nulls": (("quasi", "event", "sensitive", "keep"), None),
     "null_as_value": (("sensitive",), None),
 }
-LIFT = "lift the column in source.query of the persons' table"
 
 
 def each_table(policy: SchemaPolicy) -> Iterator[Problem]:
@@ -53,6 +52,8 @@ def roles_fit_table(policy: SchemaPolicy) -> Iterator[Problem]:
     for name, table in policy.tables.items():
         one = name == policy.person
         yield from within(name, _of_persons(table) if one else _of_rows(table, policy.person))
+        if not one:
+            yield from within(name, _lifted_names(policy, name))
 
 
 def _of_persons(table: SchemaTable) -> Iterator[Problem]:
@@ -67,24 +68,35 @@ def _of_persons(table: SchemaTable) -> Iterator[Problem]:
 
 def _of_rows(table: SchemaTable, persons: str) -> Iterator[Problem]:
     for name, column in table.columns.items():
-        if column.of is not None:
-            quasi = column.role == "quasi"
+        lifted = column.role == "quasi" and column.of is not None
+        if column.of is not None and not lifted:
             said = f"does not apply to a column of the role {column.role}"
-            said = "is not offered yet" if quasi else said
-            yield Problem(column_path(name, "of"), said, hint=LIFT)
-        elif column.role == "quasi":
+            yield Problem(column_path(name, "of"), said, hint="role: quasi, or leave of out")
+        elif column.role == "quasi" and not lifted:
             said = f"is quasi, which stands in the table of the persons, {name_text(persons)}"
-            hint = f"role: event, which may differ from row to row; or {LIFT}"
+            hint = "role: event, which may differ from row to row; or of: person, if it does not"
             yield Problem(column_path(name, "role"), said, hint=hint)
-        if column.nulls == "suppress":
+        if column.nulls == "suppress" and not lifted:
             said = "would suppress persons for single rows, which is not offered"
             yield Problem(column_path(name, "nulls"), said, "own_class, forbid")
+
+
+def _lifted_names(policy: SchemaPolicy, table: str) -> Iterator[Problem]:
+    """A lifted column has a name of its own among those of the persons."""
+    taken = {name.casefold(): policy.person for name in policy.tables[policy.person].columns}
+    for other in list(policy.tables)[: list(policy.tables).index(table)]:
+        if other != policy.person:
+            taken |= {name.casefold(): other for name in policy.tables[other].lifted}
+    for name in policy.tables[table].lifted:
+        if name.casefold() in taken:
+            said = f"is a column of {name_text(taken[name.casefold()])} as well"
+            yield Problem(column_path(name, "of"), said, hint="rename it in source.query")
 
 
 def quasi_needed(policy: SchemaPolicy) -> Iterator[Problem]:
     """There is something to make classes of persons by."""
     persons = policy.tables.get(policy.person)
-    if persons is not None and persons.columns and not persons.quasi:
+    if persons is not None and persons.columns and not (persons.quasi or policy.lifted):
         said = "has no quasi column, and there is nothing to make classes of persons by"
         hint = "give the columns that others may know role: quasi"
         yield Problem(table_path(policy.person, "columns"), said, hint=hint)

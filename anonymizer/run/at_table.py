@@ -1,0 +1,56 @@
+"""Problems of a table, as problems of one of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from types import MappingProxyType
+
+from anonymizer.algorithms.guards import KEYLESS, REPEATED
+from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.paths import column_path
+from anonymizer.policy.schema.paths import within
+from anonymizer.source.roles import ROLES
+
+OF_PARTS = ("columns", "source", "key", "links")
+"""Beginnings of the paths of a single table's policy."""
+INSTEAD = {
+    REPEATED: "every row of this table has a key of its own: leave others out in source.query",
+    KEYLESS: "leave such rows out in source.query, or name another column",
+    ROLES: "key, identifier, quasi (of the persons), event (of others), sensitive, keep, drop",
+}
+"""What is said of a single table, and of one of several."""
+NOTHING_LIFTED: Mapping[str, str] = MappingProxyType({})
+
+
+@contextmanager
+def at_table(name: str, lifted: Mapping[str, str] = NOTHING_LIFTED) -> Iterator[None]:
+    """What goes wrong is said of this table: its paths begin with `tables.<name>`.
+
+    `lifted`: columns that stand in another table of the policy, with that table.
+    """
+    try:
+        yield
+    except AnonymizerError as error:
+        raise type(error)([_at(name, lifted, problem) for problem in error.problems]) from None
+
+
+def at_persons(policy: SchemaPolicy) -> AbstractContextManager[None]:
+    """The same for the table of the persons, with the columns that others lend it."""
+    return at_table(policy.person, policy.lifted)
+
+
+def _at(name: str, lifted: Mapping[str, str], problem: Problem) -> Problem:
+    if problem.path == "publish.name":
+        return replace(problem, path="publish.names")
+    if problem.path.split(".")[0] not in OF_PARTS:
+        return problem
+    allowed = INSTEAD.get(problem.allowed or "", problem.allowed)
+    hint = INSTEAD.get(problem.hint or "", problem.hint)
+    for column, other in lifted.items():
+        path = f"{column_path(column)}."
+        name = other if f"{problem.path}.".startswith(path) else name
+    (found,) = within(name, [replace(problem, allowed=allowed, hint=hint)])
+    return found

@@ -1,0 +1,141 @@
+"""Columns of other tables that are the person's: published with the persons, checked on the way."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import PolicyError, SourceError
+from anonymizer.independent.judge import judge
+from anonymizer.review.preview import preview
+from tests.runs import THRIFTY, fetch
+
+BY_HAND = """
+select p.*, v.region, l.blood
+from patients p
+left join (select patient_id, any_value(region) as region from visits group by 1) v
+    on v.patient_id = p.patient_id
+left join (
+    select patient_id, any_value(blood) as blood
+    from labs join visits using (visit_id) group by 1
+) l on l.patient_id = p.patient_id
+"""
+LIFTED = {"role": "quasi", "of": "person"}
+KEY = {"role": "key"}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Visits in the region of their patient, labs with the patient's blood group, NULL for some."""
+    r = random.Random(1)
+    path = tmp_path / "source.duckdb"
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute("create table patients(patient_id int, age int)")
+        connection.execute("create table visits(visit_id int, patient_id int, region varchar)")
+        connection.execute("create table labs(visit_id int, blood varchar, test varchar)")
+        for who in range(60):
+            connection.execute("insert into patients values (?, ?)", [who, 20 + who % 30])
+            region, blood = r.choice("NSEW"), r.choice(["A", "B", None])
+            for visit in range(r.choice([0, 1, 2, 3])):
+                number = who * 10 + visit
+                connection.execute("insert into visits values (?, ?, ?)", [number, who, region])
+                if r.random() < 0.7:
+                    lab = [number, blood, r.choice("xy")]
+                    connection.execute("insert into labs values (?, ?, ?)", lab)
+    return path
+
+
+def policy(folder: Path, name: str, *, by_hand: bool = False, **more: Any) -> Policy:
+    (folder / name).mkdir(exist_ok=True)
+    region = blood = {"role": "drop"} if by_hand else LIFTED
+    patients: dict[str, Any] = {
+        "source": {"query": BY_HAND} if by_hand else {"table": "patients"},
+        "key": "patient_id",
+        "columns": {"patient_id": KEY, "age": {"role": "quasi"}},
+    }
+    if by_hand:
+        patients["columns"] |= {"region": {"role": "quasi"}, "blood": {"role": "quasi"}}
+    tables = {
+        "patients": patients,
+        "visits": {
+            "source": {"table": "visits"},
+            "key": "visit_id",
+            "links": {"patient_id": "patients"},
+            "columns": {"visit_id": KEY, "patient_id": KEY, "region": region},
+        },
+        "labs": {
+            "source": {"query": "select * from labs"},
+            "links": {"visit_id": "visits"},
+            "columns": {"visit_id": KEY, "blood": blood, "test": {"role": "event"}},
+        },
+    }
+    given = {
+        "version": 1,
+        "person": "patients",
+        "tables": tables,
+        "privacy": {"k_anonymity": 3, "knows": {"events": 1}},
+        "publish": {"database": f"{name}/release.duckdb"},
+        **more,
+    }
+    return Policy.model_validate(given, context={"base": folder})
+
+
+def published(path: Path) -> list[list[dict[str, Any]]]:
+    with duckdb.connect(str(path), read_only=True, config={"threads": 1}) as connection:
+        return [fetch(connection, f"from {name}") for name in ("patients", "visits", "labs")]
+
+
+def test_as_if_joined_by_hand(database: Path, tmp_path: Path) -> None:
+    lifted, joined = policy(tmp_path, "lifted"), policy(tmp_path, "joined", by_hand=True)
+    anonymizer.run(lifted, database, seed=1, limits=THRIFTY)
+    anonymizer.run(joined, database, seed=1, limits=THRIFTY)
+    found = published(tmp_path / "lifted/release.duckdb")
+    assert found == published(tmp_path / "joined/release.duckdb")
+    assert {"region", "blood"} < set(found[0][0])
+    assert "region" not in found[1][0]
+    assert "blood" not in found[2][0]
+    assert judge(tmp_path / "lifted/release.duckdb").passed
+    assert anonymizer.verify(lifted).passed
+
+
+def test_plan_shows_it(database: Path, tmp_path: Path) -> None:
+    found = preview(policy(tmp_path, "lifted"), str(database))
+    assert not found.problems
+    assert any("columns of the persons" in str(step) for step in found.steps)
+
+
+def test_a_column_that_differs_is_refused(database: Path, tmp_path: Path) -> None:
+    several = "select patient_id from visits group by 1 having count(*) > 1"
+    with duckdb.connect(str(database)) as connection:
+        first = f"select min(visit_id) from visits where patient_id in ({several})"
+        connection.execute(f"update visits set region = null where visit_id = ({first})")
+    with pytest.raises(SourceError) as refused:
+        anonymizer.run(policy(tmp_path, "lifted"), database, seed=1, limits=THRIFTY)
+    (problem,) = refused.value.problems
+    assert problem.path == "tables.visits.columns.region.of"
+    assert "1 persons" in problem.message
+    assert not (tmp_path / "lifted/release.duckdb").exists()
+
+
+def test_problems_are_told_where_the_column_stands(database: Path, tmp_path: Path) -> None:
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("alter table visits drop region")
+    with pytest.raises(SourceError) as refused:
+        anonymizer.run(policy(tmp_path, "lifted"), database, seed=1, limits=THRIFTY)
+    assert [one.path for one in refused.value.problems] == ["tables.visits.columns.region"]
+
+
+def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
+    made = policy(tmp_path, "lifted").to_dict()
+    made["tables"]["labs"]["columns"]["Region"] = LIFTED
+    made["tables"]["labs"]["columns"]["age"] = LIFTED
+    with pytest.raises(PolicyError) as refused:
+        Policy.model_validate(made)
+    paths = {one.path for one in refused.value.problems}
+    assert paths == {"tables.labs.columns.Region.of", "tables.labs.columns.age.of"}
