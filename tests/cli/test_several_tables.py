@@ -157,6 +157,41 @@ def test_a_release_that_does_not_pass(place: Path, call: Call) -> None:
     assert "DOES NOT HOLD" in done.out
 
 
+def test_diff(place: Path, call: Call) -> None:
+    (place / "old.yml").write_text((place / "policy.yml").read_text())
+    stricter = {**QUICK, "privacy.k_anonymity": 6}
+    write(place, stricter)
+    done = call("diff", "old.yml", "policy.yml", *DATABASE, "-o", "comment.md")
+    assert done.code == 0, done.err
+    lines = [line.split() for line in done.out.splitlines()]
+    assert done.out.startswith("The new policy runs, and everything holds.")
+    assert ["k_anonymity", "k=3", "k=6", "changed"] in lines
+    assert ["visits:", "rows", "published", "158", "158", "="] in lines
+    assert "persons found by who knows their class and" in done.out
+    assert "| k\\_anonymity | k=3 | k=6 | changed |" in (place / "comment.md").read_text()
+    found = call("diff", "old.yml", "policy.yml", *DATABASE, "--format", "json").json
+    told = [change["what"] for change in found["observers"]]
+    assert told[:2] == ["one event: alone", "one event: fewer than 6 left"]
+    assert found["new"]["holds"]
+    (place / "comment.md").unlink()
+    assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
+
+
+def test_diff_of_what_cannot_be_taken(place: Path, call: Call) -> None:
+    (place / "old.yml").write_text((place / "policy.yml").read_text())
+    hospital.changed(place / "source.duckdb", "update patients set sex = null where zip < '11'")
+    write(place, {**QUICK, "tables.patients.columns.sex.nulls": "suppress"})
+    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 1
+    write(place, {**QUICK, "privacy.k_anonymity": 100})
+    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 2
+    hospital.changed(place / "source.duckdb", "alter table labs add column more integer")
+    done = call("diff", "old.yml", "old.yml", *DATABASE, "--format", "json")
+    assert done.code == 2
+    assert [error["path"] for error in done.json["errors"]] == ["tables.labs.columns.more"]
+    assert done.json["unclassified"] == ["labs.more"]
+    assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
+
+
 def test_compile_is_of_one_table(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
     assert done.code == 2
