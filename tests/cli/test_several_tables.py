@@ -192,6 +192,53 @@ def test_diff_of_what_cannot_be_taken(place: Path, call: Call) -> None:
     assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
 
 
+def test_assess(place: Path, call: Call) -> None:
+    hospital.changed(place / "source.duckdb", "update labs set visit_id = 1 where rowid < 3")
+    done = call("assess", "policy.yml", *DATABASE)
+    assert done.code == 0, done.err
+    lines = [line.split() for line in done.out.splitlines()]
+    assert lines[7][:3] == ["labs", "visits", "135"]
+    assert lines[7][-1] == "3"
+    assert ["one", "event", "60", "100.0", "%", "60", "100.0", "%", "1", "100.0", "%"] in lines
+    found = call("assess", "policy.yml", *DATABASE, "--format", "json").json
+    assert found["tables"][2]["orphans"] == 3
+    assert [one["knows"] for one in found["observers"]][:3] == [
+        "nothing else", "one event", "two events",
+    ]  # fmt: skip
+    assert files(place) == {"policy.yml", "source.duckdb"}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--quasi", "sex"), ("--sensitive", "died"), ("--person", "patient_id"),
+        ("--require", "k=5"), ("--population", "patients"), ("--fraction", "0.5"),
+        ("--threshold", "0.2"), ("--combinations", "3"),
+    ],
+)  # fmt: skip
+def test_assess_takes_its_roles_from_the_policy(
+    place: Path, call: Call, option: tuple[str, str]
+) -> None:
+    done = call("assess", "policy.yml", *DATABASE, *option)
+    assert done.code == 2
+    assert done.err.startswith(f"{option[0]}: does not go with a policy of several tables")
+
+
+def test_assess_of_a_policy_of_one_table(place: Path, call: Call) -> None:
+    one = {
+        "version": 1,
+        "source": {"table": "patients"},
+        "columns": {"sex": {"role": "quasi"}, "died": {"role": "sensitive"}},
+        "privacy": {"k_anonymity": 2},
+    }
+    (place / "one.yml").write_text(json.dumps(one))
+    found = call("assess", "one.yml", *DATABASE, "--require", "k=1000", "--format", "json")
+    assert found.code == 1
+    named = ("assess", "patients", *DATABASE, "--quasi", "sex", "--sensitive", "died")
+    wanted = call(*named, "--require", "k=1000", "--format", "json")
+    assert found.json == wanted.json
+
+
 def test_compile_is_of_one_table(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
     assert done.code == 2
