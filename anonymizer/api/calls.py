@@ -169,7 +169,7 @@ def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAtt
     return _in_parameters(attack)(policy, *given, **options)
 
 
-def sweep(policy: Policy, database: Any = None, **options: Any) -> list[Point]:
+def sweep(policy: AnyPolicy, database: Any = None, **options: Any) -> list[Point]:
     """What each guarantee costs: see `anonymizer.review.sweep.sweep`."""
     from anonymizer.review.sweep import sweep
 

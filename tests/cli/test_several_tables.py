@@ -239,6 +239,19 @@ def test_assess_of_a_policy_of_one_table(place: Path, call: Call) -> None:
     assert found.json == wanted.json
 
 
+def test_sweep(place: Path, call: Call) -> None:
+    vary = ("--vary", "k=3,61", "--vary", "knows.events=0,1")
+    done = call("sweep", "policy.yml", *DATABASE, *vary, "-o", "front.svg")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0].split()[:3] == ["options", "risk", "loss"]
+    assert "of persons  of events  rows left out" in lines[0]
+    assert lines[1].split()[:3] == ["*", "k=3,", "knows.events=0"]
+    assert sum("cannot work" in line for line in lines[1:5]) == 2
+    assert "risk: of somebody whose class and one event are known" in lines
+    assert files(place) == {"policy.yml", "source.duckdb", "front.svg"}
+
+
 def test_compile_is_of_one_table(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
     assert done.code == 2

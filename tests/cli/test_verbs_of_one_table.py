@@ -19,7 +19,6 @@ from tests.core.several_tables import SEVERAL
 
 COMMANDS = {
     "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
-    "sweep": ["sweep", "policy.yml", "--database", "w.duckdb", "--vary", "k=2,5"],
     "lattice": ["lattice", "policy.yml", "--database", "w.duckdb"],
     "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],
     "hierarchy suggest": ["hierarchy", "suggest", "policy.yml", "--database", "w.duckdb"],
@@ -70,20 +69,6 @@ def test_diff_of_one_table_and_several(
     one, several = ("OLD", "NEW") if new else ("NEW", "OLD")
     said = f"{one}: is of one table, and {several} of several: their figures are not comparable"
     assert capsys.readouterr().err.splitlines()[-1].startswith(said)
-    assert files(place) == before
-
-
-CALLS: dict[str, Callable[[Any], object]] = {
-    "sweep": lambda policy: anonymizer.sweep(policy, "w.duckdb", vary=["k=2,5"]),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_call(name: str, place: Path) -> None:
-    before = files(place)
-    with pytest.raises(PolicyError, match=f"tables: several tables: `{name}`") as raised:
-        CALLS[name](Policy.load("policy.yml"))
-    assert raised.value.exit_code == 2
     assert files(place) == before
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.algorithms.compiled import STAGED, staged_values
@@ -15,7 +15,7 @@ from anonymizer.engines.session import Session
 from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.release.judge import judge
+from anonymizer.release.judge import Suppression, judge
 from anonymizer.release.tables import judge_tables, refuse_tables_unanswered
 from anonymizer.review.diff.required import Named, required_of
 from anonymizer.review.diff.result import Trial, of_whole
@@ -32,10 +32,26 @@ from anonymizer.run.tables_checks import stage_table_originals, tables_measures,
 from anonymizer.verification.tables import Where
 
 
-def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Trial:
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A release of several tables in scratch: its verification and its figures."""
+
+    verification: Verification
+    suppression: Suppression
+    """Of persons."""
+    measures: Mapping[str, Any]
+    """Of the persons' table."""
+    losses: dict[str, float]
+    """Mean NCP of the cells of its columns; a suppressed person costs 1."""
+    others: dict[str, Any]
+    """The same of every other table; a row that is left out costs 1."""
+    observers: tuple[Observer, ...]
+
+
+def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Tried:
     """Run the policy over the source of an open session, in its scratch.
 
-    `below`: how many candidates are too few; default: the policy's k.
+    `below`: how many candidates of an observer are too few; default: the policy's k.
     """
     engine, executor, lead = session.engine, Executor(session.engine), lead_of(policy)
     read = read_tables(policy, session, executor)
@@ -46,41 +62,51 @@ def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = Non
     executor.run([*read.writes()])
     stage_originals(engine, prepared.compiled, roles)
     requirements = policy_requirements(lead, engine, roles)
-    alone = judge(engine, STAGED, layout, requirements)
+    judged = judge(engine, STAGED, layout, requirements)
     for one in read.compiled.tables:
         stage_table_originals(engine, one)
     tables, where = tables_read(policy, read, engine), _staged(read)
-    together = judge_tables(engine, tables, where)
-    refuse_tables_unanswered(policy, alone + together)
+    judged += judge_tables(engine, tables, where)
+    refuse_tables_unanswered(policy, judged)
     found = suppression(lead, engine, roles, STAGED, layout)
-    measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
-    others = tables_measures(engine, read, tables, where, all_rows=True)
-    left = in_release(engine.asking("observers"), replace(tables, k=below or tables.k), where)
+    return Tried(
+        verification=judged,
+        suppression=found,
+        measures=release_measures(requirements, engine, prepared, STAGED, layout, found),
+        losses=column_losses(
+            engine.asking("measures"),
+            STAGED,
+            layout,
+            originals(roles),
+            suppressed=found.suppressed,
+        ),
+        others=tables_measures(engine, read, tables, where, all_rows=True),
+        observers=in_release(
+            engine.asking("observers"), replace(tables, k=below or tables.k), where
+        ),
+    )
+
+
+def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Trial:
+    """The same as the trial of a policy."""
+    found = tried_tables(policy, session, below)
+    share, published = found.suppression.share, found.suppression.published
+    losses = {policy.person: found.losses} | {t: one["ncp"] for t, one in found.others.items()}
     return Trial(
-        achieved=dict(_achieved(policy, alone + together)),
+        achieved=dict(_achieved(policy, found.verification)),
         figures={
-            "persons published": found.published,
-            "persons suppressed": found.suppressed,
-            **of_whole("persons", found.share, measures, found.published),
-            **_of_tables(others),
+            "persons published": published,
+            "persons suppressed": found.suppression.suppressed,
+            **of_whole("persons", share, found.measures, published),
+            **_of_tables(found.others),
         },
         losses={
-            f"{policy.person}.{column}": loss
-            for column, loss in column_losses(
-                engine.asking("measures"),
-                STAGED,
-                layout,
-                originals(roles),
-                suppressed=measures["suppressed"],
-            ).items()
-        }
-        | {
             f"{table}.{column}": loss
-            for table, one in others.items()
-            for column, loss in one["ncp"].items()
+            for table, columns in losses.items()
+            for column, loss in columns.items()
         },
-        observers=dict(_told(left, below or tables.k)),
-        holds=(alone + together).passed and found.share <= policy.suppression_limit,
+        observers=dict(_told(found.observers, below or policy.privacy.k_anonymity)),
+        holds=found.verification.passed and share <= policy.suppression_limit,
     )
 
 
@@ -117,7 +143,7 @@ def _of_tables(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     return found
 
 
-def _told(left: Iterable[Observer], below: int) -> Iterator[tuple[str, int]]:
+def _told(left: Iterable[Observer], below: int | None) -> Iterator[tuple[str, int]]:
     for one in left:
         yield f"{one.knows}: alone", one.alone
         yield f"{one.knows}: fewer than {below} left", one.below

@@ -24,7 +24,7 @@ from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.names import Names
 from anonymizer.review.diff.required import required_of
 from anonymizer.review.diff.result import Trial, of_whole
-from anonymizer.review.diff.tables import tried_tables
+from anonymizer.review.diff.tables import trial_of_tables
 from anonymizer.review.tables.opening import open_source
 from anonymizer.run.link import linked_writes
 from anonymizer.run.prepare import prepare
@@ -58,7 +58,7 @@ def trial(
             known = Trial(columns=columns, replaces=_replaced(policy, session))
             session.engine.binds = {"secret": seed.secret}
             if isinstance(policy, SchemaPolicy):
-                found = tried_tables(policy, session, below)
+                found = trial_of_tables(policy, session, below)
             else:
                 found = tried(policy, session)
             return replace(found, columns=known.columns, replaces=known.replaces)
