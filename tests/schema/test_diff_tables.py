@@ -235,3 +235,31 @@ def test_one_table_and_several(source: Path) -> None:
         (problem,) = raised.value.problems
         assert problem.path == at
         assert "tables: {t: ...}" in str(problem.hint)
+
+
+def test_queries_and_files_are_sources_too(source: Path) -> None:
+    names = ("patients", "visits", "labs")
+    for name in names:
+        hospital.changed(source, f"copy {name} to '{source.parent / name}.parquet'")
+    queries = {f"tables.{name}.source": {"query": f"from {name}"} for name in names}
+    files = {f"tables.{name}.source": {"file": f"{name}.parquet"} for name in names}
+    found = compared(source, {}, queries)
+    assert found.new.holds
+    for part in (found.roles, found.achieved, found.figures, found.losses):
+        assert changed(part) == {}
+    of_files = hospital.policy(source.parent, files)
+    alone = compare(of_files, of_files, seed=Seed.test(1), limits=THRIFTY)
+    assert alone.new.figures == found.new.figures
+
+
+def test_guarantees_that_tell_persons_from_rows(source: Path) -> None:
+    identity = {
+        "privacy.ir_kl": {"k": 3, "l": 2},
+        "tables.patients.columns.died.protect": {"eir_l": 2},
+        "tables.visits.columns.diagnosis.protect": {"eir_l": 2},
+    }
+    found = compared(source, {}, identity)
+    required = {change.what for change in found.required if change.new is not None}
+    assert {"eir_l (patients.died)", "eir_l (visits.diagnosis)"} <= required
+    reached = {change.what for change in found.achieved if change.new is not None}
+    assert reached == required - {"suppression limit"}
