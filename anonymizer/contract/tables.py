@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -40,6 +40,8 @@ class Tables:
     rows: bool
     sensitive: bool
     tables: tuple[Released, ...]
+    required: tuple[Requirement, ...] = ()
+    """What has to hold for the columns of the persons, as in a release of their table alone."""
 
     @property
     def persons(self) -> Released:
@@ -75,7 +77,9 @@ class Tables:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], persons: Layout) -> Tables:
+    def from_dict(
+        cls, data: Mapping[str, Any], persons: Layout, required: Iterable[Requirement] = ()
+    ) -> Tables:
         """Raises KeyError, TypeError or ValueError for a mapping that is none."""
         listed = [_released(one, persons) for one in data["tables"]]
         knows = data["knows"]
@@ -90,7 +94,8 @@ class Tables:
         if type(events) is not int or type(k) is not int or not 0 <= events <= 3 or k < 2:
             raise ValueError("a figure that cannot be")
         known = any(c.role == "quasi" for one in listed[1:] for c in one.layout.columns)
-        if (events and not known) or (knows["rows"] and not listed[1:]) or knows["sensitive"]:
+        more = events or knows["rows"] or not knows["sensitive"]
+        if (events and not known) or (knows["rows"] and not listed[1:]) or not more:
             raise ValueError("something is known that the tables do not have")
         if len(set(names)) < len(names) or len({one.name for one in listed}) < len(names):
             raise ValueError("two tables have one name")
@@ -101,6 +106,7 @@ class Tables:
             bool(knows["rows"]),
             bool(knows["sensitive"]),
             (replace(first, layout=replace(persons, key=first.layout.key)), *listed[1:]),
+            tuple(required),
         )
 
 

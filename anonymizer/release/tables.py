@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,13 @@ CERTIFICATE = (
 """What the certificate of several tables says besides."""
 
 BY_FIELD = {guarantee.field: guarantee for guarantee in GUARANTEES}
+OF_VALUES = {
+    ask.name.format(name=guarantee.name)
+    for guarantee in GUARANTEES
+    for ask in guarantee.asks_in("class")
+    if ask.of == "values"
+}
+"""Names of the checks of rules on the values of a column."""
 Paths = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
@@ -53,6 +60,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
             )
             for name in listed
         ),
+        tuple(_with_paths(requirements_of(persons_policy(policy)), policy.person, paths)),
     )
 
 
@@ -63,16 +71,19 @@ def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requi
         asked = {field.partition(".")[2] for field in IDENTITY}
         yield from (r for r in requirements_of(whole) if r.name in asked)
     else:
-        for item in requirements_of(child_policy(policy, name)):
-            if item.column is None:
-                continue
-            if item.parameters.get("distance") == "hierarchical":
-                item = with_paths(item, paths.get((name, item.column), {}))
-            yield item
+        required = requirements_of(child_policy(policy, name))
+        yield from _with_paths((r for r in required if r.column is not None), name, paths)
     for column, described in policy.tables[name].columns.items():
         if described.protect is not None and described.protect.eir_l is not None:
             nulls = {"null_as_value": True} if described.null_as_value else {}
             yield Requirement("eir_l", column, {"l": described.protect.eir_l, **nulls})
+
+
+def _with_paths(required: Iterable[Requirement], table: str, paths: Paths) -> Iterator[Requirement]:
+    for item in required:
+        if item.column is not None and item.parameters.get("distance") == "hierarchical":
+            item = with_paths(item, paths.get((table, item.column), {}))
+        yield item
 
 
 def tables_manifest(
@@ -140,7 +151,7 @@ def _paths(tables: Tables) -> Paths:
     return {
         (one.table, item.column): item.parameters["paths"]
         for one in tables.tables
-        for item in one.requirements
+        for item in (*one.requirements, *(tables.required if one is tables.persons else ()))
         if item.column is not None and "paths" in item.parameters
     }
 
@@ -159,7 +170,7 @@ def released_tables(manifest: Manifest) -> Tables | None:
     if listed is None:
         return None
     try:
-        tables = Tables.from_dict(listed, manifest.layout)
+        tables = Tables.from_dict(listed, manifest.layout, manifest.requirements)
         if tables.as_dict() != listed:
             raise ValueError
     except (AttributeError, KeyError, IndexError, StopIteration, TypeError, ValueError):
@@ -275,3 +286,8 @@ def _unanswered(
         yield "privacy.knows.events", "known_events"
     if knows.rows and ("known_rows", None) not in found:
         yield "privacy.knows.rows", "known_rows"
+    if knows.sensitive:
+        for rule, of in sorted(found, key=str):
+            among = f"known_{rule}"
+            if of is not None and rule in OF_VALUES and (among, of) not in found:
+                yield "privacy.knows.sensitive", f"{among} of {of}"

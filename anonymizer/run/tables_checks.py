@@ -31,10 +31,12 @@ def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Table
     layouts = {one.child.name: one.layout for one in read.compiled.tables}
     layouts[policy.person] = read.compiled.persons.layout
     # by table and column, the paths of values under a hierarchical distance
+    named = [(policy.person, read.persons.roles)]
+    named += [(child.name, child.roles) for child in read.children]
     paths = {
-        (child.name, s.column): published_paths(engine, s)
-        for child in read.children
-        for s in child.roles.sensitive
+        (name, s.column): published_paths(engine, s)
+        for name, roles in named
+        for s in roles.sensitive
         if s.height
     }
     return tables_of(policy, layouts, paths)

@@ -61,8 +61,8 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         yield from _required(tables, where, one)
     least = (Achieved("achieved", "least"),)
     if tables.events:
-        shown = {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
-        known = {**owned_parameters(tables, where, shown), "k": tables.k, "events": tables.events}
+        known = {**owned_parameters(tables, where, told(tables)), "k": tables.k}
+        known["events"] = tables.events
         asked = {"k": tables.k, "events": tables.events}
         constants = {"events": tables.events}
         yield Question("known_events", None, asked, "known_events", known, (K,), constants)
@@ -70,6 +70,8 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         every: dict[str, list[str]] = {one.table: [] for one in tables.children}
         known = {**owned_parameters(tables, where, every), "k": tables.k}
         yield Question("known_rows", None, tables.k, "known_rows", known, least)
+    if tables.sensitive:
+        yield from _among(tables, where)
 
 
 SUM = Achieved("n", "sum")
@@ -98,13 +100,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
         return
     if not one.requirements:
         return
-    judged = Layout(
-        algorithm=one.layout.algorithm,
-        cells=one.layout.cells,
-        columns=tuple(c for c in one.layout.columns if c.role == "sensitive"),
-        class_id=CLASS,
-        person_id=PERSON,
-    )
+    judged = _judged(one)
     names = [c.name for c in judged.columns if c.name is not None]
     parameters = owned_parameters(tables, where, {one.table: names})
     number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
@@ -124,6 +120,57 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
             yield replace(_of(one, question), over=over)
 
 
+def _judged(one: Released) -> Layout:
+    """The sensitive columns of a table where rows stand with their class and person."""
+    return Layout(
+        algorithm=one.layout.algorithm,
+        cells=one.layout.cells,
+        columns=tuple(c for c in one.layout.columns if c.role == "sensitive"),
+        class_id=CLASS,
+        person_id=PERSON,
+    )
+
+
+def _among(tables: Tables, where: Where) -> Iterator[Question]:
+    """The rules of columns among those who remain when rows are known, or their numbers."""
+    seen = told(tables) if tables.events else {}
+    for one in tables.tables:
+        persons = one is tables.persons
+        required = (*tables.required, *one.requirements) if persons else one.requirements
+        judged = _judged(one)
+        names = [c.name for c in judged.columns if c.name is not None]
+        needed = {name: list(names) for name in ([] if persons else [one.table])}
+        if tables.rows:
+            needed = {**{other.table: [] for other in tables.children}, **needed}
+        parameters = owned_parameters(tables, where, needed, seen)
+        numbers = {table["table"]: table["number"] for table in parameters["tables"]}
+        over = Over(
+            OWNED,
+            "known_values",
+            {
+                **parameters,
+                "number": numbers.get(one.table),
+                "events": tables.events,
+                "rows": tables.rows,
+                "shown": names,
+                "class_name": CLASS,
+                "person_name": PERSON,
+            },
+        )
+        for requirement in required:
+            if requirement.column is None:
+                continue
+            for question in questions(Table(OWNED), judged, requirement):
+                found = question if persons else _of(one, question)
+                beside = {**question.parameters, "whole_beside": True}
+                yield replace(found, name=f"known_{found.name}", parameters=beside, over=over)
+
+
+def told(tables: Tables) -> dict[str, list[str]]:
+    """The columns of event cells, by table."""
+    return {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
+
+
 def _of(one: Released, question: Question) -> Question:
     """The question, about a column of this table."""
     column = one.table if question.column is None else f"{one.table}.{question.column}"
@@ -134,11 +181,22 @@ def _cells(one: Released) -> list[str]:
     return [part for column in quasi(one.layout) for part in cell_parts(column)]
 
 
-def owned_parameters(tables: Tables, where: Where, shown: dict[str, list[str]]) -> dict[str, Any]:
+def owned_parameters(
+    tables: Tables,
+    where: Where,
+    shown: dict[str, list[str]],
+    told: dict[str, list[str]] | None = None,
+) -> dict[str, Any]:
     """The parameters by which rows are led to their persons.
 
-    `shown`: of which tables, and which of their columns are asked for.
+    `shown`: of which tables, and which of their columns are asked for; `told`: those of them that
+    may be known, where these are not all.
     """
+    told = shown if told is None else told
+    shown = {
+        name: list(dict.fromkeys([*shown.get(name, []), *told.get(name, [])]))
+        for name in {**shown, **told}
+    }
     wanted = list(_leading(tables, shown))
     numbers = {one.table: place for place, one in enumerate(wanted, 1)}
     listed = []
@@ -153,6 +211,7 @@ def owned_parameters(tables: Tables, where: Where, shown: dict[str, list[str]]) 
                 "link": link,
                 "above": numbers.get(above),
                 "shown": shown.get(one.table, []),
+                "told": told.get(one.table, []),
             }
         )
     return {

@@ -45,9 +45,13 @@ SEVERAL_TABLES: dict[str, Setting] = {
         "tables.labs.orphans": "drop",
     },
     "several_tables_three_events": {
-        "privacy.knows": {"events": 3},
+        "privacy.knows": {"events": 3, "sensitive": True},
         "tables.visits.columns.diagnosis.protect": {"t_closeness": 0.5},
         "tables.patients.columns.died.protect": {"t_closeness": 0.5},
+    },
+    "several_tables_remaining": {
+        "privacy.knows": {"events": 1, "rows": True, "sensitive": True},
+        "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
     },
     "several_tables_rows": {
         "privacy.knows": {"rows": True},

@@ -30,6 +30,8 @@ SHAPES: list[dict[str, str]] = [
 PERSON = "patients"
 FURTHER = 1000
 """From this seed on policies have options that few schemas need."""
+AMONG = 2000
+"""From this seed on rules of sensitive columns hold among those who remain as well."""
 GUARANTEES: list[Options] = [
     {"ir_k": 2},
     {"ir_kl": {"k": 2, "l": 2}},
@@ -131,6 +133,9 @@ def draw(seed: int) -> Schema:
     made.policy = _policy(r, made)
     if seed >= FURTHER:
         _further(r, made)
+    knows = made.policy["privacy"]["knows"]
+    if seed >= AMONG and (knows["events"] or knows.get("rows")):
+        knows["sensitive"] = True
     return made
 
 

@@ -263,3 +263,19 @@ def test_guarantees_that_tell_persons_from_rows(source: Path) -> None:
     assert {"eir_l (patients.died)", "eir_l (visits.diagnosis)"} <= required
     reached = {change.what for change in found.achieved if change.new is not None}
     assert reached == required - {"suppression limit"}
+
+
+def test_rules_among_those_who_remain(source: Path) -> None:
+    among = {
+        "privacy.knows": {"events": 1, "sensitive": True},
+        "tables.patients.columns.died.protect": {"t_closeness": 0.9},
+    }
+    found = compared(source, {}, among)
+    assert found.new.runs, found.problems
+    assert changed(found.required) == {
+        "t_closeness (patients.died)": (None, "t=0.9, distance=equal"),
+        "known_t_closeness (patients.died)": (None, "t=0.9, distance=equal"),
+        "known_distinct_l (visits.diagnosis)": (None, "l=2"),
+    }
+    reached = {change.what for change in found.achieved if change.new is not None}
+    assert reached == {c.what for c in found.required} - {"suppression limit"}

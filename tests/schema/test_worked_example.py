@@ -50,6 +50,13 @@ persons share, the value that fewer persons have is raised.
 
    P5 is the only person with two visits, whatever they show: one of them is not published, and its
    lab goes with it. Two labs are P1's and P2's still.
+
+6. One known row, and two different answers among those who remain:
+
+       P1  A10    P2  A10    P3  A11    P4  A12    P5  -         smokes: yes, but for P3 and P5
+
+   A11 (P3) and A12 (P4) become *, as all codes begin with A1. A10 is P1's and P2's, who both smoke:
+   whoever knows of it knows that. It becomes * as well, which four have, P3 among them.
 """
 
 from __future__ import annotations
@@ -137,27 +144,28 @@ def written(text: str) -> Person:
     return tuple(sorted(found))
 
 
-def database(folder: Path, visits: Visits) -> Path:
+def database(folder: Path, visits: Visits, smokers: str = "") -> Path:
     path = folder / "source.duckdb"
     persons: list[tuple[Any, ...]] = []
     stays: list[tuple[Any, ...]] = []
     labs: list[tuple[Any, ...]] = []
     for number in range(1, 6):
         who = f"P{number}"
-        persons.append((f"key of {who}", who, "F"))
+        persons.append((f"key of {who}", who, "F", "yes" if who in smokers else "no"))
         for what, tests in written(visits.get(who, "")):
             stays.append((700 + len(stays), f"key of {who}", what))
             labs += [(stays[-1][0], test) for test in tests]
     with duckdb.connect(str(path), config={"threads": 1}) as connection:
         text = "VARCHAR"
-        fill(connection, {"patient_id": text, "who": text, "sex": text}, persons, "patients")
+        columns = dict.fromkeys(("patient_id", "who", "sex", "smokes"), text)
+        fill(connection, columns, persons, "patients")
         types = {"visit_id": "INTEGER", "patient_id": text, "what": text}
         fill(connection, types, stays, "visits")
         fill(connection, {"visit_id": "INTEGER", "test": text}, labs, "labs")
     return path
 
 
-def policy(folder: Path, events: int) -> Policy:
+def policy(folder: Path, events: int, smokes: Any = None, **knows: Any) -> Policy:
     given: dict[str, Any] = {
         "version": 1,
         "person": "patients",
@@ -169,6 +177,7 @@ def policy(folder: Path, events: int) -> Policy:
                     "patient_id": {"role": "key"},
                     "who": {"role": "keep", "acknowledge_unique": True},
                     "sex": {"role": "quasi"},
+                    "smokes": smokes or {"role": "drop"},
                 },
             },
             "visits": {
@@ -187,7 +196,7 @@ def policy(folder: Path, events: int) -> Policy:
                 "columns": {"visit_id": {"role": "key"}, "test": {"role": "event"}},
             },
         },
-        "privacy": {"k_anonymity": 2, "knows": {"events": events}},
+        "privacy": {"k_anonymity": 2, "knows": {"events": events, **knows}},
         "suppression_limit": 0.2,
         "publish": {"database": "release.duckdb"},
     }
@@ -220,3 +229,22 @@ def test_worked_example(name: str, tmp_path: Path) -> None:
     found = published(tmp_path / "release.duckdb")
     assert found == {who: written(text) for who, text in expected.items()}
     assert judge(tmp_path / "release.duckdb").passed
+
+
+@pytest.mark.parametrize(("sensitive", "of_two"), [(False, "A10"), (True, "*")])
+def test_worked_example_of_rules_among_those_who_remain(
+    sensitive: bool, of_two: str, tmp_path: Path
+) -> None:
+    visits = {"P1": "A10", "P2": "A10", "P3": "A11", "P4": "A12"}
+    source = database(tmp_path, visits, smokers="P1 P2 P4")
+    smokes = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    release = anonymizer.run(
+        policy(tmp_path, 1, smokes, sensitive=sensitive), source, seed=1, limits=THRIFTY
+    )
+    expected = {"P1": of_two, "P2": of_two, "P3": "*", "P4": "*", "P5": ""}
+    found = published(tmp_path / "release.duckdb")
+    assert found == {who: written(text) for who, text in expected.items()}
+    assert judge(tmp_path / "release.duckdb").passed
+    asked = {one.name for one in release.verification.checks}
+    assert ("known_distinct_l" in asked) == sensitive
+    assert anonymizer.verify(None, tmp_path / "release.duckdb").passed

@@ -16,6 +16,7 @@ from anonymizer.algorithms.encode import (
 from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
 from anonymizer.algorithms.protections import protections
+from anonymizer.algorithms.schema.candidates import class_steps, ruled_tables
 from anonymizer.algorithms.schema.events import (
     coded_steps,
     event_cells,
@@ -25,7 +26,7 @@ from anonymizer.algorithms.schema.events import (
     with_events,
 )
 from anonymizer.algorithms.schema.publishing import KEY_DRAW, PublishedTable, published_tables
-from anonymizer.algorithms.schema.raising import partial_tables, raising_stages
+from anonymizer.algorithms.schema.raising import partial_tables, raising_stages, shared_context
 from anonymizer.algorithms.schema.rules import (
     child_protections,
     holding_stages,
@@ -107,12 +108,16 @@ def compile_tables(
         loop = options.loop if profile.recursive else "driven"
         stages += partition_stages(roles.quasi, how, profile.rows, loop)
     partial = partial_tables(children, rows=knows.rows) if knows.anything else set()
+    ruled = ruled_tables(single, roles, children, persons, judged) if knows.sensitive else ()
+    shared = shared_context(children, events=knows.events, rows=knows.rows, least=k)
+    of_numbers = class_steps(ruled, shared) if ruled and knows.rows else ()
     stages += raising_stages(
         children,
         events=knows.events,
         rows=knows.rows,
         least=k,
-        holding=holding_steps(children, persons, judged, partial),
+        ruled=ruled,
+        holding=holding_steps(children, persons, judged, partial, of_numbers),
         merged=to_merge(),
     )
     stages += cell_steps(roles.quasi, single.publish.cells)

@@ -5,6 +5,9 @@ the cells below it. Two or three: of every set that too few persons hold, the ce
 steps left is raised in the whole class; before the root, single rows are. Where the numbers of rows
 may be known, rows are left out first until enough persons have equal numbers.
 
+Where rules of sensitive columns have to hold among those who remain, a set whose holders break one
+is treated as one that too few persons hold.
+
 Source: Terrovitis, Mamoulis, Kalnis (2008), k^m-anonymity, here with several equal rows counted
 as such and with the recoding local to classes.
 """
@@ -15,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from anonymizer.algorithms.partition.partition import MEMBERS
+from anonymizer.algorithms.schema.candidates import Ruled, rule_steps
 from anonymizer.algorithms.schema.events import (
     EVENTS,
     LADDERS,
@@ -47,16 +51,17 @@ def raising_stages(
     events: int,
     rows: bool,
     least: int,
+    ruled: Sequence[Ruled] = (),
     holding: Sequence[Step] = (),
     merged: Step | None = None,
 ) -> tuple[Stage, ...]:
     """Stages that write `placed`, every row of events with its final step, and what is left out.
 
     `events`: rows that may be known; `rows`: whether their numbers may be; `least`: persons that
-    have to remain. `holding`: steps that merge classes whose rules the rows that are left break;
-    while `merged` counts some, all is done again.
+    have to remain; `ruled`: tables whose rules hold among these. `holding`: steps that merge
+    classes whose rules the rows that are left break; while `merged` counts some, all is done again.
     """
-    stages = _raising(children, events=events, rows=rows, least=least)
+    stages = _raising(children, ruled, events=events, rows=rows, least=least)
     if not stages or not holding:
         return stages
     assert merged is not None
@@ -64,23 +69,27 @@ def raising_stages(
 
 
 def _raising(
-    children: Sequence[Child], *, events: int, rows: bool, least: int
+    children: Sequence[Child], ruled: Sequence[Ruled], *, events: int, rows: bool, least: int
 ) -> tuple[Step | Loop, ...]:
     some = bool(with_events(children))
     if not (some or rows):
         return ()
-    shared = _shared(children, events=events, rows=rows, least=least)
+    shared = shared_context(children, events=events, rows=rows, least=least)
     nothing = Step("nothing left out", "schema/nothing_removed.sql.j2", shared)
     body: tuple[Step | Loop, ...] = (
         *(_even(shared) if rows else ()),
-        *(_search(shared, events, steps_of(children)) if some else ()),
+        *(_search(shared, events, steps_of(children), ruled) if some else ()),
         *_gone(children, shared, rows=rows),
         *((Step("rows that are left", "schema/rows_left.sql.j2", shared),) if rows else ()),
     )
     names = partial_tables(children, rows=rows)
-    if not rows and not any(child.above in names for child in with_events(children)):
+    judged = [one.child for one in ruled if events and one.child is not None]
+    counting = [*with_events(children), *judged]
+    if not rows and not any(child.above in names for child in counting):
         return (nothing, *body)
-    hanging = Step("rows that do not count", "schema/hanging.sql.j2", {**shared, "events": some})
+    left = [(child.number, child.remaining) for child in judged if child.above in names]
+    until = {**shared, "events": some, "judged": left, "remaining": [table for _, table in left]}
+    hanging = Step("rows that do not count", "schema/hanging.sql.j2", until)
     return (nothing, Loop("raise events", body, until=hanging, at_most=ROUNDS))
 
 
@@ -93,7 +102,10 @@ def partial_tables(children: Sequence[Child], *, rows: bool) -> set[str]:
     return found
 
 
-def _shared(children: Sequence[Child], *, events: int, rows: bool, least: int) -> Mapping[str, Any]:
+def shared_context(
+    children: Sequence[Child], *, events: int, rows: bool, least: int
+) -> Mapping[str, Any]:
+    """What the templates of the search share: its tables, and what is asked for."""
     counts = [(child.number, Sql(f"n{child.number}")) for child in children]
     return {
         "owners": OWNERS,
@@ -131,37 +143,47 @@ def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
     )
 
 
-def _search(shared: Mapping[str, Any], events: int, last: int) -> tuple[Step | Loop, ...]:
+def _search(
+    shared: Mapping[str, Any], events: int, last: int, ruled: Sequence[Ruled]
+) -> tuple[Step | Loop, ...]:
     first = Sql("null") if events == 1 else Sql("0")
     own = {**shared, "events": EVENTS, "step": first}
     known = Step("rows of classes", "schema/known.sql.j2", own)
-    if events < 2:
-        places = [
-            Step(
-                f"place rows, step {step}",
-                "schema/place.sql.j2",
-                {**shared, "step": step, "lending": step > 0},
-            )
-            for step in range(last + 1)
-        ]
-        every = Step("final rows", "schema/placed.sql.j2", {**shared, "all": True})
-        return (known, *(places if events == 1 else ()), every)
+    every = Step("final rows", "schema/placed.sql.j2", {**shared, "all": True})
+    places = [
+        Step(
+            f"place rows, step {step}",
+            "schema/place.sql.j2",
+            {**shared, "step": step, "lending": step > 0},
+        )
+        for step in range(last + 1)
+    ]
+    if events == 0 or (events == 1 and not ruled):
+        return (known, *(places if events else ()), every)
+    # where rules compare with the whole table, no class is final before all are
+    apart = not any(table.relative for table in ruled)
+    settled = Step("final classes", "schema/settled.sql.j2", shared)
+    loop = Loop(
+        "raise rows",
+        (
+            Step("cells of persons", "schema/held.sql.j2", shared),
+            Step("sets of too few persons", "schema/broken.sql.j2", shared),
+            *(rule_steps(ruled, shared) if ruled else ()),
+            *((settled,) if apart else ()),
+            Step("cells to raise", "schema/raised_cells.sql.j2", shared),
+            Step("rows to raise", "schema/raised_items.sql.j2", shared),
+            Step("raise", "schema/raise.sql.j2", {**shared, "all": not apart}),
+        ),
+        until=Step("sets left", "schema/still_broken.sql.j2", shared),
+        at_most=ROUNDS,
+    )
+    none_final = Step("no final rows yet", "schema/placed.sql.j2", {**shared, "all": False})
     return (
         known,
-        Step("no final rows yet", "schema/placed.sql.j2", {**shared, "all": False}),
-        Loop(
-            "raise rows",
-            (
-                Step("cells of persons", "schema/held.sql.j2", shared),
-                Step("sets of too few persons", "schema/broken.sql.j2", shared),
-                Step("final classes", "schema/settled.sql.j2", shared),
-                Step("cells to raise", "schema/raised_cells.sql.j2", shared),
-                Step("rows to raise", "schema/raised_items.sql.j2", shared),
-                Step("raise", "schema/raise.sql.j2", shared),
-            ),
-            until=Step("sets left", "schema/still_broken.sql.j2", shared),
-            at_most=ROUNDS,
-        ),
+        *(places if events == 1 else ()),
+        none_final,
+        loop,
+        *(() if apart else (every,)),
     )
 
 

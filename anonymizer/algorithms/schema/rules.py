@@ -68,11 +68,16 @@ Judged = tuple[Table, str, Sensitive, str, bool]
 
 
 def holding_steps(
-    children: Sequence[Child], rules: PersonRules, judged: Sequence[Judged], partial: set[str]
+    children: Sequence[Child],
+    rules: PersonRules,
+    judged: Sequence[Judged],
+    partial: set[str],
+    further: Sequence[Step] = (),
 ) -> tuple[Step, ...]:
     """Steps that list the classes that break a rule by the rows that are left, and merge them.
 
     Only tables of which rows may be left out (`partial`) can break what the cuts have kept.
+    `further`: steps that list more classes.
     """
     steps: list[Step] = []
     by_column = {column.index for _, _, column, _, _ in judged}
@@ -85,17 +90,28 @@ def holding_steps(
             paired = rules.rules if column.index in by_column else ()
             for one in (counted, paired):
                 if one:
-                    own += _failing(child, column, one, pairs=one is paired)
+                    own += failing_steps(
+                        f"{child.name}.{column.column}",
+                        column,
+                        one,
+                        pairs=one is paired,
+                        remaining=child.remaining,
+                        judged=child.remaining,
+                        failing=FAILING,
+                    )
         if own:
             remaining = {
                 "kept": child.kept,
+                "owner": Sql("k.person"),
                 "owners": OWNERS,
                 "members": MEMBERS,
                 "gone": child.gone,
+                "source": None,
                 "remaining": child.remaining,
             }
             name = f"rows of {child.name} that are left"
             steps += [Step(name, "schema/remaining.sql.j2", remaining), *own]
+    steps += further
     if not steps:
         return ()
     shared = {"members": MEMBERS, "failing": FAILING}
@@ -111,22 +127,33 @@ def to_merge() -> Step:
     return Step("classes merged", "schema/to_merge.sql.j2", {"failing": FAILING})
 
 
-def _failing(
-    child: Child, column: Sensitive, rules: Sequence[Rule], *, pairs: bool
+def failing_steps(
+    name: str,
+    column: Sensitive,
+    rules: Sequence[Rule],
+    *,
+    pairs: bool,
+    remaining: Table,
+    judged: Table,
+    failing: Table,
 ) -> tuple[Step, Step]:
+    """Steps that add to `failing` the classes of `judged` that break a rule of the column.
+
+    `remaining`: the rows of all classes, with which a rule may compare; `judged`: those rows, in
+    the classes or parts of them; `pairs`: rules on pairs of persons and values.
+    """
     reference = work(f"left_reference_{column.index}")
-    name = f"{child.name}.{column.column}"
     context: dict[str, Any] = {
-        "coded": child.remaining,
-        "remaining": child.remaining,
+        "coded": remaining,
+        "remaining": judged,
         "members": MEMBERS,
-        "failing": FAILING,
+        "failing": failing,
         "reference": reference,
         "hierarchy": column.hierarchy,
         "levels": column.levels,
         "column": column.s,
         "runs": False,
-        "count": Sql("count(distinct r.person)"),
+        "count": Sql("count(distinct r.number)"),
         "pairs": pairs,
         "dense": any(rule.dense for rule in rules),
         "layers": tuple(tuple(layer.items()) for layer in merge_layers(rules, Sql("class_id"))),

@@ -26,7 +26,10 @@ def _of_tables(policy: SchemaPolicy) -> Iterator[tuple[Named, str]]:
     own = requirements_of(lead_of(policy))
     for table in (policy.person, *policy.children):
         for r in (*(own if table == policy.person else ()), *required_in(policy, table, {})):
-            yield (r.name, r.column and f"{table}.{r.column}"), _parameters(r)
+            column = r.column and f"{table}.{r.column}"
+            yield (r.name, column), _parameters(r)
+            if policy.privacy.knows.sensitive and column:
+                yield (f"known_{r.name}", column), _parameters(r)
     k, knows = policy.privacy.k_anonymity, policy.privacy.knows
     if knows.events and policy.events:
         yield ("known_events", None), f"k={k}, events={knows.events}"

@@ -29,9 +29,9 @@ def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
     if knows.rows and len(policy.tables) == 1:
         said = "is about the rows of other tables, and there is none"
         yield Problem("privacy.knows.rows", said, "false")
-    if knows.sensitive:
-        said = "is not offered yet: rules of sensitive columns hold in the classes"
-        hint = "leave it out; protect a column more strictly if its values follow from events"
+    if knows.sensitive and not knows.anything:
+        said = "is about the persons who remain when rows are known, and none may be"
+        hint = "knows: {events: 1, sensitive: true}"
         yield Problem("privacy.knows.sensitive", said, "false", hint)
 
 

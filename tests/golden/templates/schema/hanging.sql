@@ -29,4 +29,10 @@ rare as materialized (
     where s.persons < 3
 )
 + (select count(*) from rare)  -- several_tables_two_events, rows that do not count: {% if evened %}
+-- several_tables_remaining, rows that do not count: {% for number, table in judged %}
+    + (
+        select count(*)
+        from anon_scratch.main.remaining_2 r
+        semi join anon_scratch.main.removed_rows x on x.source = 2 and x.row_ref = r.row_ref
+    )
 0  -- several_tables_rows, rows that do not count: {% if events %} ... {% else %}

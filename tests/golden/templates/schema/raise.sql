@@ -1,4 +1,4 @@
--- several_tables_two_events, raise: Raise rows of the other classes by one step; above the root they are suppressed.
+-- several_tables_two_events, raise: Raise rows of classes with broken sets by one step; above the root they are suppressed.
 create or replace table anon_scratch.main.known_rows as
 with numbered as (
     select
