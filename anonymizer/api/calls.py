@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from anonymizer.api.frames import alone, connected, kind_of, standing
 from anonymizer.engines.choice import told_by
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anonymizer.review.draft.tables.draft import TablesDraft
     from anonymizer.review.sweep import Point
     from anonymizer.review.tables import TablesAttack
+    from anonymizer.review.tables.assess import TablesAssessment
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -40,6 +41,7 @@ PARAMETERS = {
     "--sign": "sign",
     "--public-key": "public_key",
     "--population": "population",
+    "--combinations": "combined",
     "--combined": "combined",
     "--earlier": "earlier",
     "--fraction": "fraction",
@@ -48,6 +50,7 @@ PARAMETERS = {
     "--require": "require",
     "--sensitive": "sensitive",
     "--share": "share",
+    "--threshold": "threshold",
     "--vary": "vary",
     "TABLE": "table",
 }
@@ -114,13 +117,24 @@ def _of_table(function: Callable[..., T], table: Any, database: Any, options: An
     return _in_parameters(function)(table, database, **options)
 
 
-def assess(table: Any, database: Any = None, **options: Any) -> Assessment:
+@overload
+def assess(table: SchemaPolicy, database: Any = None, **options: Any) -> TablesAssessment: ...
+
+
+@overload
+def assess(table: Any, database: Any = None, **options: Any) -> Assessment: ...
+
+
+def assess(table: Any, database: Any = None, **options: Any) -> Assessment | TablesAssessment:
     """How anonymous a table is as it is: see `anonymizer.review.assess.assess`.
 
-    `table`: a frame, a data file, or a table of `database`.
+    `table`: a frame, a data file, or a table of `database`; or a policy, whose source is assessed
+    with its roles, several tables together.
     """
-    from anonymizer.review.assess import assess
+    from anonymizer.review.assess import assess, assess_policy
 
+    if isinstance(table, Policy | SchemaPolicy):
+        return _of_policy(assess_policy)(table, database, **options)
     return _of_table(assess, table, database, options)
 
 
@@ -155,7 +169,7 @@ def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAtt
     return _in_parameters(attack)(policy, *given, **options)
 
 
-def sweep(policy: Policy, database: Any = None, **options: Any) -> list[Point]:
+def sweep(policy: AnyPolicy, database: Any = None, **options: Any) -> list[Point]:
     """What each guarantee costs: see `anonymizer.review.sweep.sweep`."""
     from anonymizer.review.sweep import sweep
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from anonymizer.commands.options import database_option, limit_options, output_options
+from anonymizer.commands.options import (
+    database_option,
+    limit_options,
+    load_policy,
+    output_options,
+)
 from anonymizer.commands.output import Output
 from anonymizer.process.text import figure, table
 
@@ -76,27 +83,42 @@ def command(
 ) -> None:
     """Risk and diversity of TABLE (a table, a view, or a .parquet, .csv or .json file) as it is.
 
+    TABLE may be a policy (.yml): then its source is assessed with its roles, several tables
+    together.
+
     Shows counts only, no values of the table; nothing is written. Separate columns by commas, and
     put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
     does not hold.
     """
     from anonymizer.commands.failures import Unfulfilled
     from anonymizer.errors import Problem
-    from anonymizer.review.assess import assess
+    from anonymizer.review.assess import assess, assess_policy
+    from anonymizer.review.tables.assess import TablesAssessment
 
-    found = assess(
-        table_name,
-        database,
-        quasi=names(quasi),
-        sensitive=names(sensitive),
-        person=person,
-        population=population,
-        fraction=fraction,
-        threshold=threshold,
-        combined=combinations,
-        require=require,
-        limits=limits,
-    )
+    options: dict[str, Any] = {
+        "quasi": names(quasi),
+        "sensitive": names(sensitive),
+        "person": person,
+        "population": population,
+        "fraction": fraction,
+        "threshold": threshold,
+        "combined": combinations,
+        "require": require,
+    }
+    if _is_policy(table_name):
+        asked = click.get_current_context().get_parameter_source
+        named = {
+            name: value
+            for name, value in options.items()
+            if asked("combinations" if name == "combined" else name) is not ParameterSource.DEFAULT
+        }
+        assessed = assess_policy(load_policy(table_name), database, limits=limits, **named)
+        if isinstance(assessed, TablesAssessment):
+            output.result(assessed.as_dict(), assessed.lines())
+            return
+        found = assessed
+    else:
+        found = assess(table_name, database, limits=limits, **options)
     if found.guessed:
         output.warn("the columns were guessed; name them with --quasi and --sensitive")
     if not found.passed:
@@ -112,6 +134,12 @@ def command(
         ]
         raise Unfulfilled(problems, 1, found.as_dict())
     output.result(found.as_dict(), lines(found))
+
+
+def _is_policy(name: str) -> bool:
+    """Whether a file of this name is there that is no table."""
+    path = Path(name)
+    return path.suffix.lower() in (".yml", ".yaml") and path.is_file()
 
 
 def names(text: str | None) -> tuple[str, ...]:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.review.sweep import Point
 
+MORE = {"loss_quasi": "of persons", "loss_events": "of events", "rows_left_out": "rows left out"}
+"""Figures of several tables, with their heads."""
+
 
 @click.command()
 @policy_argument
@@ -53,7 +56,9 @@ def command(
     """Run POLICY with every combination of some options: what each guarantee costs.
 
     Risk is the mean chance of picking somebody's row in its class, loss the information lost per
-    quasi-identifying cell (NCP). Points that no other beats in both are marked: the Pareto front.
+    quasi-identifying cell (NCP). With several tables, the risk is that of an observer who knows one
+    event besides (two, where a point promises something against two), and the loss of an event
+    cell is added. Points that no other beats in both are marked: the Pareto front.
     Nothing is published.
     """
     from anonymizer.review.sweep import sweep
@@ -67,12 +72,15 @@ def command(
 
 def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
     """Every point as a line; the Pareto front is marked with a star."""
+    parts = next((p.parts for p in points if p.parts is not None), None)
+    more = {} if parts is None else MORE
     rows = [
         (
             "*" if p.best else "",
             p.name,
             figure(p.risk),
             figure(p.loss),
+            *(figure((p.parts or {}).get(name)) for name in more),
             figure(p.suppressed),
             figure(p.classes),
             figure(p.seconds),
@@ -80,9 +88,13 @@ def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
         )
         for p in points
     ]
-    yield from table(("", "options", "risk", "loss", "left out", "classes", "CPU s", ""), rows)
+    heads = ("", "options", "risk", "loss", *more.values(), "left out", "classes", "CPU s", "")
+    yield from table(heads, rows)
     yield ""
     yield "* no other point has less risk and less loss"
+    if parts is not None:
+        known = f" and {parts['knows']}" if parts["knows"] else ""
+        yield f"risk: of somebody whose class{known} are known" if known else "risk: in the class"
     for problem in dict.fromkeys(p.problem for p in points if p.problem):
         yield f"cannot work: {problem}"
     if target is not None:

@@ -55,14 +55,16 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
         knows.rows,
         knows.sensitive,
         tuple(
-            Released(name, policy.view(name), layouts[name], tuple(_required(policy, name, paths)))
+            Released(
+                name, policy.view(name), layouts[name], tuple(required_in(policy, name, paths))
+            )
             for name in listed
         ),
         tuple(_with_paths(requirements_of(persons_policy(policy)), policy.person, paths)),
     )
 
 
-def _required(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
+def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
     """What has to hold for the columns of a table, besides the persons' own requirements."""
     if name == policy.person:
         whole = persons_policy(policy, identity=True)

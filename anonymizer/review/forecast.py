@@ -17,7 +17,8 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError
 from anonymizer.policy import Policy
 from anonymizer.process.seed import Seed
-from anonymizer.review.diff.trial import Trial, tried
+from anonymizer.review.diff.result import Trial
+from anonymizer.review.diff.trial import tried
 from anonymizer.source.relation import Relation
 
 SAMPLED = 20_000

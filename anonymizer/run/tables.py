@@ -70,14 +70,16 @@ class TablesRead:
         """Everything that a run executes, in order, but for judging and publishing."""
         rows = ", ".join(f"{child.rows} of {child.name}" for child in self.children)
         title = f"several tables: {self.persons.rows} persons, and rows: {rows or 'none'}"
-        stages = [*self.stages, *self.compiled.persons.stages]
-        stages += linked_writes(self.prepared, STAGED, work)
+        return Plan(title, (*self.stages, *self.compiled.persons.stages, *self.writes()))
+
+    def writes(self) -> Iterator[Stage]:
+        """The stages that write the rows of all tables in scratch."""
+        yield from linked_writes(self.prepared, STAGED, work)
         above: dict[str, Table] = {}
         for one in self.compiled.tables:
-            stages += one.steps(above.get(one.child.above, LINK))
-            stages.append(one.publish(staged_values(one.child.number)))
+            yield from one.steps(above.get(one.child.above, LINK))
+            yield one.publish(staged_values(one.child.number))
             above[one.child.name] = one.child.linked
-        return Plan(title, tuple(stages))
 
 
 def refuse_other_engines(kind: str) -> None:

@@ -11,9 +11,7 @@ from anonymizer.algorithms.schema.publishing import PublishedTable
 from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.layout import Layout
-from anonymizer.contract.originals import Originals
 from anonymizer.contract.tables import Released, Tables
-from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.manifest import Manifest
@@ -22,22 +20,18 @@ from anonymizer.release.tables import (
     refuse_tables_unanswered,
     refuse_tables_unless_passed,
     tables_manifest,
-    tables_of,
 )
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.job import Job
 from anonymizer.run.link import LINK
-from anonymizer.run.nodes import (
-    admitted_step,
-    declares_leaves,
-    has_free_bounds,
-    listed_leaves,
-    lists_members,
-    nodes_step,
-)
-from anonymizer.run.source_checks import ORIGINALS, published_paths
+from anonymizer.run.source_checks import ORIGINALS
 from anonymizer.run.tables import TablesRead
-from anonymizer.source.child import Child
+from anonymizer.run.tables_checks import (
+    stage_table_originals,
+    table_originals,
+    tables_measures,
+    tables_read,
+)
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.questions import Achieved, Question, ask_all
 from anonymizer.verification.tables import Where
@@ -54,9 +48,7 @@ class TablesJob(Job):
     def _tables(self) -> Tables:
         assert self.schema is not None
         assert self.read is not None
-        layouts = {one.child.name: one.layout for one in self._published}
-        layouts[self.schema.person] = self.compiled.layout
-        return tables_of(self.schema, layouts, self._paths)
+        return tables_read(self.schema, self.read, self.engine)
 
     @property
     def _published(self) -> tuple[PublishedTable, ...]:
@@ -99,7 +91,7 @@ class TablesJob(Job):
         refuse_tables_unanswered(self.schema, found + together)
         source = self._against_source(tables, where)
         refuse_tables_unless_passed(self.schema, source)
-        measures["tables"] = self._measures(tables, where)
+        measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_left_out(measures["tables"]))
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
         # what a recipient can ask again comes before what needs the source
@@ -127,8 +119,8 @@ class TablesJob(Job):
         total = verification(ask_all([drawn], self.engine.asking("verification")))
         for one in self._published:
             child, released = one.child, tables.named(one.child.name)
-            self._stage(one)
-            originals = _originals(child)
+            stage_table_originals(self.engine, one)
+            originals = table_originals(child)
             run_sql = self.engine.asking("verification")
             published = self.engine.raw(
                 f"select count(*) from {ident(where(released))}", "suppression"
@@ -152,65 +144,10 @@ class TablesJob(Job):
             total += verification((*checks, *keys))
         return total
 
-    def _stage(self, one: PublishedTable) -> None:
-        """Make, in scratch only, what the cells of a table are compared with."""
-        child = one.child
-        self.engine.raw(
-            f"create or replace view {ident(child.originals)} as"
-            f" select rowid as row_ref, * from {ident(child.kept)}",
-            "verification",
-        )
-        columns = {c.column: c for c in one.layout.columns}
-        for a in child.attributes:
-            if a.height and not a.ordered:
-                step = nodes_step(
-                    a,
-                    columns[a.column],
-                    _nodes(a.index),
-                    typed=one.layout.cells == "typed",
-                    link=child.linked,
-                    original=child.originals,
-                )
-                self.engine.raw(step.statement().text, "verification")
-            elif has_free_bounds(a):
-                text = admitted_step(a, _admitted(a.index)).statement().text
-                self.engine.raw(text, "verification")
-
-    def _measures(self, tables: Tables, where: Where) -> dict[str, Any]:
-        """Rows, suppressed rows and losses of every further table."""
-        assert self.read is not None
-        run_sql = self.engine.asking("measures")
-        found: dict[str, Any] = {}
-        for one in self._published:
-            child, released = one.child, tables.named(one.child.name)
-            rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
-            losses = column_losses(run_sql, where(released), one.layout, _originals(child))
-            found[child.name] = {
-                "rows": rows,
-                "suppressed": child.owned - rows,
-                **({"orphans": child.orphans} if child.astray else {}),
-                "ncp": {name: round(loss, 6) for name, loss in losses.items()},
-            }
-        return found
-
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         assert self.schema is not None
         manifest = Job._manifest(self, verification, measures)
         return tables_manifest(manifest, self.schema, self._tables, self.target.names)
-
-    @property
-    def _paths(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """By table and column, the paths of values under a hierarchical distance."""
-        assert self.schema is not None
-        assert self.read is not None
-        named = [(self.schema.person, self.prepared.roles)]
-        named += [(child.name, child.roles) for child in self.read.children]
-        return {
-            (name, s.column): published_paths(self.engine, s)
-            for name, roles in named
-            for s in roles.sensitive
-            if s.height
-        }
 
 
 SUMS = (Achieved("n", "sum"),)
@@ -240,25 +177,3 @@ def _keys(one: PublishedTable, above: tuple[Table, str | None]) -> Iterator[Ques
     if one.layout.key is not None:
         order = {**shared, "key": one.layout.key, "own": "own"}
         yield Question("source_key_order", child.name, 0, "key_order", order, SUMS)
-
-
-def _originals(child: Child) -> Originals:
-    values = {a.column: a.q.text for a in child.attributes}
-    values |= {s.column: s.s.text for s in child.roles.sensitive}
-    values |= {k.column: k.k.text for k in child.roles.kept}
-    return Originals(
-        table=child.originals,
-        values=values,
-        nodes={a.column: _nodes(a.index) for a in child.attributes if a.height and not a.ordered},
-        sets=frozenset(a.column for a in child.attributes if lists_members(a)),
-        admitted={a.column: _admitted(a.index) for a in child.attributes if has_free_bounds(a)},
-        leaves={a.column: listed_leaves(a) for a in child.attributes if declares_leaves(a)},
-    )
-
-
-def _nodes(index: int) -> Table:
-    return work(f"published_nodes_{index}")
-
-
-def _admitted(index: int) -> Table:
-    return work(f"admitted_{index}")

@@ -157,6 +157,101 @@ def test_a_release_that_does_not_pass(place: Path, call: Call) -> None:
     assert "DOES NOT HOLD" in done.out
 
 
+def test_diff(place: Path, call: Call) -> None:
+    (place / "old.yml").write_text((place / "policy.yml").read_text())
+    stricter = {**QUICK, "privacy.k_anonymity": 6}
+    write(place, stricter)
+    done = call("diff", "old.yml", "policy.yml", *DATABASE, "-o", "comment.md")
+    assert done.code == 0, done.err
+    lines = [line.split() for line in done.out.splitlines()]
+    assert done.out.startswith("The new policy runs, and everything holds.")
+    assert ["k_anonymity", "k=3", "k=6", "changed"] in lines
+    assert ["visits:", "rows", "published", "158", "158", "="] in lines
+    assert "persons found by who knows their class and" in done.out
+    assert "| k\\_anonymity | k=3 | k=6 | changed |" in (place / "comment.md").read_text()
+    found = call("diff", "old.yml", "policy.yml", *DATABASE, "--format", "json").json
+    told = [change["what"] for change in found["observers"]]
+    assert told[:2] == ["one event: alone", "one event: fewer than 6 left"]
+    assert found["new"]["holds"]
+    (place / "comment.md").unlink()
+    assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
+
+
+def test_diff_of_what_cannot_be_taken(place: Path, call: Call) -> None:
+    (place / "old.yml").write_text((place / "policy.yml").read_text())
+    hospital.changed(place / "source.duckdb", "update patients set sex = null where zip < '11'")
+    write(place, {**QUICK, "tables.patients.columns.sex.nulls": "suppress"})
+    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 1
+    write(place, {**QUICK, "privacy.k_anonymity": 100})
+    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 2
+    hospital.changed(place / "source.duckdb", "alter table labs add column more integer")
+    done = call("diff", "old.yml", "old.yml", *DATABASE, "--format", "json")
+    assert done.code == 2
+    assert [error["path"] for error in done.json["errors"]] == ["tables.labs.columns.more"]
+    assert done.json["unclassified"] == ["labs.more"]
+    assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
+
+
+def test_assess(place: Path, call: Call) -> None:
+    hospital.changed(place / "source.duckdb", "update labs set visit_id = 1 where rowid < 3")
+    done = call("assess", "policy.yml", *DATABASE)
+    assert done.code == 0, done.err
+    lines = [line.split() for line in done.out.splitlines()]
+    assert lines[7][:3] == ["labs", "visits", "135"]
+    assert lines[7][-1] == "3"
+    assert ["one", "event", "60", "100.0", "%", "60", "100.0", "%", "1", "100.0", "%"] in lines
+    found = call("assess", "policy.yml", *DATABASE, "--format", "json").json
+    assert found["tables"][2]["orphans"] == 3
+    assert [one["knows"] for one in found["observers"]][:3] == [
+        "nothing else", "one event", "two events",
+    ]  # fmt: skip
+    assert files(place) == {"policy.yml", "source.duckdb"}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--quasi", "sex"), ("--sensitive", "died"), ("--person", "patient_id"),
+        ("--require", "k=5"), ("--population", "patients"), ("--fraction", "0.5"),
+        ("--threshold", "0.2"), ("--combinations", "3"),
+    ],
+)  # fmt: skip
+def test_assess_takes_its_roles_from_the_policy(
+    place: Path, call: Call, option: tuple[str, str]
+) -> None:
+    done = call("assess", "policy.yml", *DATABASE, *option)
+    assert done.code == 2
+    assert done.err.startswith(f"{option[0]}: does not go with a policy of several tables")
+
+
+def test_assess_of_a_policy_of_one_table(place: Path, call: Call) -> None:
+    one = {
+        "version": 1,
+        "source": {"table": "patients"},
+        "columns": {"sex": {"role": "quasi"}, "died": {"role": "sensitive"}},
+        "privacy": {"k_anonymity": 2},
+    }
+    (place / "one.yml").write_text(json.dumps(one))
+    found = call("assess", "one.yml", *DATABASE, "--require", "k=1000", "--format", "json")
+    assert found.code == 1
+    named = ("assess", "patients", *DATABASE, "--quasi", "sex", "--sensitive", "died")
+    wanted = call(*named, "--require", "k=1000", "--format", "json")
+    assert found.json == wanted.json
+
+
+def test_sweep(place: Path, call: Call) -> None:
+    vary = ("--vary", "k=3,61", "--vary", "knows.events=0,1")
+    done = call("sweep", "policy.yml", *DATABASE, *vary, "-o", "front.svg")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0].split()[:3] == ["options", "risk", "loss"]
+    assert "of persons  of events  rows left out" in lines[0]
+    assert lines[1].split()[:3] == ["*", "k=3,", "knows.events=0"]
+    assert sum("cannot work" in line for line in lines[1:5]) == 2
+    assert "risk: of somebody whose class and one event are known" in lines
+    assert files(place) == {"policy.yml", "source.duckdb", "front.svg"}
+
+
 def test_compile_is_of_one_table(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
     assert done.code == 2

@@ -19,10 +19,7 @@ from tests.core.several_tables import SEVERAL
 
 COMMANDS = {
     "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
-    "sweep": ["sweep", "policy.yml", "--database", "w.duckdb", "--vary", "k=2,5"],
     "lattice": ["lattice", "policy.yml", "--database", "w.duckdb"],
-    "diff": ["diff", "single.yml", "policy.yml", "--database", "w.duckdb"],
-    "diff of the old": ["diff", "policy.yml", "single.yml", "--database", "w.duckdb"],
     "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],
     "hierarchy suggest": ["hierarchy", "suggest", "policy.yml", "--database", "w.duckdb"],
 }
@@ -55,23 +52,23 @@ def test_command(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> 
         main(COMMANDS[name])
     assert ended.value.code == 2
     shown = capsys.readouterr()
-    verb = name.partition(" of ")[0].partition(" with ")[0]
-    assert shown.err.splitlines()[-1].startswith(f"tables: several tables: `{verb}`")
+    assert shown.err.splitlines()[-1].startswith(f"tables: several tables: `{name}`")
     assert shown.out == ""
     assert files(place) == before
 
 
-CALLS: dict[str, Callable[[Any], object]] = {
-    "sweep": lambda policy: anonymizer.sweep(policy, "w.duckdb", vary=["k=2,5"]),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_call(name: str, place: Path) -> None:
+@pytest.mark.parametrize("new", [True, False])
+def test_diff_of_one_table_and_several(
+    new: bool, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = files(place)
-    with pytest.raises(PolicyError, match=f"tables: several tables: `{name}`") as raised:
-        CALLS[name](Policy.load("policy.yml"))
-    assert raised.value.exit_code == 2
+    names = ["single.yml", "policy.yml"] if new else ["policy.yml", "single.yml"]
+    with pytest.raises(SystemExit) as ended:
+        main(["diff", *names, "--database", "w.duckdb"])
+    assert ended.value.code == 2
+    one, several = ("OLD", "NEW") if new else ("NEW", "OLD")
+    said = f"{one}: is of one table, and {several} of several: their figures are not comparable"
+    assert capsys.readouterr().err.splitlines()[-1].startswith(said)
     assert files(place) == before
 
 

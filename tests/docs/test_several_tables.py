@@ -10,9 +10,10 @@ PAGE = ROOT / "docs" / "several-tables.md"
 
 
 def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
-    _, verified, attacked, _ = follow(PAGE, tmp_path)
+    _, verified, attacked, _, assessed = follow(PAGE, tmp_path)
     assert "known_events" in verified
     assert re.search(r"one event +1,500 -> 0 +1,500 -> 0 +1 -> 5 +5 left", attacked)
+    assert re.search(r"one event +583 +38.9 % +1,006 +67.1 %", assessed)
     page = (tmp_path / "hospital" / "report.html").read_text()
     assert "What observers are left with" in page
     shown = next(block for block in blocks(PAGE) if block.language == "yaml")

@@ -13,6 +13,7 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import PolicyError, SourceError
 from anonymizer.independent.judge import judge
+from anonymizer.review.diff import compare
 from anonymizer.review.preview import preview
 from tests.runs import THRIFTY, fetch
 
@@ -102,6 +103,15 @@ def test_as_if_joined_by_hand(database: Path, tmp_path: Path) -> None:
     assert "blood" not in found[2][0]
     assert judge(tmp_path / "lifted/release.duckdb").passed
     assert anonymizer.verify(lifted).passed
+
+
+def test_assess_and_diff_read_it(database: Path, tmp_path: Path) -> None:
+    lifted, joined = policy(tmp_path, "lifted"), policy(tmp_path, "joined", by_hand=True)
+    found = [anonymizer.assess(one, database).as_dict() for one in (lifted, joined)]
+    assert found[0] == found[1]
+    compared = compare(lifted, joined, str(database))
+    assert compared.old.losses == compared.new.losses
+    assert compared.new.holds
 
 
 def test_plan_shows_it(database: Path, tmp_path: Path) -> None:

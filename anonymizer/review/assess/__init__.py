@@ -1,5 +1,6 @@
 """Assessment of a table as it is: privacy models, risk, and identifying combinations of columns."""
 
 from anonymizer.review.assess.assessment import Assessment, assess, assess_opened
+from anonymizer.review.assess.of_policy import assess_policy
 
-__all__ = ["Assessment", "assess", "assess_opened"]
+__all__ = ["Assessment", "assess", "assess_opened", "assess_policy"]

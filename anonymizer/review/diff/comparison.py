@@ -8,14 +8,35 @@ from typing import Any
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
-from anonymizer.errors import Problem
-from anonymizer.policy import Policy, single
-from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.columns import Column
+from anonymizer.policy.schema.paths import table_path
+from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.process.seed import Seed
-from anonymizer.review.diff.trial import Trial, trial
+from anonymizer.review.diff.required import Named, required_of
+from anonymizer.review.diff.result import Trial
+from anonymizer.review.diff.trial import trial
 
-APART = ("version", "columns", "privacy")
-"""Parts of a policy that are compared on their own."""
+APART = ("version", "columns", "privacy", "tables", "links")
+"""Parts of a policy, and of one of its tables, that are compared on their own."""
+ROLES = "identifier, quasi, sensitive, keep, drop"
+PARTS = (
+    "tables",
+    "roles",
+    "settings",
+    "required",
+    "achieved",
+    "figures",
+    "losses",
+    "observers",
+)
+DEFAULTS = {
+    name: field.default
+    for form in (Column, SchemaTable)
+    for name, field in form.model_fields.items()
+}
+OF_TABLES = "key, identifier, quasi (of the persons), event (of others), sensitive, keep, drop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +59,11 @@ class Change:
 class Comparison:
     """What changes, and what does not, from the old policy to the new one."""
 
+    tables: tuple[Change, ...]
+    """Of several tables, on what each of them hangs; None: there is none of this name."""
     roles: tuple[Change, ...]
-    """Of every column that either policy or the source has; None: not classified."""
+    """Of every column that either policy or the source has; None: not classified. Columns of
+    several tables are named with their table, here and below."""
     settings: tuple[Change, ...]
     """What differs elsewhere, by its path in the policy."""
     required: tuple[Change, ...]
@@ -49,17 +73,17 @@ class Comparison:
     figures: tuple[Change, ...]
     """Rows, suppression, loss and risk."""
     losses: tuple[Change, ...]
-    """Mean NCP of each quasi-identifying column."""
+    """Mean NCP of each quasi-identifying column, and of each column of events."""
+    observers: tuple[Change, ...]
+    """Of several tables, persons whom those find who know some of their rows. Too few candidates
+    are fewer than the new policy's k, on both sides."""
     unclassified: tuple[str, ...]
     """Columns of the source that neither policy classifies."""
     old: Trial
     new: Trial
 
     def as_dict(self) -> dict[str, Any]:
-        parts = {
-            name: [change.as_dict() for change in getattr(self, name)]
-            for name in ("roles", "settings", "required", "achieved", "figures", "losses")
-        }
+        parts = {name: [change.as_dict() for change in getattr(self, name)] for name in PARTS}
         return {
             **parts,
             "unclassified": list(self.unclassified),
@@ -77,40 +101,50 @@ class Comparison:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What keeps the new policy from being taken."""
+        paths = {**self.old.columns, **self.new.columns}
         lacking = tuple(
             Problem(
-                f"columns.{name}",
+                paths[name],
                 "is a column of the source that no policy classifies",
-                allowed="identifier, quasi, sensitive, keep, drop",
+                allowed=OF_TABLES if self.tables else ROLES,
                 hint="give it a role in the new policy",
             )
             for name in self.unclassified
         )
-        said = {f"columns.{name}" for name in self.unclassified}
+        said = {paths[name] for name in self.unclassified}
         return lacking + tuple(p for p in self.new.problems if p.path not in said)
 
 
 def compare(
-    old: Policy,
-    new: Policy,
+    old: AnyPolicy,
+    new: AnyPolicy,
     database: Database = None,
     *,
     seed: Seed | None = None,
     limits: Limits | None = None,
 ) -> Comparison:
-    """Run both policies in scratch, with the same draws, and compare them. Nothing is written."""
-    for policy in (old, new):
-        single(policy, "diff")
+    """Run both policies in scratch, with the same draws, and compare them. Nothing is written.
+
+    Raises PolicyError where one of them has several tables and the other one has not.
+    """
+    if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
+        one, several = ("NEW", "OLD") if isinstance(old, SchemaPolicy) else ("OLD", "NEW")
+        said = f"is of one table, and {several} of several: their figures are not comparable"
+        hint = "write its table under tables as well (person: t, tables: {t: ...})"
+        raise PolicyError(Problem(one, said, hint=hint))
     drawn = seed or Seed.fresh()
-    before, after = (trial(policy, database, drawn, limits) for policy in (old, new))
+    below = new.privacy.k_anonymity
+    before, after = (trial(policy, database, drawn, limits, below=below) for policy in (old, new))
     source = dict.fromkeys((*after.columns, *before.columns))
     return Comparison(
+        tables=tuple(_pairs(_tables(old), _tables(new))),
         roles=tuple(_roles(old, new, list(source))),
         settings=tuple(_settings(old, new)),
         required=tuple(_pairs(_required(old), _required(new))),
         achieved=tuple(_pairs(_achieved(before), _achieved(after))),
         figures=tuple(_pairs(before.figures, after.figures)),
         losses=tuple(_pairs(before.losses, after.losses)),
+        observers=tuple(_pairs(before.observers, after.observers)),
         unclassified=tuple(
             name for name in source if not (_classified(old, name) or _classified(new, name))
         ),
@@ -124,35 +158,67 @@ def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         yield Change(name, old.get(name), new.get(name))
 
 
-def _classified(policy: Policy, column: str) -> bool:
-    return column.lower() in {name.lower() for name in policy.columns}
+def _tables(policy: AnyPolicy) -> dict[str, str]:
+    """Every one of several tables, and on what it hangs."""
+    if not isinstance(policy, SchemaPolicy):
+        return {}
+    return {
+        name: "one row per person" if table.link is None else " -> ".join(table.link)
+        for name, table in policy.tables.items()
+    }
 
 
-def _roles(old: Policy, new: Policy, source: list[str]) -> Iterator[Change]:
-    sides = [{name.lower(): c.role for name, c in p.columns.items()} for p in (old, new)]
-    named = {name.lower(): name for name in (*old.columns, *new.columns, *source)}
-    for name in dict.fromkeys(name.lower() for name in (*new.columns, *old.columns, *source)):
+def _columns(policy: AnyPolicy) -> dict[str, str]:
+    """Every column with its role."""
+    if not isinstance(policy, SchemaPolicy):
+        return {name: column.role for name, column in policy.columns.items()}
+    return {
+        f"{name}.{column}": described.role
+        for name, table in policy.tables.items()
+        for column, described in table.columns.items()
+    }
+
+
+def _classified(policy: AnyPolicy, column: str) -> bool:
+    return column.lower() in {name.lower() for name in _columns(policy)}
+
+
+def _roles(old: AnyPolicy, new: AnyPolicy, source: list[str]) -> Iterator[Change]:
+    before, after = _columns(old), _columns(new)
+    sides = [{name.lower(): role for name, role in c.items()} for c in (before, after)]
+    named = {name.lower(): name for name in (*before, *after, *source)}
+    for name in dict.fromkeys(name.lower() for name in (*after, *before, *source)):
         yield Change(named[name], sides[0].get(name), sides[1].get(name))
 
 
-def _settings(old: Policy, new: Policy) -> Iterator[Change]:
-    """Options that differ; what the other tables say (roles, guarantees) is left out."""
-    flat = []
-    for policy in (old, new):
-        content = policy.to_dict()
-        leaves = {
-            path: value
-            for name, part in content.items()
-            if name not in APART
-            for path, value in _leaves(part, name)
-        }
-        for name, column in content["columns"].items():
-            rest = {key: value for key, value in column.items() if key not in ("role", "protect")}
-            leaves |= dict(_leaves(rest, f"columns.{name}"))
-        flat.append(leaves)
-    for change in _pairs(*flat):
-        if change.changed:
+def _settings(old: AnyPolicy, new: AnyPolicy) -> Iterator[Change]:
+    """Options that differ; what the other parts say (roles, links, guarantees) is left out."""
+    for change in _pairs(*(dict(_options(policy)) for policy in (old, new))):
+        if change.changed and not _default_alone(change):
             yield change
+
+
+def _default_alone(change: Change) -> bool:
+    """Whether a default has come or gone with its table or column."""
+    value = change.new if change.old is None else change.old
+    alone = change.old is None or change.new is None
+    return alone and value == DEFAULTS.get(change.what.rpartition(".")[2])
+
+
+def _options(policy: AnyPolicy) -> Iterator[tuple[str, Any]]:
+    content = policy.to_dict()
+    yield from _of_table(content, "")
+    for name, table in content.get("tables", {}).items():
+        yield from _of_table(table, f"{table_path(name)}.")
+
+
+def _of_table(content: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for name, part in content.items():
+        if name not in APART:
+            yield from _leaves(part, f"{path}{name}")
+    for name, column in content.get("columns", {}).items():
+        rest = {key: value for key, value in column.items() if key not in ("role", "protect")}
+        yield from _leaves(rest, f"{path}columns.{name}")
 
 
 def _leaves(part: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -163,19 +229,18 @@ def _leaves(part: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, part
 
 
-def _guarantee(name: str, column: str | None) -> str:
+def _guarantee(named: Named) -> str:
+    name, column = named
     return f"{name} ({column})" if column else name
 
 
-def _required(policy: Policy) -> dict[str, Any]:
-    return {
-        _guarantee(r.name, r.column): ", ".join(f"{key}={v}" for key, v in r.parameters.items())
-        for r in requirements_of(policy)
-    } | {"suppression limit": policy.suppression_limit}
+def _required(policy: AnyPolicy) -> dict[str, Any]:
+    found = {_guarantee(named): asked for named, asked in required_of(policy).items()}
+    return found | {"suppression limit": policy.suppression_limit}
 
 
 def _achieved(found: Trial) -> dict[str, Any]:
     return {
-        _guarantee(name, column): {"reaches": figure, "holds": passed}
-        for (name, column), (figure, passed) in found.achieved.items()
+        _guarantee(named): {"reaches": figure, "holds": passed}
+        for named, (figure, passed) in found.achieved.items()
     }

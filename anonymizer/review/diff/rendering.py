@@ -32,12 +32,14 @@ class Part:
 def parts(found: Comparison) -> Iterator[Part]:
     """The tables, empty ones left out."""
     for part in (
+        Part("tables", found.tables),
         Part("roles", found.roles),
         Part("settings", found.settings),
         Part("guarantees", found.required, all_rows=True),
         Part("reached", found.achieved, all_rows=True),
         Part("release", found.figures, all_rows=True),
         Part("loss per column (NCP, 0 exact, 1 nothing left)", found.losses, all_rows=True),
+        Part("persons found by who knows their class and", found.observers, all_rows=True),
     ):
         if part.rows:
             yield part
@@ -70,9 +72,8 @@ def verdict(found: Comparison) -> str:
         return "The new policy cannot run."
     if not found.new.holds:
         return "The new policy runs, and a guarantee or limit does not hold."
-    if not any(part.rows for part in (Part("", found.roles), Part("", found.settings))) and not any(
-        change.changed for change in found.required
-    ):
+    compared = (*found.tables, *found.roles, *found.settings, *found.required)
+    if not any(change.changed for change in compared):
         return "The policies are the same in everything that is compared."
     return "The new policy runs, and everything holds."
 

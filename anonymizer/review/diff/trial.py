@@ -3,82 +3,92 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 from anonymizer.algorithms.compiled import STAGED, staged_values
-from anonymizer.compile import Table
-from anonymizer.contract.layout import Requirement
+from anonymizer.compile import Table, work
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
-from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.errors import AnonymizerError
 from anonymizer.measure.release import column_losses
-from anonymizer.policy import Policy
-from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.schema.derived import child_policy, lead_of
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import Target, publisher
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.names import Names
+from anonymizer.review.diff.required import required_of
+from anonymizer.review.diff.result import Trial, of_whole
+from anonymizer.review.diff.tables import trial_of_tables
+from anonymizer.review.tables.opening import open_source
 from anonymizer.run.link import linked_writes
-from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.prepare import prepare
 from anonymizer.run.source_checks import (
     counterfeits,
     members_read,
     originals,
-    published_paths,
+    policy_requirements,
     release_measures,
     stage_originals,
     suppression,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The result of a trial run."""
+def trial(
+    policy: AnyPolicy,
+    database: Database,
+    seed: Seed,
+    limits: Limits | None = None,
+    *,
+    below: int | None = None,
+) -> Trial:
+    """Run the policy over its source in scratch. What keeps it from running is in the result.
 
-    columns: tuple[str, ...] = ()
-    """The columns of its source; none where that cannot be read."""
-    replaces: tuple[str, ...] = ()
-    """What a run would replace or drop."""
-    problems: tuple[Problem, ...] = ()
-    """Why it cannot run; the rest is empty then."""
-    achieved: dict[tuple[str, str | None], tuple[Any, bool]] = field(default_factory=dict)
-    """Figure and verdict of every guarantee, by its name and column."""
-    figures: dict[str, float | int | None] = field(default_factory=dict)
-    """Rows, suppression, loss and risk of the whole table."""
-    losses: dict[str, float] = field(default_factory=dict)
-    """Mean NCP of each quasi-identifying column."""
-    holds: bool = False
-    """Every guarantee, and the limit on suppression."""
-
-    @property
-    def runs(self) -> bool:
-        return not self.problems
-
-
-def trial(policy: Policy, database: Database, seed: Seed, limits: Limits | None = None) -> Trial:
-    """Run the policy over its source in scratch. What keeps it from running is in the result."""
+    `below`: of several tables, how many candidates are too few; default: the policy's k.
+    """
     known = Trial()
     try:
-        with open_session(policy, database, limits=limits) as session:
-            columns = tuple(name for name, _ in session.profile.columns)
+        with open_source(policy, database, limits=limits) as session:
+            columns = dict(_columns(policy, session))
             known = Trial(columns=columns, replaces=_replaced(policy, session))
             session.engine.binds = {"secret": seed.secret}
-            found = tried(policy, session)
+            if isinstance(policy, SchemaPolicy):
+                found = trial_of_tables(policy, session, below)
+            else:
+                found = tried(policy, session)
             return replace(found, columns=known.columns, replaces=known.replaces)
     except AnonymizerError as error:
         return replace(known, problems=error.problems)
 
 
-def _replaced(policy: Policy, session: Session) -> tuple[str, ...]:
+def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
+    """Name and path of every column of the tables that can be read."""
+    if not isinstance(policy, SchemaPolicy):
+        yield from ((name, f"columns.{name}") for name, _ in session.profile.columns)
+        return
+    for number, table in enumerate((policy.person, *policy.children)):
+        profile = session.profile
+        if number:
+            with suppress(AnonymizerError):
+                # (a query is run once more, into a table of its own, when the policy is run)
+                one, seen = child_policy(policy, table), work(f"seen_{number}")
+                _, profile = relation_of(one, session.embedded, seen)
+        if not number or profile is not session.profile:
+            for name, _ in profile.columns:
+                yield f"{table}.{name}", f"{table_path(table)}.columns.{name}"
+
+
+def _replaced(policy: AnyPolicy, session: Session) -> tuple[str, ...]:
     """The objects that a run would replace, without checking that it may."""
     target: Target | None = None
     with suppress(AnonymizerError):
         names = Names.of(policy, secrets.token_hex(8))
-        target = publisher(session.engine.name).target(policy, session, names)
+        target = publisher(session.engine.name).target(lead_of(policy), session, names)
         target.check(session.engine)
     return target.replaces if target is not None else ()
 
@@ -93,7 +103,7 @@ def tried(policy: Policy, session: Session) -> Trial:
     executor.run(linked_writes(prepared, STAGED, tables.__getitem__))
     staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
     layout = replace(compiled.layout, tables=staged)
-    requirements = _requirements(policy, session, prepared)
+    requirements = policy_requirements(policy, engine, prepared.roles)
     stage_originals(engine, compiled, prepared.roles)
     population = members_read(policy, prepared.roles)
     verification = judge(engine, STAGED, layout, requirements, population)
@@ -101,9 +111,8 @@ def tried(policy: Policy, session: Session) -> Trial:
     forged = counterfeits(engine, compiled)
     found = suppression(policy, engine, prepared.roles, STAGED, layout, forged)
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
-    named = {(r.name, r.column) for r in requirements}
+    named = required_of(policy)
     units = measures["persons"] if policy.person is not None else measures["rows"]
-    smallest, classes = measures["class_min"], measures["classes"]
     return Trial(
         achieved={
             (c.name, c.column): (c.achieved, c.passed)
@@ -112,12 +121,7 @@ def tried(policy: Policy, session: Session) -> Trial:
         },
         figures={
             "rows published": measures["rows"],
-            "suppressed (share)": found.share,
-            "classes": classes,
-            "smallest class (rows)": smallest,
-            "loss per cell (NCP)": measures["ncp"],
-            "mean risk": classes / units if units else None,
-            "largest risk": 1 / smallest if smallest else None,
+            **of_whole("rows", found.share, measures, units),
         },
         losses=column_losses(
             lambda text: engine.raw(text, "measures"),
@@ -127,14 +131,4 @@ def tried(policy: Policy, session: Session) -> Trial:
             suppressed=measures["suppressed"],
         ),
         holds=verification.passed and found.share <= policy.suppression_limit,
-    )
-
-
-def _requirements(policy: Policy, session: Session, prepared: Prepared) -> tuple[Requirement, ...]:
-    sensitive = {s.column: s for s in prepared.roles.sensitive}
-    return tuple(
-        with_paths(item, published_paths(session.engine, sensitive[item.column]))
-        if item.parameters.get("distance") == "hierarchical" and item.column in sensitive
-        else item
-        for item in requirements_of(policy)
     )

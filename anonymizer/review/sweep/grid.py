@@ -9,12 +9,16 @@ from itertools import product
 from typing import Any
 
 from anonymizer.errors import PolicyError, PolicyFormError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy
 
 MOST_POINTS = 100
 OPTION = "--vary"
 ALGORITHM = ("algorithm", "name")
-SHORT = {"k": ("privacy", "k_anonymity"), "algorithm": ALGORITHM}
+SHORT = {
+    "k": ("privacy", "k_anonymity"),
+    "algorithm": ALGORITHM,
+    "knows.events": ("privacy", "knows", "events"),
+}
 RULES = {"l": "l_diversity", "t": "t_closeness"}
 NAMES = "k, l, t, algorithm, or a path in the policy such as algorithm.split"
 
@@ -41,7 +45,7 @@ def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
     return found
 
 
-def check(policy: Policy, grid: Sequence[Mapping[str, str]]) -> None:
+def check(policy: AnyPolicy, grid: Sequence[Mapping[str, str]]) -> None:
     """Raises PolicyError for names and values that no policy can have, whatever the data are.
 
     What only does not go together with the rest of the policy is left to its point to say.
@@ -62,7 +66,7 @@ def check(policy: Policy, grid: Sequence[Mapping[str, str]]) -> None:
         raise PolicyError(problems)
 
 
-def _form_problem(policy: Policy, options: Mapping[str, str]) -> Problem | None:
+def _form_problem(policy: AnyPolicy, options: Mapping[str, str]) -> Problem | None:
     try:
         varied(policy, options)
     except PolicyFormError as error:
@@ -89,7 +93,7 @@ def _path(name: str) -> tuple[str, ...]:
     return SHORT.get(name, tuple(name.split(".")))
 
 
-def varied(policy: Policy, options: Mapping[str, str]) -> Policy:
+def varied(policy: AnyPolicy, options: Mapping[str, str]) -> AnyPolicy:
     """The policy with some options set. Raises PolicyError where it is none then."""
     given: dict[str, Any] = deepcopy(policy.to_dict())
     # another algorithm begins with its own defaults: it goes before its options
@@ -115,9 +119,11 @@ def varied(policy: Policy, options: Mapping[str, str]) -> Policy:
 
 
 def _set_rule(given: dict[str, Any], rule: str, value: object) -> None:
+    tables = given["tables"].values() if "tables" in given else [given]
     columns = [
         column
-        for column in given["columns"].values()
+        for table in tables
+        for column in table["columns"].values()
         if isinstance(column.get("protect"), dict)
         and (column["protect"].get(rule) is not None or column["role"] == "sensitive")
     ]

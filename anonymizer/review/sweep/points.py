@@ -14,10 +14,12 @@ class Point:
     options: dict[str, Any]
     holds: bool = False
     risk: float | None = None
-    """Mean chance of picking the right row (person) in its class."""
+    """Mean chance of picking the right row (person) in its class; of several tables, that of an
+    observer who knows some rows besides (`parts`)."""
     largest_risk: float | None = None
     loss: float | None = None
-    """NCP per quasi-identifying cell, suppressed rows included: 0 exact, 1 nothing left."""
+    """NCP per quasi-identifying cell, suppressed rows included: 0 exact, 1 nothing left. Of several
+    tables, that of an event cell is added."""
     suppressed: float | None = None
     """Share of rows (persons) left out."""
     classes: int | None = None
@@ -27,13 +29,18 @@ class Point:
     best: bool = False
     """On the Pareto front: no other point has less risk and less loss."""
     problem: str | None = None
+    parts: dict[str, Any] | None = None
+    """Of several tables: what the observer `knows`; `loss_quasi` and `loss_events`, which add up to
+    the loss; `rows_left_out`, the share of rows of all tables but that of the persons."""
 
     @property
     def name(self) -> str:
         return ", ".join(f"{k}={v}" for k, v in self.options.items())
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        found = asdict(self)
+        parts = found.pop("parts")
+        return found | (parts or {})
 
 
 def marked(points: list[Point]) -> list[Point]:

@@ -17,13 +17,14 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.policy import Policy, single
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.process.seed import Seed
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.review.sweep.grid import check, combinations, varied
 from anonymizer.review.sweep.points import Point, marked
 from anonymizer.review.sweep.shared import SharedExecutor
+from anonymizer.review.sweep.tables import points_of_tables
 from anonymizer.run.link import linked_writes
 from anonymizer.run.prepare import prepare
 from anonymizer.run.source_checks import (
@@ -37,7 +38,7 @@ from anonymizer.run.source_checks import (
 
 
 def sweep(
-    policy: Policy,
+    policy: AnyPolicy,
     database: Database = None,
     *,
     vary: Sequence[str],
@@ -47,13 +48,15 @@ def sweep(
     """Every combination of the options in `vary`, as in `k=2,5,10`, `algorithm.split=loss,median`.
 
     `k`, `l`, `t`, `algorithm` are short for the table's k, the rules of all sensitive columns that
-    have one, and the algorithm's name; every other name is a path in the policy. Points that cannot
-    work say why. Raises PolicyError for options that cannot be read, and for names and values that
-    no policy has.
+    have one, and the algorithm's name, `knows.events` for the rows of a person that may be known in
+    several tables; every other name is a path in the policy. Points that cannot work say why. The
+    points of several tables share no work. Raises PolicyError for options that cannot be read, and
+    for names and values that no policy has.
     """
-    single(policy, "sweep")
     grid = combinations(vary)
     check(policy, grid)
+    if isinstance(policy, SchemaPolicy):
+        return marked(points_of_tables(policy, grid, database, Seed.test(seed), limits))
     points: list[Point] = []
     with open_session(policy, database, limits=limits) as session:
         session.engine.binds = {"secret": Seed.test(seed).secret}
@@ -68,7 +71,9 @@ def _point(
 ) -> Point:
     began, left_out = time.process_time(), executor.left_out
     try:
-        point = _run(varied(policy, options), options, session, executor)
+        chosen = varied(policy, options)
+        assert isinstance(chosen, Policy)
+        point = _run(chosen, options, session, executor)
     except AnonymizerError as error:
         return Point(dict(options), problem=str(error.problems[0]))
     return replace(

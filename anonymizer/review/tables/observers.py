@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from anonymizer.compile import render
+from anonymizer.compile import Sql, render
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.columns import cell_parts, quasi
 from anonymizer.contract.tables import Tables
@@ -15,6 +15,10 @@ from anonymizer.verification.tables import Where, owned_parameters
 
 ONE, TWO, ROWS = "one event", "two events", "the number of rows"
 """Observers against whom a policy may promise something."""
+NOTHING = "nothing else"
+"""The observer who knows the class only."""
+UNCLASSED = ", not the quasi-identifiers"
+"""After what somebody knows who does not know the class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Observer:
     """Fewest candidates of a person."""
     found: float
     """Expected share of persons found: the mean of one by the number of candidates."""
-    promised: bool
+    promised: bool = False
     """Whether the release promises k candidates against this observer."""
 
     @property
@@ -50,13 +54,47 @@ def in_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple[Observer,
         for one in tables.children
     }
     parameters = {**owned_parameters(tables, where, shown), "source": False, "quasi": []}
-    return _observers(run_sql, tables, parameters)
+    if not any(table["shown"] for table in parameters["tables"]):
+        return ()
+    return tuple(
+        replace(one, promised=_promised(tables, one.knows))
+        for one in _observers(run_sql, tables.k, parameters)
+    )
 
 
 def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observer, ...]:
     """The observers of the tables as they were read: classes are equal quasi-identifiers."""
+    if not any(child.attributes for child in read.children):
+        return ()
+    return tuple(
+        replace(one, promised=_promised(tables, one.knows))
+        for one in _observers(run_sql, tables.k, _read(read))
+    )
+
+
+def of_source(run_sql: RunSql, k: int, read: TablesRead) -> tuple[Observer, ...]:
+    """The same, with who knows nothing else, or the rows and no quasi-identifiers.
+
+    Nothing is promised. Those who know events are left out where no column tells any.
+    """
+    asked = {NOTHING, ROWS} if read.children else {NOTHING}
+    every = any(child.attributes for child in read.children)
+    rows_alone = [
+        replace(one, knows=one.knows + UNCLASSED)
+        for one in _observers(run_sql, k, {**_read(read), "quasi": [Sql("1")]})
+        if one.knows in ((ONE, TWO, ROWS) if every else asked - {NOTHING})
+    ]
+    classed = [
+        one
+        for one in _observers(run_sql, k, {**_read(read), "alone": True})
+        if every or one.knows in asked
+    ]
+    return tuple(sorted((*rows_alone, *classed), key=lambda one: one.knows.endswith(UNCLASSED)))
+
+
+def _read(read: TablesRead) -> dict[str, Any]:
     children = read.children
-    parameters = {
+    return {
         "persons": SNAPSHOT,
         "published": [child.kept for child in children],
         "tables": [
@@ -70,23 +108,12 @@ def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observ
         "quasi": [a.q for a in read.persons.roles.quasi],
         "source": True,
     }
-    return _observers(run_sql, tables, parameters)
 
 
-def _observers(run_sql: RunSql, tables: Tables, parameters: dict[str, Any]) -> tuple[Observer, ...]:
-    if not any(table["shown"] for table in parameters["tables"]):
-        return ()
-    text = render("attack/observers.sql.j2", {**parameters, "k": tables.k}).text
+def _observers(run_sql: RunSql, k: int, parameters: dict[str, Any]) -> tuple[Observer, ...]:
+    text = render("attack/observers.sql.j2", {"alone": False, **parameters, "k": k}).text
     return tuple(
-        Observer(
-            knows=knows,
-            persons=persons,
-            alone=alone,
-            below=below,
-            fewest=fewest,
-            found=float(found),
-            promised=_promised(tables, knows),
-        )
+        Observer(knows, persons, alone, below, fewest, float(found))
         for knows, persons, alone, below, fewest, found in run_sql(text)
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
-from anonymizer.policy import SchemaPolicy
+from anonymizer.engines.session import Database, Session
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opened_tables import unchanged_tables
@@ -56,16 +57,37 @@ def open_tables(
         with opened(release, where) as (engine, catalog):
             yield _unchanged(policy, engine, catalog)
         return
-    beside = {name: child_policy(policy, name) for name in policy.children}
-    with ExitStack() as stack:
-        with at_persons(policy):
-            session = stack.enter_context(
-                open_session(lead, source, beside=beside, databases=(release,), limits=limits)
-            )
+    with open_source(policy, source, databases=(release,), limits=limits) as session:
         catalog = attach_release(session.embedded, release, session.database, RELEASE, where)
         found = _unchanged(policy, session.embedded, catalog)
         read = read_tables(policy, session, Executor(session.engine))
         yield OpenTables(found.engine, found.view, found.manifest, found.tables, read)
+
+
+@contextmanager
+def open_source(
+    policy: AnyPolicy,
+    database: Database,
+    *,
+    databases: Sequence[Path] = (),
+    limits: Limits | None = None,
+) -> Iterator[Session]:
+    """The source of a policy; of several tables that of the persons, beside which the others may
+    be read.
+    """
+    beside: dict[str, Policy] = {}
+    at_first: AbstractContextManager[None] = nullcontext()
+    if isinstance(policy, SchemaPolicy):
+        beside = {name: child_policy(policy, name) for name in policy.children}
+        at_first = at_persons(policy)
+    with ExitStack() as stack:
+        with at_first:
+            session = stack.enter_context(
+                open_session(
+                    lead_of(policy), database, beside=beside, databases=databases, limits=limits
+                )
+            )
+        yield session
 
 
 def _unchanged(policy: SchemaPolicy, engine: DuckDBEngine, catalog: str) -> OpenTables:

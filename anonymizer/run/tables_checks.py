@@ -1,0 +1,119 @@
+"""Scratch tables and figures of a run over several tables, for the verifier and the measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymizer.algorithms.schema.publishing import PublishedTable
+from anonymizer.compile import Table, ident, work
+from anonymizer.contract.originals import Originals
+from anonymizer.contract.tables import Tables
+from anonymizer.engines.base import Engine
+from anonymizer.measure.release import column_losses
+from anonymizer.policy import SchemaPolicy
+from anonymizer.release.tables import tables_of
+from anonymizer.run.nodes import (
+    admitted_step,
+    declares_leaves,
+    has_free_bounds,
+    listed_leaves,
+    lists_members,
+    nodes_step,
+)
+from anonymizer.run.source_checks import published_paths
+from anonymizer.run.tables import TablesRead
+from anonymizer.source.child import Child
+from anonymizer.verification.tables import Where
+
+
+def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Tables:
+    """The tables of the release that is made of what was read."""
+    layouts = {one.child.name: one.layout for one in read.compiled.tables}
+    layouts[policy.person] = read.compiled.persons.layout
+    # by table and column, the paths of values under a hierarchical distance
+    named = [(policy.person, read.persons.roles)]
+    named += [(child.name, child.roles) for child in read.children]
+    paths = {
+        (name, s.column): published_paths(engine, s)
+        for name, roles in named
+        for s in roles.sensitive
+        if s.height
+    }
+    return tables_of(policy, layouts, paths)
+
+
+def stage_table_originals(engine: Engine, one: PublishedTable) -> None:
+    """Make, in scratch only, what the cells of a table are compared with."""
+    child = one.child
+    engine.raw(
+        f"create or replace view {ident(child.originals)} as"
+        f" select rowid as row_ref, * from {ident(child.kept)}",
+        "verification",
+    )
+    columns = {c.column: c for c in one.layout.columns}
+    for a in child.attributes:
+        if a.height and not a.ordered:
+            step = nodes_step(
+                a,
+                columns[a.column],
+                _nodes(a.index),
+                typed=one.layout.cells == "typed",
+                link=child.linked,
+                original=child.originals,
+            )
+            engine.raw(step.statement().text, "verification")
+        elif has_free_bounds(a):
+            text = admitted_step(a, _admitted(a.index)).statement().text
+            engine.raw(text, "verification")
+
+
+def tables_measures(
+    engine: Engine, read: TablesRead, tables: Tables, where: Where, *, all_rows: bool = False
+) -> dict[str, Any]:
+    """Rows, suppressed rows and losses of every table but that of the persons.
+
+    `all_rows`: the losses are those of all rows, where one that is left out costs 1.
+    """
+    run_sql = engine.asking("measures")
+    found: dict[str, Any] = {}
+    for one in read.compiled.tables:
+        child, released = one.child, tables.named(one.child.name)
+        rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
+        lost = child.owned - rows
+        losses = column_losses(
+            run_sql,
+            where(released),
+            one.layout,
+            table_originals(child),
+            suppressed=lost if all_rows else 0,
+        )
+        found[child.name] = {
+            "rows": rows,
+            "suppressed": lost,
+            **({"orphans": child.orphans} if child.astray else {}),
+            "ncp": {name: round(loss, 6) for name, loss in losses.items()},
+        }
+    return found
+
+
+def table_originals(child: Child) -> Originals:
+    """What the cells of a table are compared with, once that was made."""
+    values = {a.column: a.q.text for a in child.attributes}
+    values |= {s.column: s.s.text for s in child.roles.sensitive}
+    values |= {k.column: k.k.text for k in child.roles.kept}
+    return Originals(
+        table=child.originals,
+        values=values,
+        nodes={a.column: _nodes(a.index) for a in child.attributes if a.height and not a.ordered},
+        sets=frozenset(a.column for a in child.attributes if lists_members(a)),
+        admitted={a.column: _admitted(a.index) for a in child.attributes if has_free_bounds(a)},
+        leaves={a.column: listed_leaves(a) for a in child.attributes if declares_leaves(a)},
+    )
+
+
+def _nodes(index: int) -> Table:
+    return work(f"published_nodes_{index}")
+
+
+def _admitted(index: int) -> Table:
+    return work(f"admitted_{index}")
