@@ -54,21 +54,25 @@ def in_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple[Observer,
         for one in tables.children
     }
     parameters = {**owned_parameters(tables, where, shown), "source": False, "quasi": []}
-    if not any(table["shown"] for table in parameters["tables"]):
-        return ()
-    return tuple(
-        replace(one, promised=_promised(tables, one.knows))
-        for one in _observers(run_sql, tables.k, parameters)
-    )
+    return _of_release(run_sql, tables, parameters)
 
 
 def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observer, ...]:
     """The observers of the tables as they were read: classes are equal quasi-identifiers."""
-    if not any(child.attributes for child in read.children):
+    return _of_release(run_sql, tables, _read(read))
+
+
+def _of_release(
+    run_sql: RunSql, tables: Tables, parameters: dict[str, Any]
+) -> tuple[Observer, ...]:
+    """The observers who know something that the tables tell."""
+    if not tables.children:
         return ()
+    events = any(table["shown"] for table in parameters["tables"])
     return tuple(
         replace(one, promised=_promised(tables, one.knows))
-        for one in _observers(run_sql, tables.k, _read(read))
+        for one in _observers(run_sql, tables.k, parameters)
+        if events or one.knows == ROWS
     )
 
 
