@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from anonymizer.errors import Problem
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
+from anonymizer.source.column_names import names_person
 
 CHANCE = 12
 """Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
@@ -125,6 +126,7 @@ class Comparison:
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
+        joined = {entry.release for entry in earlier if self._joined(entry, found)}
         earlier = self._overlapping(earlier)
         found.releases = len(earlier)
         if not earlier:
@@ -151,7 +153,7 @@ class Comparison:
             )
         for facet in self.facets:
             self._values(facet, releases, context, found)
-        self._numbers(earlier, context, found)
+        self._numbers(earlier, context, found, joined)
         return found
 
     def _ask(self, template: str, context: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -227,7 +229,44 @@ class Comparison:
                 )
             )
 
-    def _numbers(self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings) -> None:
+    def _joined(self, entry: Entry, found: Findings) -> bool:
+        """Whether a join on a column that tells persons apart leaves too few of them.
+
+        Their persons need not be known by the same keys: releases of different tables are compared.
+        """
+        if self.k < 2:
+            return False
+        before = len(found.problems)
+        for mark in self.marks:
+            if mark.column not in entry.marks:
+                continue
+            context = {
+                "members": NEW_MEMBERS,
+                "old_members": MEMBERS,
+                "here": mark.index,
+                "there": entry.marks.index(mark.column) + 1,
+                "release": entry.release,
+                "named": names_person(mark.column),
+                "k": self.k,
+            }
+            persons, narrowed, fewest = self._ask("joined", context)[0]
+            if narrowed:
+                said = (
+                    f"tells persons apart here and in {entry.view} of run {entry.run_id}: joined on"
+                    f" it, {narrowed} of {persons} persons who are in both are left with fewer than"
+                    f" {self.k} candidates (fewest: {fewest})"
+                )
+                found.problems.append(Problem(f"columns.{mark.column}", said, hint=APART))
+        return len(found.problems) > before
+
+    def _numbers(
+        self,
+        earlier: Sequence[Entry],
+        context: dict[str, Any],
+        found: Findings,
+        joined: Collection[int],
+    ) -> None:
+        """`joined`: releases of which it is told already what a join with them leaves."""
         for row in self._ask("numbers", {**context, "k": max(2, self.k)}):
             release, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)
@@ -235,7 +274,7 @@ class Comparison:
                 found.problems.append(_shared("person", "persons", numbers, entry))
             if _more_than_chance(classes, meetings, different):
                 found.problems.append(_shared("publish", "classes", classes, entry))
-            if marked:
+            if marked and release not in joined:
                 names = ", ".join(m.column for m in self.marks if m.column in entry.marks)
                 found.problems.append(
                     Problem(
@@ -250,6 +289,12 @@ class Comparison:
 WAYS_OUT = (
     "publish nothing and keep the earlier release; republish: {m: 3} or {append_only: true};"
     " coarser classes; or, if the earlier release reached nobody, `anonymizer ledger forget`"
+)
+
+
+APART = (
+    "role drop; release the tables together (tables:); or, if the earlier release reached nobody,"
+    " `anonymizer ledger forget`"
 )
 
 

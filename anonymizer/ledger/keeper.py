@@ -105,7 +105,10 @@ class Keeper:
                 listed = ", ".join(views)
                 said = f"tells persons apart in a release of the ledger ({listed}): joined on it,"
                 said += " the rows of a person stand side by side, and k holds for neither"
-                hint = "role drop, or acknowledge_unique: true"
+                hint = (
+                    "role drop; release the tables together (tables:); or, for a join that leaves"
+                )
+                hint += " k persons, acknowledge_unique: true"
                 yield Problem(f"columns.{name}", said, hint=hint)
 
     def remember(
