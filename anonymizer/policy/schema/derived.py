@@ -33,6 +33,8 @@ def persons_policy(policy: SchemaPolicy, *, identity: bool = False) -> Policy:
     """
     algorithm = policy.algorithm.model_copy(update={"refine": 0, "strict": True})
     made = _single(policy, policy.person, policy.persons, algorithm)
+    # (one entry of the ledger stands for all tables)
+    made = made.model_copy(update={"ledger": policy.ledger})
     if identity:
         return made
     without = {field.partition(".")[2]: None for field in IDENTITY}
