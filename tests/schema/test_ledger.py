@@ -187,10 +187,10 @@ class World:
                     again = (*values, numbers[values])
                 held[person].append((name, again, cells))
                 counts[person][name] += 1
-        events = self.knows["events"]
-        if not events:
+        promised = self.knows["events"]
+        if not promised:
             held = {person: [] for person in held}  # nobody knows of any row of it
-        return Seen(classes, held, counts, events)
+        return Seen(classes, held, counts, promised)
 
 
 def _text(cells: tuple[str, ...], events: tuple[str, ...]) -> str:
