@@ -41,6 +41,7 @@ EXAMPLES: dict[str, Any] = {
     "Policy.workload": {"sql": ["select avg(age) from visits"]},
     "Policy.republish": {"m": 3},
     "Policy.ledger": "releases.ledger",
+    "SchemaPolicy.ledger": "releases.ledger",
     "SchemaPolicy.version": 1,
     "SchemaPolicy.person": "patients",
     "SchemaPolicy.tables": {

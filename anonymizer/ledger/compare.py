@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,10 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark
+from anonymizer.ledger.known_rows import told_by_rows
+from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
+from anonymizer.source.column_names import names_person
 
 CHANCE = 12
 """Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
@@ -58,6 +61,8 @@ class Compared:
     release: int
     places: tuple[Place, ...]
     marks: tuple[tuple[int, int], ...] = ()
+    """Positions of the same column among the new pseudonyms and among its own."""
+    pseudonyms: int = 0
 
     def _named(self, prefix: str) -> Sql:
         return Sql(f"{prefix}{self.at}")
@@ -81,6 +86,10 @@ class Compared:
     @property
     def p(self) -> Sql:
         return self._named("p")
+
+    @property
+    def e(self) -> Sql:
+        return self._named("e")
 
     @property
     def sizes(self) -> Sql:
@@ -122,9 +131,12 @@ class Comparison:
     value instead."""
     absent: frozenset[str] = frozenset()
     """Columns of members that the new ones have not."""
+    schemas: Mapping[int, Schema] = field(default_factory=dict)
+    """The releases of several tables by number, `NEW` among them."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
+        joined = {entry.release for entry in earlier if self._joined(entry, found)}
         earlier = self._overlapping(earlier)
         found.releases = len(earlier)
         if not earlier:
@@ -145,13 +157,17 @@ class Comparison:
         self._ask("seen", context)
         if self.intersect and self.k > 1:
             self._candidates(context, found)
+            several_tables = {r.release: s for r in releases if (s := self.schemas.get(r.release))}
+            found.problems += told_by_rows(
+                self._ask, releases, context, several_tables, self.k, self._ways_out
+            )
         else:
             found.persons = int(
                 self.engine.raw(f"select count(*) from {ident(SEEN)}", "ledger")[0][0]
             )
         for facet in self.facets:
             self._values(facet, releases, context, found)
-        self._numbers(earlier, context, found)
+        self._numbers(earlier, context, found, joined)
         return found
 
     def _ask(self, template: str, context: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -167,18 +183,19 @@ class Comparison:
         return [entry for entry in earlier if entry.release in numbers]
 
     def _new(self) -> Compared:
-        return Compared(0, 0, tuple(Place(f, 0, f.place) for f in self.facets))
+        places = tuple(Place(f, 0, f.place) for f in self.facets)
+        return Compared(0, NEW, places, pseudonyms=len(self.marks))
 
     def _old(self, at: int, entry: Entry) -> Compared:
         places = tuple(
             Place(f, at, entry.place(f.column)) for f in self.facets if f.column in entry.facets
         )
-        pairs = tuple(
-            (mark.index, entry.marks.index(mark.column) + 1)
-            for mark in self.marks
-            if mark.column in entry.marks
-        )
-        return Compared(at, entry.release, places, pairs)
+        pairs = tuple((mark.index, there) for mark in self.marks for there in entry.marked(mark))
+        return Compared(at, entry.release, places, pairs, len(entry.marks))
+
+    @property
+    def _ways_out(self) -> str:
+        return WAYS_OUT_OF_TABLES if NEW in self.schemas else WAYS_OUT
 
     def _candidates(self, context: dict[str, Any], found: Findings) -> None:
         persons, narrowed, fewest = self._ask("candidates", {**context, "k": self.k})[0]
@@ -189,7 +206,7 @@ class Comparison:
                     "privacy.k_anonymity",
                     f"with the earlier releases {narrowed} of {persons} returning persons could be"
                     f" told apart down to fewer than {self.k} candidates (fewest: {fewest})",
-                    hint=WAYS_OUT,
+                    hint=self._ways_out,
                 )
             )
 
@@ -220,14 +237,50 @@ class Comparison:
             known = f", {certain} of them to the one value that must be theirs" if certain else ""
             found.problems.append(
                 Problem(
-                    f"columns.{facet.column}",
+                    facet.path,
                     f"with the earlier releases the values of {narrowed} of {persons} returning"
                     f" persons could be narrowed to fewer than {facet.least}{known}",
-                    hint=WAYS_OUT,
+                    hint=self._ways_out,
                 )
             )
 
-    def _numbers(self, earlier: Sequence[Entry], context: dict[str, Any], found: Findings) -> None:
+    def _joined(self, entry: Entry, found: Findings) -> bool:
+        """Whether a join on a column that tells persons apart leaves too few of them.
+
+        Their persons need not be known by the same keys: releases of different tables are compared.
+        """
+        if self.k < 2:
+            return False
+        before = len(found.problems)
+        pairs = ((mark, there) for mark in self.marks for there in entry.marked(mark))
+        for mark, there in pairs:
+            context = {
+                "members": NEW_MEMBERS,
+                "old_members": MEMBERS,
+                "here": mark.index,
+                "there": there,
+                "release": entry.release,
+                "named": names_person(mark.column),
+                "k": self.k,
+            }
+            persons, narrowed, fewest = self._ask("joined", context)[0]
+            if narrowed:
+                said = (
+                    f"tells persons apart here and in {entry.view} of run {entry.run_id}: joined on"
+                    f" it, {narrowed} of {persons} persons who are in both are left with fewer than"
+                    f" {self.k} candidates (fewest: {fewest})"
+                )
+                found.problems.append(Problem(mark.path, said, hint=APART))
+        return len(found.problems) > before
+
+    def _numbers(
+        self,
+        earlier: Sequence[Entry],
+        context: dict[str, Any],
+        found: Findings,
+        joined: Collection[int],
+    ) -> None:
+        """`joined`: releases of which it is told already what a join with them leaves."""
         for row in self._ask("numbers", {**context, "k": max(2, self.k)}):
             release, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)
@@ -235,11 +288,12 @@ class Comparison:
                 found.problems.append(_shared("person", "persons", numbers, entry))
             if _more_than_chance(classes, meetings, different):
                 found.problems.append(_shared("publish", "classes", classes, entry))
-            if marked:
-                names = ", ".join(m.column for m in self.marks if m.column in entry.marks)
+            if marked and release not in joined:
+                named = [m for m in self.marks if m.column in entry.marks]
+                names = ", ".join((named[0].path, *(m.column for m in named[1:])))
                 found.problems.append(
                     Problem(
-                        f"columns.{names}",
+                        names,
                         f"is nearly unique, and {marked} persons have a value that few others have"
                         " and that an earlier release shows: it works as a pseudonym",
                         hint="role drop, or new pseudonyms for every release",
@@ -250,6 +304,16 @@ class Comparison:
 WAYS_OUT = (
     "publish nothing and keep the earlier release; republish: {m: 3} or {append_only: true};"
     " coarser classes; or, if the earlier release reached nobody, `anonymizer ledger forget`"
+)
+
+WAYS_OUT_OF_TABLES = (
+    "publish nothing and keep the earlier release; coarser classes; or, if the earlier release"
+    " reached nobody, `anonymizer ledger forget`"
+)
+
+APART = (
+    "role drop; release the tables together (tables:); or, if the earlier release reached nobody,"
+    " `anonymizer ledger forget`"
 )
 
 

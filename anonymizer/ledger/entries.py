@@ -11,8 +11,8 @@ from typing import Any
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.ledger.facets import CLASS
-from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, SIGNATURES
+from anonymizer.ledger.facets import CLASS, Mark
+from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
 
 PENDING = "pending"
@@ -54,6 +54,10 @@ class Entry:
         index = self.facets.index(column)
         return Sql("class_id" if self.scopes[index] == CLASS else f"buckets[{index + 1}]")
 
+    def marked(self, mark: Mark) -> list[int]:
+        """The positions of a column among its pseudonyms; tables may share a name."""
+        return [place for place, name in enumerate(self.marks, 1) if name == mark.column]
+
     def sql(self) -> str:
         """The row of it in the table of releases."""
         parts = []
@@ -80,7 +84,7 @@ def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Forget a release. The dictionary goes with the last one."""
-    for table in (MEMBERS, SIGNATURES, RELEASES):
+    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"

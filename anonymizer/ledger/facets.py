@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.compile import Sql, ident, lit
+from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.buckets import bucket_rule
@@ -39,6 +39,10 @@ class Facet:
     """Type of that value."""
     once: bool = False
     """Whether a signature has every value once: that of a class, which may have many rows."""
+    rows: Table | None = None
+    """The originals, where they are those of a further table."""
+    path: str = ""
+    """Of the column in the policy."""
 
     @property
     def numbered(self) -> Sql:
@@ -77,8 +81,13 @@ class Facet:
         return Sql(f"v{self.index}")
 
 
-def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
-    """Every protected column of a release, in the order of the policy."""
+def facets(
+    policy: Policy, roles: Roles, layout: Layout, also: Collection[str] = ()
+) -> tuple[Facet, ...]:
+    """Every protected column of a release, in the order of the policy.
+
+    `also`: columns with a rule that the policy of a single table does not have.
+    """
     physical = {a.column: a.q for a in roles.quasi} | {s.column: s.s for s in roles.sensitive}
     whole = layout.class_id or layout.group_id
     republished = policy.republish.m if policy.republish is not None else None
@@ -87,7 +96,7 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
         described = policy.columns[column.column]
         if column.role not in ("sensitive", "semi"):
             continue
-        if described.protect is None and republished is None:
+        if described.protect is None and republished is None and column.column not in also:
             continue
         group = column.bucket or whole
         assert group is not None
@@ -102,6 +111,7 @@ def facets(policy: Policy, roles: Roles, layout: Layout) -> tuple[Facet, ...]:
                 least=max(2, least, republished or 0),
                 sql_type=column.sql_type,
                 once=column.bucket is None and layout.class_id is not None,
+                path=f"columns.{column.column}",
             )
         )
     return tuple(found)
@@ -114,6 +124,8 @@ class Mark:
     column: str
     index: int
     physical: Sql
+    path: str = ""
+    """Of the column in the policy."""
 
     @property
     def digest(self) -> Sql:
@@ -135,7 +147,9 @@ def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
     """
     listed = list(_open_columns(roles))
     named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique or names_person(c)]
-    return tuple(Mark(column, i, p) for i, (column, p) in enumerate(named, start=1))
+    return tuple(
+        Mark(column, i, p, f"columns.{column}") for i, (column, p) in enumerate(named, start=1)
+    )
 
 
 def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql]]:

@@ -3,11 +3,96 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import Sql, Table, ident
+from anonymizer.contract.layout import Layout
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.ledger.facets import Facet
-from anonymizer.ledger.tables import NEW_MEMBERS
+from anonymizer.ledger.facets import Facet, Mark
+from anonymizer.ledger.further import Further
+from anonymizer.ledger.tables import (
+    NEW_DICTIONARY,
+    NEW_MEMBERS,
+    NEW_ROWS,
+    NEW_SIGNATURES,
+    NUMBERED,
+)
+from anonymizer.policy.names import ROW_REF
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What is remembered of a release: the table of its persons, and further ones."""
+
+    layout: Layout
+    link: Table
+    originals: Table
+    own_facets: tuple[Facet, ...]
+    own_marks: tuple[Mark, ...]
+    tables: tuple[Further, ...] = ()
+    """Further tables of which something is remembered."""
+
+    @property
+    def facets(self) -> tuple[Facet, ...]:
+        """Those of all tables."""
+        return self.own_facets + tuple(f for t in self.tables for f in t.facets)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Those of all tables."""
+        return self.own_marks + tuple(m for t in self.tables for m in t.marks)
+
+    @property
+    def stored(self) -> str:
+        """The condition on the members that are stored: values of further tables are not."""
+        if not self.tables:
+            return "true"
+        return "n.whole or n.marks is not null" if self.marks else "n.whole"
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """Templates of the statements that gather it, in order."""
+        added = any(t.facets or t.marks for t in self.tables)
+        return (
+            *(("numbered",) if self.facets else ()),
+            "members",
+            *(("rows",) if self.tables else ()),
+            *(("members_of_rows",) if added else ()),
+            *(("signatures", "dictionary") if self.facets else ()),
+        )
+
+    def binds(self, template: str) -> tuple[str, ...]:
+        """What a statement is bound to."""
+        if template not in ("members", "rows"):
+            return ()
+        known = template == "rows" and any(t.values for t in self.tables)
+        return ("ledger_key", "secret") if known else ("ledger_key",)
+
+    def parameters(self, digested: dict[str, Any], spells: Table | None) -> dict[str, Any]:
+        """`digested`: what the digests of persons are made from."""
+        return {
+            **digested,
+            "members": NEW_MEMBERS,
+            "signatures": NEW_SIGNATURES,
+            "dictionary": NEW_DICTIONARY,
+            "numbered": NUMBERED,
+            "rows": NEW_ROWS,
+            "link": self.link,
+            "original": self.originals,
+            "row_ref": ROW_REF,
+            "facets": self.facets,
+            "own_facets": self.own_facets,
+            "further_facets": self.facets[len(self.own_facets) :],
+            "further_marks": self.marks[len(self.own_marks) :],
+            "pseudonyms": self.marks,
+            "tables": self.tables,
+            "kept": [t.kept for t in self.tables],
+            "links": [t.link for t in self.tables],
+            "places": places(self.facets),
+            "group": self.layout.class_id or self.layout.group_id,
+            "number": self.layout.person_id,
+            "spells": spells,
+        }
 
 
 def places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,21 +17,26 @@ from anonymizer.ledger.access import attached, settle_down, transaction
 from anonymizer.ledger.compare import Comparison, Findings
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.facets import Facet, Mark, facets, marks
-from anonymizer.ledger.gathering import Counts, counted, places
+from anonymizer.ledger.facets import facets, marks
+from anonymizer.ledger.further import Written, further, reserved
+from anonymizer.ledger.gathering import Contents, Counts, counted
 from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key
+from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.tables import (
     DICTIONARY,
     HISTORY,
     MEMBERS,
     NEW_DICTIONARY,
     NEW_MEMBERS,
+    NEW_ROWS,
     NEW_SIGNATURES,
-    NUMBERED,
+    ROWS,
     SIGNATURES,
     SPELLS,
 )
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.schema.derived import child_policy, lead_of
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.release.certificate import published_as_it_is
 from anonymizer.source.roles import Roles
@@ -46,15 +51,19 @@ class Keeper:
     run_id: str
     view: str
     target: Path | None
+    schema: SchemaPolicy | None = None
+    """Of several tables; `policy` is that of the persons then."""
     key: str = field(default="", repr=False)
     remembered: bool = False
 
     @classmethod
-    def of(cls, policy: Policy, run_id: str, view: str, target: Path | None) -> Keeper | None:
+    def of(cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None) -> Keeper | None:
         """None where the policy names no ledger."""
         if policy.ledger is None:
             return None
-        return cls(policy, policy.resolve(policy.ledger).resolve(), run_id, view, target)
+        schema = policy if isinstance(policy, SchemaPolicy) else None
+        path = policy.resolve(policy.ledger).resolve()
+        return cls(lead_of(policy), path, run_id, view, target, schema)
 
     def check(self, database: object) -> None:
         """Raises EngineError for a place where no ledger may be."""
@@ -95,18 +104,30 @@ class Keeper:
 
         Tables with different persons cannot be compared person by person: the name decides.
         """
-        for name in self.policy.columns:
-            if not published_as_it_is(self.policy, name):
-                continue
-            if self.policy.columns[name].acknowledge_unique:
-                continue
+        for path, name in self._unacknowledged():
             views = sorted({entry.view for entry in earlier if name in entry.marks} - {self.view})
             if views:
                 listed = ", ".join(views)
                 said = f"tells persons apart in a release of the ledger ({listed}): joined on it,"
                 said += " the rows of a person stand side by side, and k holds for neither"
-                hint = "role drop, or acknowledge_unique: true"
-                yield Problem(f"columns.{name}", said, hint=hint)
+                hint = (
+                    "role drop; release the tables together (tables:); or, for a join that leaves"
+                )
+                hint += " k persons, acknowledge_unique: true"
+                yield Problem(path, said, hint=hint)
+
+    def _unacknowledged(self) -> Iterator[tuple[str, str]]:
+        """Columns published as they are that are not said to be unique: path and name."""
+        listed = [("columns", self.policy)]
+        if self.schema is not None:
+            listed += [
+                (table_path(t, "columns"), child_policy(self.schema, t))
+                for t in self.schema.children
+            ]
+        for path, policy in listed:
+            for name, column in policy.columns.items():
+                if published_as_it_is(policy, name) and not column.acknowledge_unique:
+                    yield f"{path}.{name}", name
 
     def remember(
         self,
@@ -117,28 +138,37 @@ class Keeper:
         link: Table,
         originals: Table,
         secret: str,
+        written: Sequence[Written] = (),
     ) -> Findings:
         """Compare with every earlier release and record this one, in one transaction.
 
         The engine's lock on the file is held meanwhile, so that of two runs one sees the other.
         Raises GuaranteeError, and writes nothing, if the releases together disclose too much.
+        `written`: the further tables of a release of several.
         """
-        seen, pseudonyms = facets(self.policy, roles, layout), marks(self.policy, roles)
-        with engine.in_any_order():
-            self._gather(engine, roles, layout, seen, link, originals)
-        counts = counted(engine, several=self.policy.person is not None)
-        comparison = Comparison(
-            engine,
-            seen,
-            pseudonyms,
-            counts.several,
-            k=least_class(self.policy),
-            intersect=not self._invariant,
-            absent=self._absent(layout, pseudonyms),
+        contents = self._contents(roles, layout, link, originals, written)
+        parameters = contents.parameters(
+            digested(self.policy, roles), SPELLS if self._invariant else None
         )
+        with engine.in_any_order():
+            for name in contents.statements:
+                statement = render(f"ledger/{name}.sql.j2", parameters)
+                engine.execute(statement, "ledger", contents.binds(name))
+        several = self.policy.person is not None or bool(contents.tables)
+        counts, schema = counted(engine, several=several), self._schema(contents)
         with attached(engine, self.path):
             earlier = ledger_entries.entries(engine)
-            found = comparison.run(earlier)
+            known = schemas(engine)
+            found = Comparison(
+                engine,
+                contents.facets,
+                contents.marks,
+                counts.several,
+                k=least_class(self.policy),
+                intersect=not self._invariant,
+                absent=self._absent(contents),
+                schemas=known if schema is None else {**known, NEW: schema},
+            ).run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
                 found.problems.append(_same_secret())
@@ -147,56 +177,56 @@ class Keeper:
             number = max((entry.release for entry in earlier), default=0) + 1
             with engine.in_any_order():
                 with transaction(engine):
-                    self._write(engine, number, secret_digest, layout, seen, pseudonyms, counts)
+                    self._write(engine, number, secret_digest, contents, counts)
+                    if schema is not None:
+                        _write_rows(engine, number, schema)
                 settle_down(engine)
         self.remembered = True
         return found
 
-    def _gather(
+    def _contents(
         self,
-        engine: DuckDBEngine,
         roles: Roles,
         layout: Layout,
-        seen: tuple[Facet, ...],
         link: Table,
         originals: Table,
-    ) -> None:
-        """The members of the release and their signatures, in scratch."""
-        context = {
-            **digested(self.policy, roles),
-            "members": NEW_MEMBERS,
-            "signatures": NEW_SIGNATURES,
-            "dictionary": NEW_DICTIONARY,
-            "numbered": NUMBERED,
-            "link": link,
-            "original": originals,
-            "facets": seen,
-            "places": places(seen),
-            "group": layout.class_id or layout.group_id,
-            "number": layout.person_id,
-            "spells": SPELLS if self._invariant else None,
-        }
-        whole = ("numbered", "members", "signatures", "dictionary")
-        for name in whole if seen else ("members",):
-            binds = ("ledger_key",) if name == "members" else ()
-            engine.execute(render(f"ledger/{name}.sql.j2", context), "ledger", binds)
+        written: Sequence[Written],
+    ) -> Contents:
+        also = reserved(self.schema, self.schema.person) if self.schema is not None else ()
+        seen, pseudonyms = facets(self.policy, roles, layout, also), marks(self.policy, roles)
+        found = Contents(layout, link, originals, seen, pseudonyms)
+        if self.schema is None:
+            return found
+        tables = further(self.schema, written, layout.class_id, len(seen), len(pseudonyms))
+        wanted = (t for t in tables if t.remembered or t.facets or t.marks)
+        return replace(found, tables=tuple(wanted))
+
+    def _schema(self, contents: Contents) -> Schema | None:
+        if self.schema is None:
+            return None
+        knows = self.schema.privacy.knows
+        return Schema.of(
+            least_class(self.policy),
+            knows.events,
+            [t for t in contents.tables if t.remembered],
+            rows=knows.rows and bool(contents.tables),
+        )
 
     def _write(
         self,
         engine: DuckDBEngine,
         number: int,
         secret_digest: str,
-        layout: Layout,
-        seen: tuple[Facet, ...],
-        pseudonyms: tuple[Mark, ...],
+        contents: Contents,
         counts: Counts,
     ) -> None:
+        seen = contents.facets
         entry = Entry(
             release=number,
             run_id=self.run_id,
             view=self.view,
             target=str(self.target) if self.target is not None else "",
-            policy_digest=self.policy.digest(),
+            policy_digest=(self.schema or self.policy).digest(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
             owner=ledger_entries.owner(),
@@ -205,7 +235,7 @@ class Keeper:
             several=counts.several,
             facets=tuple(f.column for f in seen),
             scopes=tuple(f.scope for f in seen),
-            marks=tuple(m.column for m in pseudonyms),
+            marks=tuple(m.column for m in contents.marks),
             persons=counts.persons,
             counterfeits=counts.counterfeits,
         )
@@ -216,7 +246,7 @@ class Keeper:
             "since": f"coalesce(n.since, {lit(number)})",
         }
         nothing = {"number": "null", "marks": "[]", "since": "0"}
-        own |= {name: nothing[name] for name in self._absent(layout, pseudonyms)}
+        own |= {name: nothing[name] for name in self._absent(contents)}
         fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
         members = ident(NEW_MEMBERS)
         groups = ", ".join(f"n.{facet.place}" for facet in seen)
@@ -233,7 +263,7 @@ class Keeper:
         engine.raw(
             f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id,"
             f" {own['number']}, cast({buckets} as bigint[]), {own['marks']}, {lineage},"
-            f" {own['since']} from {members} n{lineages}",
+            f" {own['since']} from {members} n{lineages} where {contents.stored}",
             "ledger",
         )
         if seen:
@@ -248,11 +278,11 @@ class Keeper:
                 "ledger",
             )
 
-    def _absent(self, layout: Layout, pseudonyms: tuple[Mark, ...]) -> frozenset[str]:
+    def _absent(self, contents: Contents) -> frozenset[str]:
         """What the members in scratch have no columns for, as the release has no such thing."""
         present = {
-            "number": layout.person_id is not None,
-            "marks": bool(pseudonyms),
+            "number": contents.layout.person_id is not None,
+            "marks": bool(contents.marks),
             "since": self._invariant,
         }
         return frozenset(name for name, has in present.items() if not has)
@@ -283,6 +313,18 @@ class Keeper:
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(engine, entry)
             settle_down(engine)
+
+
+def _write_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
+    """The promises of a release of several tables, and its rows that somebody may know."""
+    engine.raw(schema.sql(number), "ledger")
+    if schema.events or schema.rows:
+        # in the order of digests, which tells nothing
+        engine.raw(
+            f"insert into {ident(ROWS)} select {lit(number)}, person, source, by_key, content,"
+            f" cells from {ident(NEW_ROWS)} where remembered order by content, person",
+            "ledger",
+        )
 
 
 def _same_secret() -> Problem:

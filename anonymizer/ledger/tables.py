@@ -16,12 +16,15 @@ RELEASES = _kept("releases")
 MEMBERS = _kept("members")
 SIGNATURES = _kept("signatures")
 DICTIONARY = _kept("dictionary")
+SCHEMAS = _kept("schemas")
+ROWS = _kept("rows")
 
 DIGESTS = work("ledger_digests")
 NEW_MEMBERS = work("ledger_members")
 NEW_SIGNATURES = work("ledger_signatures")
 NEW_DICTIONARY = work("ledger_dictionary")
 NUMBERED = work("ledger_numbered")
+NEW_ROWS = work("ledger_rows")
 SEEN = work("ledger_seen")
 SPELLS = work("ledger_spells")
 HISTORY = work("history")
@@ -40,10 +43,18 @@ CREATE = (
     f"create table if not exists {ident(SIGNATURES)} (release integer, facet varchar, grp bigint,"
     " signature bigint[])",
     f"create table if not exists {ident(DICTIONARY)} (facet varchar, value bigint, text varchar)",
+    f"create table if not exists {ident(SCHEMAS)} (release integer, k integer, events integer,"
+    " rows boolean, tables varchar[], keys varchar[], columns varchar[])",
+    f"create table if not exists {ident(ROWS)} (release integer, person uhugeint, source varchar,"
+    " by_key uhugeint, content uhugeint, cells uhugeint)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
 published values that are nearly unique; `since` is the release from which on a person's signature
 was kept (0: no promise of that kind was made). `buckets` has the group of every facet, the class of
 those whose values were not dealt; NULL where none was. `signatures`: the values of a class or
 bucket, under their numbers in `dictionary`, some of them twice; all of them stand in the release
-as well."""
+as well. `schemas`: a release of several tables, with what it promises against those who know rows;
+of each table besides that of the persons, the kind of its key (NULL without one) and its event
+columns. `rows`: one line per published row of those tables that somebody may know, found again by
+the digest of its key or of its person and true events; equal `cells`, a digest by the run's secret,
+say that two rows of the release look the same."""

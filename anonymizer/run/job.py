@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.ledger import Keeper
+from anonymizer.ledger import Keeper, Written
 from anonymizer.policy import Policy
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import Places, Target, Writer
@@ -107,14 +108,7 @@ class Job:
         if keeper is None:
             return self.target.publish(self.engine, manifest, self.sign)
         engine = self.session.embedded
-        keeper.remember(
-            engine,
-            self.prepared.roles,
-            self.compiled.layout,
-            link=LINK,
-            originals=ORIGINALS,
-            secret=self.seed.secret,
-        )
+        self._remember(keeper)
         try:
             published = self.target.publish(engine, manifest, self.sign)
         except BaseException:
@@ -123,6 +117,17 @@ class Job:
             raise
         keeper.confirm(engine)
         return published
+
+    def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
+        keeper.remember(
+            self.session.embedded,
+            self.prepared.roles,
+            self.compiled.layout,
+            link=LINK,
+            originals=ORIGINALS,
+            secret=self.seed.secret,
+            written=written,
+        )
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for the rows behind `view`."""

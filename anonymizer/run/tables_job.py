@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.tables import Released, Tables
+from anonymizer.ledger import Keeper, Written
 from anonymizer.policy import SchemaPolicy
 from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.manifest import Manifest
@@ -98,6 +99,12 @@ class TablesJob(Job):
         own = len([c for c in found.checks if not c.name.startswith("source_")])
         checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
         return replace(found, checks=checks), measures
+
+    def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
+        assert self.schema is not None
+        written = [Written(one.child, one.layout) for one in self._published]
+        with at_persons(self.schema):
+            Job._remember(self, keeper, written)
 
     def _refuse_unanswered(self, verification: Verification) -> None:
         """All tables are asked together, when each of them was judged."""

@@ -146,7 +146,7 @@ def run(
     if isinstance(policy, SchemaPolicy):
         refuse_other_engines(kind)
     of_its_own = place.file if lead.publish.database is not None else None
-    keeper = Keeper.of(lead, place.run_id, names.release, of_its_own)
+    keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
     if keeper is not None:
         keeper.check(database)
     target: Target | None = None
@@ -161,7 +161,8 @@ def run(
                 target.check(session.engine)
                 if keeper is not None:
                     keeper.target = target.place
-                    keeper.begin(session.embedded)
+                    with _at_persons(policy):
+                        keeper.begin(session.embedded)
                 make: Callable[..., Job] = Job
                 if isinstance(policy, SchemaPolicy):
                     read = read_tables(policy, session, executor)

@@ -180,7 +180,7 @@ def test_presets(preset: str, k: int, least: int) -> None:
 def test_all_at_once() -> None:
     changes = {
         "engine": "oracle",
-        "ledger": "x7731",
+        "republish": {"m": 7731},
         "tables.patients.columns.sex.role": "quazi",
         "tables.visits.links": {"patient_id": "nowhere"},
         "tables.visits.columns.day.sensitive_when": "x7731",
@@ -193,9 +193,9 @@ def test_all_at_once() -> None:
     paths = [problem.path for problem in problems_of(edited(TABLES, changes, []))]
     assert sorted(paths) == [
         "engine",
-        "ledger",
         "privacy.knows.events",
         "publish.names.nobody",
+        "republish",
         "tables.labs.orphans",
         "tables.patients.columns.sex.role",
         "tables.visits.columns.day.sensitive_when",
@@ -320,7 +320,7 @@ OF_FORM = (
     "option of a table", "orphans kept", "role of a table's column", "role of a single table",
     "lifted to something", "eir_l of one", "eir_l of a single table", "levels of a table",
     "condition in a table", "priority in a table", "k_map of tables", "level_l of tables",
-    "source beside tables", "key beside tables", "columns beside tables", "ledger beside tables",
+    "source beside tables", "key beside tables", "columns beside tables",
     "republish beside tables", "workload beside tables", "merging beside tables",
     "tables beside a single one", "tables mistyped", "publish name", "publish rename",
     "publish in place", "publish grant", "weight zero", "weight of a single table",
@@ -349,6 +349,6 @@ def test_unknown_keys_are_refused_everywhere(place: str) -> None:
     (problem,) = problems_of(given)
     assert problem.path == f"{place}zzzzzz"
     assert problem.message == "is not an option"
-    refused = {"ledger", "rename", "level_l", "k_map", "sensitive_when", "levels", "source,"}
+    refused = {"republish", "rename", "level_l", "k_map", "sensitive_when", "levels", "source,"}
     listed = f"{problem.allowed},".split(", ")
     assert not refused.intersection(listed) - ({"source,"} if place == "tables.visits." else set())

@@ -121,6 +121,31 @@ SECOND_RELEASES: dict[str, Setting] = {
 }
 """What the ledger asks when a release is made again, recorded while it is asked."""
 
+SECOND_RELEASES_OF_TABLES: dict[str, Setting] = {
+    "ledger_tables": {
+        "privacy.knows": {"events": 1, "rows": True},
+        "tables.patients.columns.died.protect": {"l_diversity": 2},
+        "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    },
+    "ledger_tables_two_events": {
+        "privacy.knows.events": 2,
+        "tables.visits.columns.day": {"role": "drop"},
+        "tables.visits.columns.ward": {"role": "drop"},
+        "tables.visits.columns.diagnosis": {"role": "keep", "acknowledge_unique": True},
+    },
+    "ledger_tables_three_events": {
+        "privacy.knows.events": 3,
+        "tables.patients.columns.died": {"role": "keep", "acknowledge_unique": True},
+        "tables.visits.columns.diagnosis": {"role": "keep", "acknowledge_unique": True},
+        "tables.labs.source": {"query": "select *, visit_id as lab_id from labs"},
+        "tables.labs.key": "lab_id",
+        "tables.labs.columns.lab_id": {"role": "drop"},
+        "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    },
+    "ledger_tables_numbers": {"privacy.knows": {"events": 0, "rows": True}},
+}
+"""The same for several tables."""
+
 
 def hierarchy(name: str) -> Plan:
     """The steps that build a hierarchy."""
@@ -134,8 +159,14 @@ def hierarchy(name: str) -> Plan:
 
 def second_release(name: str, folder: Path) -> Plan:
     """The statements of the ledger for the last of three equal releases."""
-    database = source(folder, TYPES, ROWS)
-    given = policy(folder, **SECOND_RELEASES[name])
+    given: Any
+    if name in SECOND_RELEASES:
+        database = source(folder, TYPES, ROWS)
+        given = policy(folder, **SECOND_RELEASES[name])
+    else:
+        database = hospital.write(folder / "hospital.duckdb", hospital.alike())
+        changes = {"ledger": "private.duckdb", **SECOND_RELEASES_OF_TABLES[name]}
+        given = hospital.policy(folder, changes)
     steps: list[Step] = []
 
     def recorded(rendering: Callable[..., Statement]) -> Callable[..., Statement]:
@@ -187,7 +218,7 @@ def all_plans(folder: Path) -> Iterator[tuple[str, Plan]]:
         ),
     )
     yield "hierarchy_export", Plan("export", (export_table(1, 2, Table("kept"), bounds=True),))
-    for name in SECOND_RELEASES:
+    for name in (*SECOND_RELEASES, *SECOND_RELEASES_OF_TABLES):
         place = folder / name
         place.mkdir()
         yield name, second_release(name, place)

@@ -72,6 +72,21 @@ def tables(persons: int = PERSONS, seed: int = 7) -> Tables:
     return made
 
 
+def alike(persons: int = 24, visits: int = 1, places: int = 1) -> Tables:
+    """Equal persons with equal visits: whatever is released again, nobody stands out."""
+    rows: Tables = {"patients": [], "visits": [], "labs": []}
+    for person in range(persons):
+        number, zip_code = 1000 + person, f"{1 + person % places}000"
+        died = person % 2 == 0
+        rows["patients"].append((number, f"N{number}", "1980-01-01", "f", zip_code, died))
+        for visit in range(visits):
+            key = 50_000 + person * 10 + visit
+            diagnosis = DIAGNOSES[person % 4]
+            rows["visits"].append((key, number, "2024-01-01", "eyes", diagnosis, 1.0))
+            rows["labs"].append((key, "iron", person % 2 + 0.5))
+    return rows
+
+
 def write(path: Path, rows: Mapping[str, list[tuple[Any, ...]]] | None = None) -> Path:
     """The tables in a database file."""
     with duckdb.connect(str(path), config={"threads": 1}) as connection:

@@ -117,17 +117,78 @@ def test_two_tables_that_keep_a_key_are_not_released_without_a_word(
         run(given(tmp_path, second, tables[second], **ledger), hospital, seed=2)
     assert "joined" in str(raised.value)
     assert not (tmp_path / f"{second}.duckdb").exists()
-    release = run(
-        given(tmp_path, second, {**tables[second], "patient_id": kept}, **ledger), hospital, seed=3
-    )
+    # acknowledged in both, the join itself is looked at
+    acknowledged = {**tables[second], "patient_id": kept}
+    with pytest.raises(GuaranteeError) as told:
+        run(given(tmp_path, second, acknowledged, **ledger), hospital, seed=3)
+    (problem,) = told.value.problems
+    assert problem.path == "columns.patient_id"
+    assert not (tmp_path / f"{second}.duckdb").exists()
+    # the figures are those of the join, which nothing stops without the ledger
+    release = run(given(tmp_path, second, acknowledged), hospital, seed=4)
     assert any("joins the two person by person" in said for said in release.warnings)
+    left = left_by_a_join(tmp_path)
+    below = sum(n < 4 for n in left)
+    said = f"{below} of {len(left)} persons who are in both are left with fewer than 4 candidates"
+    assert below > 0
+    assert f"joined on it, {said} (fewest: {min(left)})" in problem.message
+    assert "tables:" in (problem.hint or "")
+
+
+def left_by_a_join(folder: Path) -> list[int]:
+    """Of the classes of both releases, joined on the key: how many persons share the two."""
     with duckdb.connect(config={"threads": 1}) as connection:
-        for table in tables:
-            connection.execute(f"attach '{tmp_path}/{table}.duckdb' as {table} (read_only)")
-        row = connection.execute(
-            "select min(n) from (select count(distinct patient_id) as n"
-            " from patients.patients_anonymous p join visits.visits_anonymous v using (patient_id)"
-            " group by p.age, sex, v.age, ward)"
-        ).fetchone()
-    assert row is not None
-    assert row[0] < 4, "the words are no exaggeration"
+        for table in ("patients", "visits"):
+            connection.execute(f"attach '{folder}/{table}.duckdb' as {table} (read_only)")
+        rows = connection.execute(
+            "with pairs as (select distinct patient_id, p.class_id as one, v.class_id as other from"
+            " patients.patients_anonymous p join visits.visits_anonymous v using (patient_id)),"
+            " sizes as (select one, other, count(*) as n from pairs group by all)"
+            " select min(n) from pairs join sizes using (one, other) group by patient_id"
+        ).fetchall()
+    return [n for (n,) in rows]
+
+
+def test_a_join_that_leaves_k_persons_is_for_the_user_to_allow(
+    hospital: Path, tmp_path: Path
+) -> None:
+    """One class for all visits tells nothing beside the patients' own classes."""
+    (tmp_path / "private").mkdir()
+    kept = {"role": "keep", "acknowledge_unique": True}
+    ledger = {"ledger": "private/ledger.duckdb"}
+    patients, visits = {**PATIENTS, "patient_id": kept}, {**VISITS, "patient_id": kept}
+    run(given(tmp_path, "patients", patients, **ledger), hospital, seed=1)
+    with duckdb.connect(str(hospital)) as connection:
+        connection.execute("update visits set ward = 'ward'")
+    release = run(given(tmp_path, "visits", {**visits, "age": "drop"}, **ledger), hospital, seed=2)
+    assert any("joins the two person by person" in said for said in release.warnings)
+
+
+def test_persons_who_are_recognized(hospital: Path, tmp_path: Path) -> None:
+    """Where `key` and `person` name them, what a join leaves is told in the same words."""
+    (tmp_path / "private").mkdir()
+    with duckdb.connect(str(hospital)) as connection:
+        connection.execute("update visits set ward = 'ward' || patient_id // 20")
+    kept = {"role": "keep", "acknowledge_unique": True}
+    refused: list[dict[str, str]] = []
+    of_visits = {**VISITS, "age": "drop"}
+    for table, of_table, who in (("patients", PATIENTS, "key"), ("visits", of_visits, "person")):
+        columns: dict[str, Any] = {**of_table, "patient_id": "identifier", "patient_no": kept}
+        source = {"query": f"select *, patient_id as patient_no from {table}"}
+        asked = policy(
+            tmp_path,
+            columns,
+            k=4,
+            source=source,
+            publish={"database": f"{table}.duckdb", "name": table},
+            ledger="private/ledger.duckdb",
+            **{who: "patient_id"},
+        )
+        try:
+            run(asked, hospital, seed=len(table))
+        except GuaranteeError as error:
+            refused.append({problem.path: problem.message for problem in error.problems})
+    (problems,) = refused
+    assert set(problems) == {"columns.patient_no", "privacy.k_anonymity"}
+    assert "joined on it, " in problems["columns.patient_no"]
+    assert not (tmp_path / "visits.duckdb").exists()

@@ -330,7 +330,7 @@ def compared(
     k: int,
     least: int,
 ) -> list[Any]:
-    facet = Facet("v", "class", 1, Sql("l.class_id"), Sql("o.s1"), least)
+    facet = Facet("v", "class", 1, Sql("l.class_id"), Sql("o.s1"), least, path="columns.v")
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         connection.execute("attach ':memory:' as anon_ledger").fetchall()
         with scratch(connection):

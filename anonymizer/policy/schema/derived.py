@@ -37,6 +37,8 @@ def persons_policy(policy: SchemaPolicy, *, identity: bool = False, lifted: bool
     if not lifted:
         own = {n: c for n, c in made.columns.items() if n not in policy.lifted}
         made = made.model_copy(update={"columns": FrozenMap(own)})
+    # (one entry of the ledger stands for all tables)
+    made = made.model_copy(update={"ledger": policy.ledger})
     if identity:
         return made
     without = {field.partition(".")[2]: None for field in IDENTITY}

@@ -19,7 +19,7 @@ from anonymizer.policy.schema.privacy import SchemaPrivacy, Weight
 from anonymizer.policy.schema.publish import SchemaPublish
 from anonymizer.policy.schema.table import SINGLE, SchemaColumn, SchemaTable
 from anonymizer.policy.suggest import closest
-from anonymizer.policy.values import Share, Text
+from anonymizer.policy.values import LocalPath, Share, Text
 
 OF_TABLE = Refused("cannot be combined with tables: every table has its own", "move it there")
 LEAVE = Refused(SINGLE, "leave it out")
@@ -70,13 +70,14 @@ class SchemaPolicy(Document):
     preset: defaults.Preset | None = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
     with 5 % suppression. What the policy states itself goes before."""
+    ledger: LocalPath | None = None
+    """A private database file that remembers releases; never the one of the release."""
     source: Annotated[None, OF_TABLE] = None
     key: Annotated[None, OF_TABLE] = None
     columns: Annotated[None, OF_TABLE] = None
     merge_person_rows: Annotated[None, MERGED] = None
     workload: Annotated[None, LEAVE] = None
     republish: Annotated[None, LEAVE] = None
-    ledger: Annotated[None, LEAVE] = None
 
     @classmethod
     def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -24,6 +24,8 @@ def place(policy: SchemaPolicy) -> Iterator[Problem]:
     """The release has a place of its own."""
     publish = policy.publish
     yield from target(publish)
+    if _same(policy.ledger, publish.database):
+        yield Problem("ledger", "is the same file as publish.database", hint="another file")
     for name, table in policy.tables.items():
         if _same(table.source.file, publish.database):
             said = "is the same file as publish.database"

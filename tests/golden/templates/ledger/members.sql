@@ -28,3 +28,9 @@ join anon_scratch.main.originals o on o.row_ref = l.row_ref
 left join anon_scratch.main.ledger_spells z on z.person = d.person  -- ledger_m_invariance, ledger members: {% if spells %}
 , l."person_id" as number  -- ledger_buckets_of_persons, ledger members: {% if number %}
 cast(l."sex_bucket" as bigint) as b1,  -- ledger_buckets_of_persons, ledger members: , {% if f.dealt %}cast({{ f.group }} as bigint) as {{ f.place }}, {% endif %}{{ f.alias }}.value as {{ f.truth }}
+-- ledger_tables, ledger members: {% if tables %}
+    , true as whole
+    , cast(null as bigint) as t2
+    , cast(null as bigint) as t3
+, cast(null as uhugeint[]) as marks  -- ledger_tables_two_events, ledger members: {% elif further_marks %}
+, null  -- ledger_tables_three_events, ledger members: , cast([{% for mark in marks %}{{ whose }}.{{ mark.name }}{% if not loop.last %}, {% endif %}{% endfor %}{% for mark in further_marks %}, null{% endfor %}] as uhugeint[]) as marks

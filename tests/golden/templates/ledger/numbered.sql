@@ -7,3 +7,4 @@ from (
     where value is not null
 )
 union all  -- ledger_buckets_of_persons, ledger numbered: {% if not loop.last %}
+anon_scratch.main.rows_1  -- ledger_tables, ledger numbered: from (select distinct o.{{ f.physical }} as value from {% if f.rows %}{{ f.rows | ident }}{% else %}{{ original | ident }}{% endif %} o)

@@ -37,6 +37,7 @@ left join r2 on r2.person = r0.person
 where r1.person is not null or r2.person is not null
 -- ledger_buckets_of_persons, ledger seen: {% if several %}
     select
-        person, min(class_id) as c, min(number) as n, max(marks) as m, min(0) as since
+        person, min(class_id) as c, min(number) as n, cast([max(marks[1])] as uhugeint[]) as m, min(0) as since
 , list_sort(list_distinct(list(b1))) as g_1, list_sort(list_distinct(list(b2))) as g_2, list_distinct(list(t1)) as t1, list_distinct(list(t2)) as t2
 group by person  -- ledger_buckets_of_persons, ledger seen: {% if several %}
+,  -- ledger_tables_three_events, ledger seen: {% macro pseudonyms(r) %}cast([{% for place in range(1, r.pseudonyms + 1) %}max(marks[{{ place | lit }}]){% if not loop.last %}, {% endif %}{% endfor %}] as uhugeint[]){% endmacro %}

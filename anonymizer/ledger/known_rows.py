@@ -1,0 +1,80 @@
+"""What releases of several tables tell together to somebody who knows rows of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from anonymizer.compile import Sql
+from anonymizer.errors import Problem
+from anonymizer.ledger.schemas import Schema, found_by_key, not_found_again
+from anonymizer.ledger.tables import NEW_ROWS, ROWS
+
+KNOWN = {1: "one known event", 2: "two known events", 3: "three known events"}
+
+
+class Numbered(Protocol):
+    """A release that is compared; number 0 is the new one."""
+
+    @property
+    def at(self) -> int: ...
+    @property
+    def release(self) -> int: ...
+    @property
+    def c(self) -> Sql: ...
+    @property
+    def p(self) -> Sql: ...
+    @property
+    def e(self) -> Sql: ...
+
+
+Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
+
+
+def told_by_rows(
+    ask: Ask,
+    releases: Sequence[Numbered],
+    context: Mapping[str, Any],
+    known: Mapping[int, Schema],
+    k: int,
+    hint: str,
+) -> Iterator[Problem]:
+    """`known`: the releases of several tables among those that are compared, by number of release.
+
+    The weakest of their promises counts: what one of them lets an observer know leaves as few.
+    """
+    knowing = [r for r in releases if r.release in known and known[r.release].events]
+    counting = [r for r in releases if r.release in known and known[r.release].rows]
+    shared = {**context, "rows": NEW_ROWS, "old_rows": ROWS}
+    if knowing:
+        of_events = {r.release: known[r.release] for r in knowing}
+        problems = list(not_found_again(of_events))
+        yield from problems
+        if not problems:
+            events = min(schema.events for schema in of_events.values())
+            least = min(k, *(schema.k for schema in of_events.values()))
+            found = ask(
+                "events",
+                {
+                    **shared,
+                    "k": least,
+                    "knowing": knowing,
+                    "by_key": sorted(found_by_key(of_events)),
+                    "events": events,
+                },
+            )
+            yield from _problem(found[0], "privacy.knows.events", KNOWN[events], least, hint)
+    if counting:
+        least = min(k, *(known[r.release].k for r in counting))
+        found = ask("row_numbers", {**shared, "k": least, "counting": counting})
+        yield from _problem(found[0], "privacy.knows.rows", "known numbers of rows", least, hint)
+
+
+def _problem(found: tuple[Any, ...], path: str, what: str, k: int, hint: str) -> Iterator[Problem]:
+    persons, narrowed, fewest = found
+    if narrowed:
+        said = (
+            f"with the earlier releases {narrowed} of {persons} returning persons could be told"
+            f" apart by {what} down to fewer than {k} candidates (fewest: {fewest})"
+        )
+        yield Problem(path, said, hint=hint)

@@ -1,0 +1,51 @@
+-- ledger_tables, ledger row_numbers: Persons whom somebody who knows how many rows they have tells apart, once the releases are taken together: fewer than k persons were in the same classes and had as many rows in every table.
+with patterns as materialized (
+    select *, row_number() over () as pattern
+    from (
+        select distinct c1 is not null as p1, c2 is not null as p2
+        from anon_scratch.main.ledger_seen
+    )
+),
+candidates as materialized (
+    select
+        s.person,
+        p.p1,
+        p.p2,
+p.p1 = (s.c1 is not null) and p.p2 = (s.c2 is not null) as own,
+        dense_rank() over (order by p.pattern, s.c0, case when p.p1 then s.c1 end, case when p.p2 then s.c2 end) as grp
+    from anon_scratch.main.ledger_seen s
+    join patterns p on (not p.p1 or s.c1 is not null) and (not p.p2 or s.c2 is not null)
+),
+counted as (
+    select 0 as place, person, source, count(*) as n
+    from anon_scratch.main.ledger_rows where remembered
+    group by person, source
+    union all
+    select 1 as place, person, source, count(*) as n
+    from "anon_ledger"."anonymizer_ledger"."rows" where release = 1
+    group by person, source
+    union all
+    select 2 as place, person, source, count(*) as n
+    from "anon_ledger"."anonymizer_ledger"."rows" where release = 2
+    group by person, source
+),
+numbers as (
+    select person, list_sort(list(concat(n, ' ', source)) filter (where place = 0)) as e0, list_sort(list(concat(n, ' ', source)) filter (where place = 1)) as e1, list_sort(list(concat(n, ' ', source)) filter (where place = 2)) as e2
+    from counted
+    group by person
+),
+vectors as (
+    select
+        c.grp,
+        count(*) as persons,
+        count(*) filter (where c.own) as told
+    from candidates c
+    left join numbers m on m.person = c.person
+    where true or c.p1 or c.p2
+    group by c.grp, m.e0, case when c.p1 then m.e1 end, case when c.p2 then m.e2 end
+)
+select
+    (select count(*) from anon_scratch.main.ledger_seen) as persons,
+    cast(coalesce(sum(told) filter (where persons < 3), 0) as bigint) as narrowed,
+    min(persons) filter (where persons < 3 and told > 0) as fewest
+from vectors
