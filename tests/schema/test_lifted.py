@@ -141,6 +141,15 @@ def test_problems_are_told_where_the_column_stands(database: Path, tmp_path: Pat
     assert [one.path for one in refused.value.problems] == ["tables.visits.columns.region"]
 
 
+@pytest.mark.parametrize("name", ["class_id", "row_ref"])
+def test_a_name_that_is_taken_is_told_where_the_column_stands(name: str, tmp_path: Path) -> None:
+    made = policy(tmp_path, "lifted").to_dict()
+    made["tables"]["visits"]["columns"][name] = LIFTED
+    with pytest.raises(PolicyError) as refused:
+        Policy.model_validate(made)
+    assert [one.path for one in refused.value.problems] == [f"tables.visits.columns.{name}"]
+
+
 def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
     made = policy(tmp_path, "lifted").to_dict()
     made["tables"]["labs"]["columns"]["Region"] = LIFTED
