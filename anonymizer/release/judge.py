@@ -51,6 +51,9 @@ def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> 
             "different values in every bucket and closeness to the whole column exclude"
             " each other here: ask for one of them"
             if name == "bucket_unique"
+            else "nothing was published; this is asked among the persons who remain when rows, or"
+            " their numbers, are known: weaken the rule, or leave knows.rows or knows.sensitive out"
+            if column is not None and name.startswith("known_")
             else "nothing was published; weaken the requirement or release fewer columns"
         ),
     )

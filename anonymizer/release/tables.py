@@ -26,9 +26,10 @@ from anonymizer.verification.questions import ask_all
 from anonymizer.verification.tables import Where, tables_questions, tables_sql
 
 CERTIFICATE = (
-    " Not promised: that nothing follows from knowing which events a person does not have, from the"
-    " order of events or the time between them (unless a column shows it), from more events than"
-    " stated, or from what the choice of levels itself tells."
+    " Not promised: that nothing follows from knowing which events a person does not have, from"
+    " what else stands in rows like a known one (rules count all rows of those who remain), from"
+    " the order of events or the time between them (unless a column shows it), from more events"
+    " than stated, or from what the choice of levels itself tells."
 )
 """What the certificate of several tables says besides."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, work
@@ -76,11 +77,18 @@ def with_lifted(
         "key": read[policy.person].text_of(key),
         "rows": [table["rows"] for table in tables],
         "tables": tables,
+        "called": _unlike([name for name, _ in session.profile.columns]),
         "lifted": LIFTED,
     }
     stages.append(Step("columns of the persons", "schema/lifted.sql.j2", context))
     executor.run(stages, "reading")
     return replace(session, source=Relation(ident(LIFTED), LIFTED), profile=profile), tuple(stages)
+
+
+def _unlike(names: Iterable[str]) -> str:
+    """A name that none of these columns has, in any case."""
+    taken = {name.lower() for name in names}
+    return next(name for n in count() if (name := f"anonymizer_key_{n}") not in taken)
 
 
 def _of_table(

@@ -141,6 +141,15 @@ def test_problems_are_told_where_the_column_stands(database: Path, tmp_path: Pat
     assert [one.path for one in refused.value.problems] == ["tables.visits.columns.region"]
 
 
+@pytest.mark.parametrize("name", ["class_id", "row_ref"])
+def test_a_name_that_is_taken_is_told_where_the_column_stands(name: str, tmp_path: Path) -> None:
+    made = policy(tmp_path, "lifted").to_dict()
+    made["tables"]["visits"]["columns"][name] = LIFTED
+    with pytest.raises(PolicyError) as refused:
+        Policy.model_validate(made)
+    assert [one.path for one in refused.value.problems] == [f"tables.visits.columns.{name}"]
+
+
 def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
     made = policy(tmp_path, "lifted").to_dict()
     made["tables"]["labs"]["columns"]["Region"] = LIFTED
@@ -149,3 +158,32 @@ def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
         Policy.model_validate(made)
     paths = {one.path for one in refused.value.problems}
     assert paths == {"tables.labs.columns.Region.of", "tables.labs.columns.age.of"}
+
+
+@pytest.mark.parametrize("name", ["owner", "up", "UP", "own", "v1", "anonymizer_key"])
+def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path: Path) -> None:
+    """The keys of the source are not published for a column that is called as they are inside."""
+    plain, renamed = policy(tmp_path, "plain"), policy(tmp_path, "renamed").to_dict()
+    listed = renamed["tables"]["visits"]["columns"]
+    listed[name] = listed.pop("region")
+    anonymizer.run(plain, database, seed=1, limits=THRIFTY)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f'alter table visits rename region to "{name}"')
+    given = Policy.model_validate(renamed, context={"base": tmp_path})
+    anonymizer.run(given, database, seed=1, limits=THRIFTY)
+    as_called = published(tmp_path / "plain/release.duckdb")
+    for row in as_called[0]:
+        row[name] = row.pop("region")
+    assert published(tmp_path / "renamed/release.duckdb") == as_called
+
+
+@pytest.mark.parametrize("name", ["anonymizer_key", "anonymizer_key_0", "v1", "owner"])
+def test_so_may_the_key_of_the_persons(name: str, database: Path, tmp_path: Path) -> None:
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f'alter table patients rename patient_id to "{name}"')
+    given = policy(tmp_path, "lifted").to_dict()
+    patients = given["tables"]["patients"]
+    patients["key"] = name
+    patients["columns"][name] = patients["columns"].pop("patient_id")
+    renamed = Policy.model_validate(given, context={"base": tmp_path})
+    assert anonymizer.run(renamed, database, seed=1, limits=THRIFTY).verification.passed

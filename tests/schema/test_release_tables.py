@@ -49,6 +49,19 @@ def test_tables_of_a_release(made: tuple[Path, Release]) -> None:
             read("encounters")
 
 
+def test_the_certificate_says_what_a_known_row_tells(tmp_path: Path) -> None:
+    """The surgery has one diagnosis, and its patients have others besides."""
+    source = hospital.write(tmp_path / "source.duckdb")
+    hospital.changed(source, "update visits set diagnosis = 'C9' where ward = 'surgery'")
+    changes = {"privacy.knows": {"events": 1, "sensitive": True}}
+    release = hospital.run(hospital.policy(tmp_path, changes), source)
+    assert release.verification.passed
+    (visits,) = hospital.released(tmp_path / "release.duckdb", "main.visits").values()
+    found = {row["diagnosis"] for row in visits if row["ward"] == "surgery"}
+    assert found == {"C9"}
+    assert "what else stands in rows like a known one" in release.manifest.data["certificate"]
+
+
 def test_as_dict(made: tuple[Path, Release]) -> None:
     _, release = made
     found = json.loads(json.dumps(release.as_dict(), default=str))

@@ -288,3 +288,19 @@ def test_rules_of_all_tables(source: Path, tmp_path: Path) -> None:
     assert min(Counter(label.values()).values()) >= 4
     checked = judged.names(release.verification.checks)
     assert {("ir_k", None), ("eir_l", "died"), ("eir_l", "visits.diagnosis")} <= checked
+
+
+def test_what_those_who_remain_break_is_told_as_such(source: Path, tmp_path: Path) -> None:
+    """Persons with equal numbers of rows are few, and far from all of them together."""
+    died = {"role": "sensitive", "protect": {"t_closeness": 0.02}}
+    changes = {
+        **UNPROTECTED,
+        "tables.patients.columns.died": died,
+        "privacy.knows": {"rows": True, "sensitive": True},
+    }
+    with pytest.raises(GuaranteeError) as refused:
+        hospital.run(hospital.policy(tmp_path, changes), source)
+    (problem,) = refused.value.problems
+    assert problem.path == "tables.patients.columns.died.protect"
+    assert problem.hint is not None
+    assert "knows.rows" in problem.hint

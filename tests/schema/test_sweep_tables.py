@@ -7,13 +7,26 @@ from pathlib import Path
 import pytest
 
 import anonymizer
+from anonymizer import SchemaPolicy
 from anonymizer.errors import PolicyError
 from anonymizer.review.sweep import Point, sweep
+from anonymizer.review.sweep.grid import check, combinations, varied
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
 from tests.schema.test_diff_tables import EVENTS, published
 
 CHANGES = {"suppression_limit": 0.2}
+
+
+def test_short_names_of_all_that_may_be_known(tmp_path: Path) -> None:
+    policy = hospital.policy(tmp_path, CHANGES)
+    vary = [f"knows.{name}=true" for name in ("rows", "sensitive")]
+    check(policy, combinations(vary))
+    (asked,) = combinations(vary)
+    made = varied(policy, asked)
+    assert isinstance(made, SchemaPolicy)
+    knows = made.privacy.knows
+    assert (knows.rows, knows.sensitive) == (True, True)
 
 
 @pytest.fixture

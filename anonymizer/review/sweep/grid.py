@@ -10,6 +10,7 @@ from typing import Any
 
 from anonymizer.errors import PolicyError, PolicyFormError, Problem
 from anonymizer.policy import AnyPolicy, Policy
+from anonymizer.policy.schema.privacy import Knows
 
 MOST_POINTS = 100
 OPTION = "--vary"
@@ -17,7 +18,7 @@ ALGORITHM = ("algorithm", "name")
 SHORT = {
     "k": ("privacy", "k_anonymity"),
     "algorithm": ALGORITHM,
-    "knows.events": ("privacy", "knows", "events"),
+    **{f"knows.{name}": ("privacy", "knows", name) for name in Knows.model_fields},
 }
 RULES = {"l": "l_diversity", "t": "t_closeness"}
 NAMES = "k, l, t, algorithm, or a path in the policy such as algorithm.split"

@@ -80,16 +80,23 @@ def clashes(
         names = column_names(policy, table, (kinds or {}).get(table))
         # source columns first, so that the generated name is the one reported as colliding
         for one in sorted((one for one in names if one.certain), key=lambda one: one.generated):
-            steps = ("columns", one.column) if one.column is not None else ("columns",)
-            path = table_path(table, *steps)
+            path = _place(policy, table, one.column)
             if one.name.casefold() == ROW_REF:
                 said = f"would be published as {name_text(one.name)}, a name of the tool's own"
                 yield Problem(path, said, hint=BY_QUERY)
             other = first.setdefault(one.name.casefold(), one)
             if one is not other and one.generated:  # else one column is listed twice, and told
                 told = f"{_words(other)} and {_words(one)} would both be published as"
-                place = table_path(table, "columns", other.column or other.name)
+                place = _place(policy, table, other.column or other.name)
                 yield Problem(place, f"{told} {name_text(one.name)}", hint=BY_QUERY)
+
+
+def _place(policy: SchemaPolicy, table: str, column: str | None) -> str:
+    """Where a column stands in the policy, which for some of the persons' is another table."""
+    if column is None:
+        return table_path(table, "columns")
+    stands = policy.lifted.get(column, table) if table == policy.person else table
+    return table_path(stands, "columns", column)
 
 
 def _words(one: PublishedName) -> str:

@@ -4,7 +4,7 @@ from (
     select owner from anon_scratch.main.lifted_rows_1
     where owner is not null
     group by owner
-    having count(distinct "region") + max(case when "region" is null then 1 else 0 end) > 1
+    having count(distinct v1) + max(case when v1 is null then 1 else 0 end) > 1
 )
 having count(*) > 0
 order by place
