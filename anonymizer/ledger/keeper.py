@@ -112,8 +112,8 @@ class Keeper:
                 said += " the rows of a person stand side by side, and k holds for neither"
                 hint = (
                     "role drop; release the tables together (tables:); or, for a join that leaves"
+                    " k persons, acknowledge_unique: true"
                 )
-                hint += " k persons, acknowledge_unique: true"
                 yield Problem(path, said, hint=hint)
 
     def _unacknowledged(self) -> Iterator[tuple[str, str]]:

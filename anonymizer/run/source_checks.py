@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from anonymizer.algorithms.compiled import Compiled
@@ -29,7 +29,7 @@ from anonymizer.run.nodes import (
     nodes_step,
 )
 from anonymizer.run.prepare import Prepared
-from anonymizer.source.profile import Sensitive
+from anonymizer.source.profile import Attribute, Sensitive
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.verification.against_source import verify_against_source
@@ -97,10 +97,10 @@ def originals(roles: Roles, *, forged: bool = False) -> Originals:
         table=ORIGINALS,
         values=values,
         flags={a.column: a.f.text for a in roles.flagged},
-        nodes={a.column: _nodes(a.index) for a in roles.quasi if a.height and not a.ordered},
+        nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
         person="person",
         sets=frozenset(a.column for a in roles.quasi if lists_members(a)),
-        admitted={a.column: _admitted(a.index) for a in roles.quasi if has_free_bounds(a)},
+        admitted={a.column: admitted_of(a) for a in roles.quasi if has_free_bounds(a)},
         leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
         distinct={} if forged else {a.column: a.values for a in roles.quasi},
     )
@@ -117,12 +117,14 @@ def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -
     )
 
 
-def _nodes(index: int) -> Table:
-    return work(f"published_nodes_{index}")
+def nodes_of(attribute: Attribute) -> Table:
+    """Where the published nodes of a column are."""
+    return work(f"published_nodes_{attribute.index}")
 
 
-def _admitted(index: int) -> Table:
-    return work(f"admitted_{index}")
+def admitted_of(attribute: Attribute) -> Table:
+    """Where the bounds that a column's cells may have are."""
+    return work(f"admitted_{attribute.index}")
 
 
 def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
@@ -146,20 +148,27 @@ def original_statements(compiled: Compiled, roles: Roles) -> Iterator[str]:
         f"create or replace view {ident(ORIGINALS)} as"
         f" select rowid as row_ref, * from {ident(SNAPSHOT)}{more}"
     )
-    columns = {c.column: c for c in compiled.layout.columns}
-    for a in roles.quasi:
+    yield from cell_statements(roles.quasi, compiled.layout, LINK, ORIGINALS)
+
+
+def cell_statements(
+    attributes: Iterable[Attribute], layout: Layout, link: Table, originals: Table
+) -> Iterator[str]:
+    """The statements that make the nodes and bounds that generalized cells are compared with."""
+    columns = {c.column: c for c in layout.columns}
+    for a in attributes:
         if a.height and not a.ordered:
             step = nodes_step(
                 a,
                 columns[a.column],
-                _nodes(a.index),
-                typed=compiled.layout.cells == "typed",
-                link=LINK,
-                original=ORIGINALS,
+                nodes_of(a),
+                typed=layout.cells == "typed",
+                link=link,
+                original=originals,
             )
             yield step.statement().text
         elif has_free_bounds(a):
-            yield admitted_step(a, _admitted(a.index)).statement().text
+            yield admitted_step(a, admitted_of(a)).statement().text
 
 
 def judging(engine: Engine, view: Table, layout: Layout) -> Asking:

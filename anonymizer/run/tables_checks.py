@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonymizer.algorithms.schema.publishing import PublishedTable
-from anonymizer.compile import Table, ident, work
+from anonymizer.compile import ident
 from anonymizer.contract.originals import Originals
 from anonymizer.contract.tables import Tables
 from anonymizer.engines.base import Engine
@@ -13,14 +13,17 @@ from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.release.tables import tables_of
 from anonymizer.run.nodes import (
-    admitted_step,
     declares_leaves,
     has_free_bounds,
     listed_leaves,
     lists_members,
-    nodes_step,
 )
-from anonymizer.run.source_checks import published_paths
+from anonymizer.run.source_checks import (
+    admitted_of,
+    cell_statements,
+    nodes_of,
+    published_paths,
+)
 from anonymizer.run.tables import TablesRead
 from anonymizer.source.child import Child
 from anonymizer.verification.tables import Where
@@ -50,21 +53,8 @@ def stage_table_originals(engine: Engine, one: PublishedTable) -> None:
         f" select rowid as row_ref, * from {ident(child.kept)}",
         "verification",
     )
-    columns = {c.column: c for c in one.layout.columns}
-    for a in child.attributes:
-        if a.height and not a.ordered:
-            step = nodes_step(
-                a,
-                columns[a.column],
-                _nodes(a.index),
-                typed=one.layout.cells == "typed",
-                link=child.linked,
-                original=child.originals,
-            )
-            engine.raw(step.statement().text, "verification")
-        elif has_free_bounds(a):
-            text = admitted_step(a, _admitted(a.index)).statement().text
-            engine.raw(text, "verification")
+    for text in cell_statements(child.attributes, one.layout, child.linked, child.originals):
+        engine.raw(text, "verification")
 
 
 def tables_measures(
@@ -104,16 +94,8 @@ def table_originals(child: Child) -> Originals:
     return Originals(
         table=child.originals,
         values=values,
-        nodes={a.column: _nodes(a.index) for a in child.attributes if a.height and not a.ordered},
+        nodes={a.column: nodes_of(a) for a in child.attributes if a.height and not a.ordered},
         sets=frozenset(a.column for a in child.attributes if lists_members(a)),
-        admitted={a.column: _admitted(a.index) for a in child.attributes if has_free_bounds(a)},
+        admitted={a.column: admitted_of(a) for a in child.attributes if has_free_bounds(a)},
         leaves={a.column: listed_leaves(a) for a in child.attributes if declares_leaves(a)},
     )
-
-
-def _nodes(index: int) -> Table:
-    return work(f"published_nodes_{index}")
-
-
-def _admitted(index: int) -> Table:
-    return work(f"admitted_{index}")

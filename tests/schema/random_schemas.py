@@ -134,9 +134,18 @@ def draw(seed: int) -> Schema:
     if seed >= FURTHER:
         _further(r, made)
     knows = made.policy["privacy"]["knows"]
-    if seed >= AMONG and (knows["events"] or knows.get("rows")):
+    if seed >= AMONG and (knows["events"] or knows.get("rows")) and _ruled(made):
         knows["sensitive"] = True
     return made
+
+
+def _ruled(made: Schema) -> bool:
+    """Whether some rule speaks of the values of a sensitive column."""
+    sensitive = [one for table in made.tables.values() for one in table.of("sensitive")]
+    of_all = {name for options in GUARANTEES for name in options} - {"ir_k"}
+    return any("protect" in one.described for one in sensitive) or bool(
+        sensitive and of_all & set(made.policy["privacy"])
+    )
 
 
 def _further(r: random.Random, made: Schema) -> None:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from anonymizer.policy.schema.model import SchemaPolicy
 
 
+OF_PERSONS = {"k_anonymity", "ir_k"}
+"""Guarantees that speak of persons, not of values."""
+
+
 def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
     """Every promise about several tables is one of k persons."""
     if policy.privacy.k_anonymity is None:
@@ -33,6 +37,17 @@ def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
         said = "is about the persons who remain when rows are known, and none may be"
         hint = "knows: {events: 1, sensitive: true}"
         yield Problem("privacy.knows.sensitive", said, "false", hint)
+    elif knows.sensitive and not _rules(policy):
+        said = "is about the rules of sensitive columns, and there is none"
+        hint = "protect: {l_diversity: 3} at a sensitive column"
+        yield Problem("privacy.knows.sensitive", said, "false", hint)
+
+
+def _rules(policy: SchemaPolicy) -> bool:
+    """Whether some rule speaks of the values of a sensitive column."""
+    if any(table.protected for table in policy.tables.values()):
+        return True
+    return bool(policy.sensitive and set(policy.privacy.guarantees) - OF_PERSONS)
 
 
 def as_tree(policy: SchemaPolicy) -> Iterator[Problem]:
