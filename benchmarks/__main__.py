@@ -2,6 +2,7 @@
 
 Writes benchmarks/results/{comparison.csv,comparison.md,*.png}. With `--check` only the smallest
 case is run, and the exit code is 1 where it takes more passes than it may.
+`python -m benchmarks reproduce [PAPER ...]` reruns papers instead (benchmarks/reproduce).
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ PEER_COLUMNS = (
 
 def main() -> int:
     """Run what the arguments ask for."""
+    if sys.argv[1:2] == ["reproduce"]:
+        from benchmarks.reproduce import command
+
+        return command.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--check", action="store_true", help="the smallest case against a bound")
     parser.add_argument("--quick", action="store_true", help="no table above 300,000 rows")

@@ -52,15 +52,21 @@ def _columns(source: Path) -> list[str]:
 
 
 FULL_DOMAIN = {"name": "full_domain"}
-REFINED = {"name": "mondrian", "refine": 4}
+FULLY_REFINED = {"name": "mondrian", "refine": "full"}
+CUTS_ONLY = {"name": "mondrian", "refine": 0}
 OWN_ATTRIBUTE = {"name": "mondrian", "compare": 1}
 """Cuts by what they save in the attribute that is cut: less work for somewhat more loss."""
 
 CASES = (
     Case("QI5, k=5", QI5, peer="0.0115 in 14 s; ARX 0.0157 in 0.1"),
     Case("QI9, k=5", QI9, peer="0.0407 in 50 s; ARX 0.0677 in 4.2"),
-    Case("QI5, k=5, refine 4", QI5, algorithm=REFINED),
-    Case("QI9, k=5, refine 4", QI9, algorithm=REFINED),
+    Case("QI5, k=5, refine full", QI5, algorithm=FULLY_REFINED),
+    Case("QI9, k=5, cuts only", QI9, algorithm=CUTS_ONLY),
+    Case("QI9, k=5, refine full", QI9, algorithm=FULLY_REFINED),
+    Case("QI9, k=10, refine full", QI9, k=10, algorithm=FULLY_REFINED),
+    Case("QI9, k=5, nodes, refine full", QI9, nodes=True, algorithm=FULLY_REFINED),
+    Case("QI8, l=2, refine full", QI8, protect={"l_diversity": 2}, algorithm=FULLY_REFINED),
+    Case("QI8, l=5, refine full", QI8, protect={"l_diversity": 5}, algorithm=FULLY_REFINED),
     Case("QI9, k=5, nodes", QI9, nodes=True, peer="ARX 0.0603 in 59 s; 0.0677 in 4.2"),
     Case("QI9, k=10", QI9, k=10, peer="ARX 0.094 in 8"),
     Case("QI8, l=2", QI8, protect={"l_diversity": 2}, peer="ARX 0.038 in 1.6"),

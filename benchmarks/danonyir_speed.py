@@ -17,18 +17,14 @@ import argparse
 import csv
 import os
 import resource
-import time
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
-import numpy as np
-
-from anonymizer.measure import measure_release
-from anonymizer.privacy.hitting import hitting_set
-from anonymizer.run.source_checks import originals
 from benchmarks import informs
 from benchmarks.common import RESULTS, machine, markdown_table, write_csv
+from benchmarks.reproduce.danonyir import in_one_block
+from benchmarks.trial import anonymized, scratch
 
 PRIVACY = {"eir_l": 6}
 ALGORITHMS: dict[str, dict[str, Any]] = {
@@ -40,20 +36,12 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 def measured(source: Path, name: str, seed: int) -> dict[str, Any]:
     """One run in scratch, judged by nobody: the time is that of anonymizing."""
     given = informs.policy(source, PRIVACY, ALGORITHMS[name])
-    with informs.anonymized(given, seed) as done:
-        total = done.raw("select count(*) from snapshot")[0][0]
-        published = done.raw("select count(*) from staged")[0][0]
+    with anonymized(given, seed) as done:
         persons = done.raw("select count(distinct person) from snapshot")[0][0]
-        measures = measure_release(
-            done.raw,
-            done.view,
-            done.prepared.compiled.layout,
-            originals(done.prepared.roles),
-            suppressed=total - published,
-        )
+        measures = done.measures()
         return {
             "algorithm": name,
-            "rows": total,
+            "rows": measures["rows"],
             "persons": persons,
             "seed": seed,
             "cpu_seconds": round(done.seconds, 2),
@@ -62,69 +50,9 @@ def measured(source: Path, name: str, seed: int) -> dict[str, Any]:
             "peak_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
             "nloss": measures["glm"],
             "classes": measures["classes"],
-            "suppressed_rows": total - published,
+            "suppressed_rows": measures["suppressed"],
             "residual_persons": done.executor.notes.get("residual_persons"),
         }
-
-
-def in_one_block(source: Path, seed: int) -> dict[str, Any]:
-    """NLoss of the paper's algorithm over all persons, in the order that the seed gives them."""
-    import duckdb
-
-    from tests.oracle import danonyir as oracle
-
-    names = informs.QUASI[:6]
-    with duckdb.connect() as connection:
-        rows = connection.execute(
-            f"select {', '.join(f'any_value({name})' for name in names)},"
-            f" count(*), list(distinct diagnosis) from '{source}'"
-            f" group by person_id order by md5(person_id || ':{seed}')"
-        ).fetchall()
-    attributes: list[oracle.Ordered | oracle.Members | oracle.Nodes] = []
-    for i, name in enumerate(names):
-        values = [row[i] for row in rows]
-        if name in informs.NUMERIC:
-            known = [v for v in values if v is not None]
-            places = [None if v is None else oracle.place(v, known) for v in values]
-            attributes.append(oracle.Ordered(places, len(set(values))))
-        else:
-            numbers = {v: j for j, v in enumerate(dict.fromkeys(values))}
-            attributes.append(oracle.Members([numbers[v] for v in values], len(numbers)))
-    sets = [frozenset(row[-1]) for row in rows]
-    proof: dict[int, frozenset[Any]] = {}
-
-    def holds(group: list[int]) -> bool:
-        # the proof that a cluster did not hold serves until somebody joins whom it does not meet
-        known = proof.get(group[0])
-        if known is None or not all(known & sets[i] for i in group):
-            found = hitting_set([sets[i] for i in group], PRIVACY["eir_l"] - 1)
-            if found is None:
-                return True
-            proof[group[0]] = found
-        return False
-
-    began, clock = informs.cpu(), time.perf_counter()
-    records = [row[-2] for row in rows]
-    import copy
-
-    run = oracle.Clustering(attributes, records, holds).keep_originals(copy.deepcopy(attributes))
-    clusters = run.run()
-    heads = np.flatnonzero(run.closed)
-    lost = int((run.size[heads] * run.loss[heads]).sum()) / oracle.SCALE
-    lost += sum(records[i] for i in run.suppressed) * len(names)
-    return {
-        "algorithm": "danonyir, block_size: all (numpy)",
-        "rows": sum(records),
-        "persons": len(rows),
-        "seed": seed,
-        "cpu_seconds": round(informs.cpu() - began, 2),
-        "wall_seconds": round(time.perf_counter() - clock, 2),
-        "load": round(os.getloadavg()[0], 1),
-        "nloss": lost / (sum(records) * len(names)),
-        "classes": len(clusters),
-        "suppressed_rows": sum(records[i] for i in run.suppressed),
-        "residual_persons": run.residual,
-    }
 
 
 PARTS = ("speed", "speed_all", "speed_large")
@@ -178,14 +106,18 @@ def main() -> None:
     (RESULTS / "danonyir").mkdir(parents=True, exist_ok=True)
     if given.large:
         part = "speed_large"
-        records = [measured(informs.large_table(informs.scratch()), "danonyir", 1)]
+        records = [measured(informs.large_table(scratch()), "danonyir", 1)]
     else:
         part = "speed_all" if given.all else "speed"
-        source = informs.table(informs.scratch())
+        source = informs.table(scratch())
         records = []
         for seed in range(1, given.seeds + 1):
             if given.all:
-                records.append(in_one_block(source, seed))
+                name = "danonyir, block_size: all (numpy)"
+                load = {"load": round(os.getloadavg()[0], 1)}
+                records.append(
+                    {"algorithm": name, "seed": seed, **in_one_block(source, seed), **load}
+                )
             else:
                 records += [measured(source, name, seed) for name in ALGORITHMS]
     write_csv(f"danonyir/{part}.csv", records)

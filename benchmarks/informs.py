@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
-from anonymizer.algorithms.compiled import STAGED
-from anonymizer.compile import Table
-from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.session import open_session
-from anonymizer.engines.execute import Executor
-from anonymizer.process.seed import Seed
-from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.source_checks import stage_link
 from benchmarks.common import DATA, HIERARCHIES
 
 QUASI = (
@@ -109,47 +96,3 @@ def policy(
             "publish": {"name": "informs", "database": "unused.duckdb"},
         }
     )
-
-
-@dataclass(frozen=True)
-class Done:
-    """A run in scratch: everything but the publishing."""
-
-    prepared: Prepared
-    executor: Executor
-    seconds: float
-    """CPU time of reading and anonymizing."""
-    wall: float
-    """The same by the clock."""
-    view: Table = STAGED
-
-    def raw(self, query: str) -> list[tuple[Any, ...]]:
-        return self.executor.engine.raw(query, "benchmark")
-
-
-@contextmanager
-def anonymized(given: Policy, seed: int, threads: int | None = None) -> Iterator[Done]:
-    """Run a policy in scratch; the released rows stand in STAGED, the source beside them."""
-    began, clock = cpu(), time.perf_counter()
-    with open_session(given, None, limits=Limits(threads=threads)) as session:
-        session.engine.binds = {"secret": Seed.test(seed).secret}
-        executor = Executor(session.engine)
-        prepared = prepare(given, session, executor)
-        executor.run(prepared.compiled.stages)
-        executor.run([prepared.compiled.assembly.step(STAGED)])
-        spent, wall = cpu() - began, time.perf_counter() - clock
-        stage_link(session.engine, prepared.compiled, prepared.roles)
-        yield Done(prepared, executor, spent, wall)
-
-
-def cpu() -> float:
-    """CPU seconds of this process, user and system, all threads."""
-    times = os.times()
-    return times.user + times.system
-
-
-def scratch() -> Path:
-    """A folder for generated tables, kept between benchmarks."""
-    folder = Path(tempfile.gettempdir()) / "sql-anonymizer-benchmarks"
-    folder.mkdir(exist_ok=True)
-    return folder

@@ -1,7 +1,7 @@
 """What verification and ledger add to a run: `python -m benchmarks.judging [--rows N] [--case C]`.
 
 Every run is a process of its own; figures are CPU seconds (user and system, all threads). The
-table is census data of the shape that Li and He (2023) use, made larger after a fixed recipe.
+table is census data of the shape that Li and He (2022) use, made larger after a fixed recipe.
 Writes benchmarks/results/judging.{csv,md} unless rows or cases are chosen.
 """
 

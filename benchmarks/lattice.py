@@ -6,7 +6,9 @@ Nine quasi-identifiers of Adult with the hierarchies published with ARX make a l
 nodes; k = 5, at most 5 % suppressed, least NCP. Seconds are those of anonymizing and publishing,
 verification apart; a *pass* is one aggregation of the distinct quasi-identifier tuples of the same
 table. Larger tables are copies in which age moves by up to 3 years and each other cell is drawn
-anew from its column with probability 0.05.
+anew from its column with probability 0.05. The last table has 15 columns of 32 values in trees of
+five halvings, every third one following the one before: a lattice of 6^15 nodes, which is searched
+within a budget.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from benchmarks.tables import QI9, adult, hierarchy_file
 
 THREE = ("age", "education_num", "hours_per_week")
 RUNS = 3
+WIDE = tuple(f"c{number}" for number in range(1, 16))
 NOTES = """\
 `seconds` and `cpu` are those of anonymizing and publishing, from the source to the written rows;
 `cpu with judging` adds the judgement of the release and its measures. A pass is one aggregation of
@@ -63,6 +66,12 @@ def main() -> None:
         three(database)
         given = policy(folder, "three")
         records.append(measured("age, education, hours", given, database, THREE, runs))
+        database = folder / "wide.duckdb"
+        wide(database)
+        for limit, budget in ((0.05, None), (0.0, None), *(() if quick else ((0.05, 10_000),))):
+            given = policy(folder, "wide", suppression_limit=limit, budget=budget)
+            label = f"15 columns, limit {limit}" + (f", budget {budget:,}" if budget else "")
+            records.append(measured(label, given, database, WIDE, runs))
     write_csv("lattice.csv", records)
     text = (
         f"# Full-domain optimum\n\n{machine()}; median of {runs}; load of the machine"
@@ -81,6 +90,10 @@ def policy(folder: Path, which: str, **change: Any) -> Policy:
             column: {"role": "quasi", "hierarchy": {"file": str(hierarchy_file(column))}}
             for column in QI9
         }
+    elif which == "wide":
+        columns = {
+            column: {"role": "quasi", "hierarchy": {"file": str(halves(folder))}} for column in WIDE
+        }
     else:
         columns = {
             column: {"role": "quasi", "hierarchy": {"builder": "cardinality", "min_width": width}}
@@ -93,7 +106,11 @@ def policy(folder: Path, which: str, **change: Any) -> Policy:
             "columns": columns,
             "privacy": {"k_anonymity": 5},
             "suppression_limit": change.get("suppression_limit", 0.05),
-            "algorithm": {"name": "full_domain", "optimum": change.get("optimum", "ncp")},
+            "algorithm": {
+                "name": "full_domain",
+                "optimum": change.get("optimum", "ncp"),
+                "budget": change.get("budget"),
+            },
             "publish": {"name": "released", "database": str(folder / "release.duckdb")},
         }
     )
@@ -112,6 +129,38 @@ def three(database: Path) -> None:
         connection.execute(
             f"create table adult as select {', '.join(THREE)} from read_parquet({files!r})"
         )
+
+
+def wide(database: Path, rows: int = 30_000) -> None:
+    """Skewed columns; every third follows the one before, some others nearly equal theirs."""
+    made = []
+    for number in range(1, len(WIDE) + 1):
+        before = f"c{number - 1}"
+        if number % 3 == 0:
+            text = f"({before} * 7 + cast(hash(r, {number}) % 9 as integer)) % 32"
+        elif number % 5 == 0:
+            text = f"least(31, {before} + cast(hash(r, {number}) % 5 as integer))"
+        else:
+            skew = 1 + number % 4 / 2
+            text = f"floor(32 * pow((hash(r, {number}) % 1000000) / 1000000.0, {skew}))"
+        made.append(f"cast({text} as integer) as c{number}")
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(
+            f"create table adult as select {', '.join(made)} from range({rows}) t(r)"
+        )
+
+
+def halves(folder: Path) -> Path:
+    """A tree over 0 to 31, halved five times."""
+    path = folder / "halves.csv"
+    lines = [
+        ";".join(
+            [str(value), *(f"{value >> level} of {32 >> level}" for level in range(1, 5)), "*"]
+        )
+        for value in range(32)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
 
 
 def measured(
@@ -143,6 +192,7 @@ def measured(
         "nodes": release.measures["lattice_nodes"],
         "judged": release.measures["lattice_judged"],
         "ncp": round(release.measures["ncp"], 4),
+        "gap": release.measures["lattice_gap"],
         "suppressed": release.measures["suppressed"],
         "classes": release.measures["classes"],
     }

@@ -21,8 +21,9 @@ from typing import Any
 import duckdb
 
 from benchmarks.common import DATA, RESULTS, machine, markdown_table, write_csv
-from benchmarks.msb_paper import COLUMNS, FOLDER, LEVELS, STRATEGIES
+from benchmarks.reproduce.msb import COLUMNS, LEVELS, STRATEGIES
 
+FOLDER = "msb"
 QUASI = ("age", "sex", "relationship", "native_country", "hours_per_week")
 PLAN = (
     ("exact", 10_000, "mmdcf", 5.0),

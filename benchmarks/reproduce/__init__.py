@@ -1,0 +1,1 @@
+"""The five papers rerun: claims, measurements, verdicts, one page each."""
