@@ -7,11 +7,12 @@ the tool. The subcommands are in `anonymizer/commands`, one module each.
 from __future__ import annotations
 
 import atexit
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,9 +21,10 @@ import click
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
 from anonymizer.commands.output import ERRORS, Output, wanted_format
-from anonymizer.process.interrupts import forget, published
+from anonymizer.process.interrupts import abandoning, forget, published
 
 INTERRUPTED = 130
+SHOWN_CURSOR = "\x1b[?25h"
 
 
 class Interrupted(BaseException):
@@ -75,7 +77,7 @@ class Application(click.Group):
         given = list(sys.argv[1:] if args is None else args)
         # nothing is left for Ctrl-C to interrupt at interpreter exit: the exit code stays
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        sys.exit(self._run(given, prog_name, complete_var, extra))
+        sys.exit(self._run(given, prog_name, complete_var, extra, ours=args is None))
 
     def _run(
         self,
@@ -83,6 +85,8 @@ class Application(click.Group):
         prog_name: str | None,
         complete_var: str | None,
         extra: dict[str, Any],
+        *,
+        ours: bool,
     ) -> int:
         from anonymizer.commands.failures import failure
 
@@ -90,7 +94,9 @@ class Application(click.Group):
             super().main(["--help"], prog_name, complete_var, False, **extra)
             return 2
         output = Output(wanted_format(given), debug="--debug" in given)
-        with _signals() as interrupted:
+        # the process of somebody who calls this from Python is never given up
+        ending = _abandoned(output) if ours else nullcontext()
+        with _signals() as interrupted, ending:
             try:
                 done = super().main(given, prog_name, complete_var, False, **extra)
             except BaseException as error:
@@ -105,6 +111,26 @@ class Application(click.Group):
                 output.failed(found.problems, error, found.result)
                 return found.exit_code
         return done if isinstance(done, int) else 0
+
+
+def _abandoned(output: Output) -> AbstractContextManager[None]:
+    """Ends the process where a statement of the engine ignores every interruption: as after any
+    Ctrl-C there is a message, an exit code, and nothing left over.
+    """
+
+    def end() -> None:
+        from anonymizer.process import run_folder, turns
+
+        try:
+            run_folder.remove_own()
+            turns.remove_own()
+            if sys.stderr.isatty():
+                sys.stderr.write(SHOWN_CURSOR)  # a bar that shows progress hides it
+            output.interrupted(Interrupted())
+        finally:
+            os._exit(INTERRUPTED)
+
+    return abandoning(end)
 
 
 @contextmanager

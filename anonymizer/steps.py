@@ -56,6 +56,8 @@ class Guard:
     query: Step
     explain: Callable[[Row], Problem]
     error: type[Exception]
+    first: Step | None = None
+    """A cheap query that is asked before: where it counts zero, there are no such rows."""
 
     @property
     def name(self) -> str:

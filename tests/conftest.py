@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.selection import spread
+
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook"}
@@ -47,23 +49,59 @@ def requested_engines(config: pytest.Config) -> tuple[str, ...]:
     return tuple(name.strip() for name in config.getoption("--engines").split(","))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `-m`, leave out what is slow or needs a service nobody asked for."""
+    share(items)
     if config.option.markexpr:
         return
     left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
-    dropped = [item for item in items if left_out & {mark.name for mark in item.iter_markers()}]
+    dropped = [item for item in items if left_out & marks_of(item)]
     if dropped:
         config.hook.pytest_deselected(items=dropped)
         items[:] = [item for item in items if item not in set(dropped)]
+
+
+def share(items: list[pytest.Item]) -> None:
+    """Mark as slow or exhaustive what `some` leaves to other runs, of every test that has it."""
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("some"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for alike in tests.values():
+        mark = alike[0].get_closest_marker("some")
+        assert mark is not None
+        fast, thorough = mark.args
+        default = [item for item in alike if not ON_REQUEST & marks_of(item)]
+        kept = spread(fast, len(default))
+        for at, item in enumerate(default):
+            if at not in kept:
+                item.add_marker("slow")
+        slow = [item for item in alike if "slow" in marks_of(item)]
+        if thorough is None:
+            continue
+        kept = spread(thorough, len(slow))
+        for at, item in enumerate(slow):
+            if at not in kept:
+                item.own_markers[:] = [one for one in item.own_markers if one.name != "slow"]
+                item.add_marker("exhaustive")
+
+
+def marks_of(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []
-    if session.config.getoption("--no-skips") and skipped:
+    if reporter and session.config.getoption("--no-skips") and skipped:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter.write_line(
+            "--no-skips: these tests were skipped, which counts as a failure", red=True
+        )
+        for report in skipped:
+            reporter.write_line(f"  {report.nodeid}: {report.longrepr[-1]}")
 
 
 @pytest.fixture(scope="session")

@@ -136,13 +136,27 @@ SETTINGS: dict[str, Setting] = {
     "lgb flags": _asked({**FLAT, "age": HIDDEN}, suppression_limit=0.1, **_algorithm("lgb")),
     "lgb persons": _asked({**PERSONS, "ill": DIVERSE}, person="who", **_algorithm("lgb")),
     "full_domain": _asked(TREES, suppression_limit=0.05, **_algorithm("full_domain")),
+    "full_domain budget": _asked(
+        TREES, suppression_limit=0.05, **_algorithm("full_domain", budget=60)
+    ),
     "full_domain t": _asked({**TREES, "ill": CLOSE}, **_algorithm("full_domain")),
     "privacyfrost": _asked(TREES, **_algorithm("privacyfrost")),
     "privacyfrost t": _asked({**TREES, "ill": CLOSE}, **_algorithm("privacyfrost")),
+    "privacyfrost suppressing": _asked(
+        {**TREES, "ill": CLOSE}, suppression_limit=0.05, **_algorithm("privacyfrost", budget=60)
+    ),
     "msb": _asked(FLAT, None, **_algorithm("msb")),
     "msb exact": _asked({**FLAT, "town": DIVERSE}, None, **_algorithm("msb", mode="exact")),
     "danonyir": _reserved("danonyir", ir_kl={"k": 3, "l": 2}),
     "danonyir eir": _reserved("danonyir", eir_l=2),
+    "none": _asked({**DROPPED, "town": "keep", "ill": ILL}, None, **_algorithm("none")),
+    "none persons": _asked(
+        {**DROPPED, "zip": {"role": "keep", "nulls": "suppress"}, "sex": "keep"},
+        None,
+        person="who",
+        suppression_limit=0.1,
+        **_algorithm("none"),
+    ),
     "geneir": _reserved("geneir", merge=False, ir_kl={"k": 3, "l": 2}),
     "geneir eir": _reserved("geneir", merge=False, eir_l=2),
 }

@@ -1,4 +1,4 @@
-"""Parameters of which the default run takes a part, and `-m slow` the rest."""
+"""Parameters of which the default run takes a part, and `-m slow` and `-m exhaustive` the rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 slow = pytest.mark.slow
+exhaustive = pytest.mark.exhaustive
 
 
 def few(values: Iterable[Any], fast: int, *, by: int = 1) -> list[Any]:
@@ -20,6 +21,24 @@ def few(values: Iterable[Any], fast: int, *, by: int = 1) -> list[Any]:
     return marked
 
 
-def rounds(fast: int, thorough: int) -> pytest.MarkDecorator:
-    """A test that draws `rounds` times: a few times by default, more often among the slow ones."""
-    return pytest.mark.parametrize("rounds", [fast, pytest.param(thorough, marks=slow)])
+def some(fast: int, thorough: int | None = None) -> pytest.MarkDecorator:
+    """Of a test's parameters, that are all alike: `fast` are run by default, the others are slow.
+
+    `thorough` of the slow ones stay slow, all others are exhaustive. Both are spread over all.
+    """
+    return pytest.mark.some(fast, thorough)
+
+
+def spread(count: int, of: int) -> set[int]:
+    """So many places of a list, evenly: the first is always one of them."""
+    return {at * of // count for at in range(min(count, of))}
+
+
+def rounds(fast: int, thorough: int, most: int | None = None) -> pytest.MarkDecorator:
+    """A test that draws `rounds` times: a few times by default, more often among the slow ones, and
+    most often among the exhaustive ones.
+    """
+    numbers: list[Any] = [fast, pytest.param(thorough, marks=slow)]
+    if most is not None:
+        numbers.append(pytest.param(most, marks=exhaustive))
+    return pytest.mark.parametrize("rounds", numbers)

@@ -18,9 +18,13 @@ import anonymizer
 from anonymizer.contract.checks import Check, Verification
 from anonymizer.engines.base import Limits
 from anonymizer.policy.document import Document
-from anonymizer.steps import Plan
+from anonymizer.steps import Guard, Plan
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+LONG = 10_000
+"""Characters of a statement that is not shown."""
+PATTERN = re.compile(r"(regexp_matches\(value, '.{200}).{600,}(?=\n)")
+"""What is not shown of a pattern with all forms."""
 HEAD = "<!-- Written by tools/make_reference.py: change the code, not this page. -->\n\n"
 
 VISITS = """create table visits as select 20 + (i * 7919) % 60 as age,
@@ -82,6 +86,7 @@ EXAMPLES: dict[str, Any] = {
     "Column.hierarchy": {"builder": "cardinality"},
     "Column.sensitive_when": "consent is false",
     "Column.protect": {"l_diversity": 3},
+    "Column.acknowledge": ["mail"],
     "Column.priority": 2,
     "Column.minimum_level": 1,
     "Publish.name": "visits_anonymous",
@@ -89,6 +94,7 @@ EXAMPLES: dict[str, Any] = {
     "Publish.database": "release.duckdb",
     "Publish.rename": {"age": "age_range"},
     "Publish.grant_select": ["analyst"],
+    "Privacy.quasi_sets": [["age", "zip"], ["zip", "job"]],
     "Privacy.alpha_k": {"alpha": 0.5, "k": 5},
     "Privacy.level_l": {"0": 1, "1": 2, "2": 3},
     "Privacy.ir_kl": {"k": 5, "l": 2},
@@ -282,8 +288,18 @@ def statements_page() -> str:
         " one sensitive column, at k = 5: every statement between the source and the rows that are"
         " judged, in order. A run on a database prints its own with `anonymizer compile`."
         f" [Architecture](../architecture.md) says what each group of them is for.\n\n```sql\n"
-        f"{plan.sql()}```\n"
+        f"{_text(plan)}```\n"
     )
+
+
+def _text(plan: Plan) -> str:
+    """The statements of a plan, but for the one with all forms of identifiers."""
+    text = plan.sql()
+    for stage in plan:
+        if isinstance(stage, Guard) and len(found := stage.query.statement().text) > LONG:
+            said = f"-- {len(found) // 1000},000 characters: `anonymizer compile` prints them"
+            text = text.replace(f"{found};", said)
+    return re.sub(PATTERN, r"\1 ...", text)
 
 
 def _described(name: str, thing: Any) -> str:

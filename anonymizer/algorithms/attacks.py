@@ -14,3 +14,10 @@ DEFINETTI = (
     "deFinetti (Kifer 2009): a model of who has which value can be learned from bucketized data"
 )
 SKEWNESS = "skewness and similarity (Li et al. 2007): different values may be alike in meaning"
+JOINING = (
+    "joining: every column that is published as it is can be joined on, with another table or with"
+    " what somebody knows"
+)
+SINGLING_OUT = (
+    "singling out: no row is made like another, so that a few known values tell whose row it is"
+)

@@ -12,6 +12,7 @@ from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import Policy
+from anonymizer.policy.weights import weights_given
 from anonymizer.source.coding import coding
 from anonymizer.source.profile import Attribute, published_type
 from anonymizer.source.roles import Roles
@@ -127,6 +128,7 @@ def published(
     `buckets` maps a protected column to its assigned values (`alias`, `value`, `label`).
     """
     typed = policy.publish.cells == "typed"
+    weights = weights_given(policy.columns)
     columns: list[tuple[str, Sql]] = [(policy.generated_name("class_id"), Sql("c.number"))]
     described: list[PublishedColumn] = []
     person = None
@@ -148,6 +150,7 @@ def published(
                 kind=attribute.kind,
                 sql_type=published_type(attribute.sql_type),
                 hierarchy=cell.shape == "node",
+                weight=weights.get(name),
                 **codes_of(policy, attribute),
             )
             if not typed:
@@ -182,13 +185,14 @@ def published(
             bucket = policy.generated_name(f"{name}_bucket")
             columns.append((bucket, Sql(f"{dealt.alias}.bucket")))
             item = replace(item, bucket=bucket)
-        described.append(item)
+        described.append(replace(item, masks=roles.masks_told(name)))
     layout = Layout(
         algorithm=policy.algorithm.name,
         cells=policy.publish.cells,
         columns=tuple(described),
         class_id=policy.generated_name("class_id"),
         person_id=person,
+        sets=policy.privacy.quasi_sets or (),
     )
     return layout, tuple(columns)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, safe_harbor
+from anonymizer.source.masking.masks import UNTOLD
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Step
@@ -20,7 +21,7 @@ NEARLY_UNIQUE = 0.9
 REPEATED = "leave key out, or name person if several rows belong to one person"
 KEYLESS = "name another column"
 """Hints for keys of a single table."""
-JOINED = ": another table that has it can be joined to the release, and k holds no longer"
+JOINED = ": another table that has it can be joined to the release"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _key_counts(policy: Policy) -> list[Count]:
 def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]:
     """Published columns that would identify persons on their own."""
     counts = []
-    open_columns = [(k.column, k.k) for k in roles.kept]
+    open_columns = [(k.column, k.k) for k in roles.kept if k.mask not in UNTOLD]
     open_columns += [
         (s.column, s.s) for s in roles.sensitive if policy.columns[s.column].protect is None
     ]
@@ -148,16 +149,22 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]
         said = "is nearly unique ({n} different values) and would be published as it is"
     else:
         said = "names persons: nearly every one of its {n} values belongs to one person only"
+    said += JOINED if policy.algorithm.classless else f"{JOINED}, and k holds no longer"
+    hint = "role drop, or acknowledge_unique: true"
+    if safe_harbor.applies(policy):
+        hint = "role drop, or make it coarser: role round, top_code or bottom_code"
     for column, name in open_columns:
-        if policy.columns[column].acknowledge_unique:
+        given = policy.columns[column]
+        # (what Safe Harbor leaves of places, dates and ages may be rare in a small table)
+        if given.acknowledge_unique or given.safe_harbor in safe_harbor.COARSE:
             continue
         counts.append(
             Count(
                 _unique(name) if policy.person is None else _of_one_person(name, snapshot),
                 lambda n, column=column: Problem(  # type: ignore[misc]
                     f"columns.{column}",
-                    said.format(n=n) + JOINED,
-                    hint="role drop, or acknowledge_unique: true",
+                    said.format(n=n),
+                    hint=hint,
                 ),
             )
         )

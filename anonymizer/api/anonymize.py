@@ -9,6 +9,7 @@ from anonymizer.api.calls import run
 from anonymizer.api.frames import alone, kind_of, rows_of, standing
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.kinds import ANONYMISED, kind_of_mapping
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def anonymize(
             given["privacy"] = _joined({"k_anonymity": k}, policy.get("privacy"))
         if person is not None:
             given["person"] = person
-        given["publish"] = _joined({"name": "anonymized", "cells": cells}, policy.get("publish"))
+        name = "anonymized" if kind_of_mapping(given) == ANONYMISED else "pseudonymised"
+        given["publish"] = _joined({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
     return Anonymized(rows_of(release, kind), alone(release))
 

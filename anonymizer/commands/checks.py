@@ -17,22 +17,25 @@ if TYPE_CHECKING:
 def check_lines(verification: Verification) -> Iterator[str]:
     """Guarantees one by one; conditions of form (required: 0) by their number while they hold."""
     shown = [c for c in verification.checks if c.required != 0 or not c.passed]
-    yield from table(
-        ("guarantee", "column", "required", "achieved", ""),
-        [
-            (
-                check.name,
-                check.column or "-",
-                figure(check.required),
-                figure(check.achieved),
-                "holds" if check.passed else "DOES NOT HOLD",
-            )
-            for check in shown
-        ],
-    )
+    rows = [
+        (
+            check.name,
+            check.column or "-",
+            figure(check.required),
+            figure(check.achieved),
+            "holds" if check.passed else "DOES NOT HOLD",
+        )
+        for check in shown
+    ]
+    if rows:
+        yield from table(("guarantee", "column", "required", "achieved", ""), rows)
+    else:
+        yield "  no guarantee is promised"
     rest = len(verification.checks) - len(shown)
     if rest:
-        yield f"  and {rest} checks of form and against the source hold"
+        many = "1 check" if rest == 1 else f"{rest} checks"
+        hold = "holds" if rest == 1 else "hold"
+        yield f"  and {many} of form and against the source {hold}"
     for item in verification.not_checked:
         yield f"  NOT CHECKED: {item.name} {item.reason}"
 

@@ -42,6 +42,7 @@ def judge_independently(
     result = {
         "database": shown(database),
         "view": found.view,
+        "kind": found.kind,
         "rows": found.rows,
         "passed": found.passed,
         "origin": "unknown" if policy is None else "policy",

@@ -10,7 +10,7 @@ from anonymizer.commands.output import Output
 
 @click.group(no_args_is_help=False)
 def command() -> None:
-    """Keys for `run --sign` and `verify --public-key` (Ed25519, PEM)."""
+    """Keys for `run --sign` and `verify --public-key` (Ed25519, PEM), and for lasting tokens."""
 
 
 @command.command()
@@ -26,3 +26,17 @@ def new(output: Output, file: str) -> None:
     result = {"private": file, "public": str(public)}
     hint = "give the .pub file to who receives releases; lose the other to nobody"
     output.result(result, [f"wrote {file} and {public.name}", hint])
+
+
+@command.command()
+@click.argument("file", metavar="FILE")
+@output_options
+def secret(output: Output, file: str) -> None:
+    """Write a new secret to FILE, for its owner alone: the key_file of tokens and shifts."""
+    from pathlib import Path
+
+    from anonymizer.source.masking.keys import new_secret
+
+    new_secret(Path(file))
+    hint = "who has it can make the token of any value; without it no token is made again"
+    output.result({"secret": file}, [f"wrote {file}", hint])

@@ -22,8 +22,8 @@ policy_argument = click.argument("policy", metavar="POLICY")
 
 preset_option = click.option(
     "--preset",
-    type=click.Choice(["internal", "external"]),
-    help="Guarantees that the policy does not state: k=5, l=2 or k=11, l=3.",
+    type=click.Choice(["internal", "external", "safe_harbor"]),
+    help="What the policy does not state: k=5, l=2; k=11, l=3; or 45 CFR 164.514(b)(2).",
 )
 
 

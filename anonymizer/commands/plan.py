@@ -64,7 +64,24 @@ def command(
     output.result(found.as_dict(), _lines(loaded, found))
 
 
+def _masked_lines(policy: AnyPolicy) -> Iterator[str]:
+    from anonymizer.policy.paths import column_path
+    from anonymizer.policy.schema.derived import singles_of
+    from anonymizer.release.masks import mask_words
+
+    found = [
+        (at + column_path(name).removeprefix("columns."), mask_words(single, name))
+        for at, single in singles_of(policy).items()
+        for name in single.masked
+    ]
+    if found:
+        yield "masked columns"
+    for name, words in found:
+        yield f"  {name}: {words}"
+
+
 def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
+    from anonymizer.policy.kinds import ANONYMISED, kind_words
     from anonymizer.policy.schema.derived import lead_of
 
     for replaced in found.replaces:
@@ -72,9 +89,14 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
     if found.tables:
         yield from _tree_lines(found.tables)
         yield ""
-    if found.current is not None:
+    if found.current is not None and not policy.algorithm.classless:
         yield from _source_lines(lead_of(policy), found.current)
         yield ""
+    if found.sets:
+        yield from _set_lines(found.sets)
+        yield ""
+    masked = list(_masked_lines(policy))
+    yield from [*masked, ""] if masked else []
     if found.forecast is not None:
         yield _forecast_line(found.forecast)
         yield ""
@@ -85,7 +107,9 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
         where = policy.publish.database or "the source's database"
         views = [table.view for table in found.tables]
         views = views or [f"{policy.publish.schema_}.{policy.publish.name}"]
-        yield f"  then verify, and publish {', '.join(views)} in {where}"
+        personal = f"the {found.kind} release " if found.kind != ANONYMISED else ""
+        yield f"  then verify, and publish {personal}{', '.join(views)} in {where}"
+        yield f"  kind: {kind_words(found.kind)}"
     if found.problems:
         many = "problem" if len(found.problems) == 1 else "problems"
         yield f"{len(found.problems)} {many}: this cannot work as it is"
@@ -117,6 +141,18 @@ def _orphans(one: PlannedTable) -> str:
     if not one.orphans:
         return "" if one.link is None else figure(one.orphans)
     return f"{one.orphans:,} ({'left out' if one.left_out else 'an error'})"
+
+
+def _set_lines(sets: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Every set of quasi-identifiers, with the source as it is by its columns alone."""
+    yield "sets of quasi-identifiers: guarantees hold for each by itself, and for no two together"
+    for number, one in enumerate(sets, 1):
+        least = [f"l of {column} = {figure(value)}" for column, value in one["l"].items()]
+        told = ", ".join([f"k = {figure(one['k'])}", *least])
+        yield (
+            f"  set {number} ({', '.join(one['columns'])}): in the source {told};"
+            f" {figure(one['unique_rows'])} rows are alone in their class"
+        )
 
 
 def _forecast_line(seen: Forecast) -> str:

@@ -80,12 +80,15 @@ def command(
 def describe(release: Release) -> Iterator[str]:
     """A finished release in lines of text."""
     from anonymizer.commands.checks import check_lines, measure_lines, table_lines
+    from anonymizer.policy.kinds import ANONYMISED, kind_words
     from anonymizer.release.manifest import shown_measures
 
     for replaced in release.replaced:
         yield f"replaced: {replaced}"
     place = release.database.name if release.database is not None else "the database"
-    yield f"published {release.view} in {place} (run {release.run_id})"
+    personal = f"{release.kind} release " if release.kind != ANONYMISED else ""
+    yield f"published {personal}{release.view} in {place} (run {release.run_id})"
+    yield f"kind: {kind_words(release.kind)}"
     if release.manifest.data.get("reproducible"):
         yield "made with a test seed: not for publication"
     if release.tables:

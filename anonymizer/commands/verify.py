@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
 
 from anonymizer.commands.options import (
@@ -13,6 +16,9 @@ from anonymizer.commands.options import (
     shown,
 )
 from anonymizer.commands.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.contract.checks import Verification
 
 ORIGIN = (
     "by whom this release was made is unknown: it is what its manifest says, and anybody could have"
@@ -56,7 +62,7 @@ def command(
     them. Exit code 1 if the release was changed, a guarantee does not hold, or it is not what
     POLICY asks for; 2 if nothing can be judged.
     """
-    from anonymizer.commands.checks import check_lines, failed_checks
+    from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import Unfulfilled, UsageError
     from anonymizer.commands.independent import judge_independently
     from anonymizer.errors import Problem
@@ -81,13 +87,25 @@ def command(
         "policy": policy,
         "passed": found.passed,
         "origin": found.origin,
+        "kinds": dict(found.kinds),
         "verification": found.as_dict(),
     }
     if not found.passed:
         if not output.json:
-            output.result(result, check_lines(found))
+            output.result(result, _lines(found))
         raise Unfulfilled(failed_checks(found, loaded), 1, result)
     if independent:
         judge_independently(output, loaded, database, population)
         return
-    output.result(result, check_lines(found))
+    output.result(result, _lines(found))
+
+
+def _lines(found: Verification) -> Iterator[str]:
+    """The kind of every release, and the checks."""
+    from anonymizer.commands.checks import check_lines
+    from anonymizer.policy.kinds import WORDS
+
+    said = {str(kind): words for kind, words in WORDS.items()}
+    for view, kind in found.kinds.items():
+        yield f"{view} is {said[kind]}"
+    yield from check_lines(found)

@@ -20,6 +20,10 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+PIECE = re.compile(r"(?:[^']|''){1,80}", re.DOTALL)
+"""Part of a literal, between the characters of which it is made; a quote is written as two."""
+LONG = 110
+"""Characters from which a literal is written as several, which the database joins."""
 CLAUSES = "select from where join left inner cross group order having union on over filter as"
 BEFORE = frozenset([*CLAUSES.split(), "and", "or", "when", "then", "else", "end"])
 """Words before which a line is broken rather than within what stands around them."""
@@ -43,7 +47,7 @@ def wrapped(text: str, width: int = WIDTH) -> str:
     """`text` with every line broken that is longer than `width`, where it can be."""
     if all(len(line) <= width for line in text.splitlines()):
         return text
-    return "\n".join(part for line in _lines(text) for part in _broken(line, width))
+    return "\n".join(part for line in _lines(_short(text)) for part in _broken(line, width))
 
 
 def comment(text: str, first: str = "-- ", more: str = "--   ", width: int = WIDTH) -> str:
@@ -58,6 +62,19 @@ def comment(text: str, first: str = "-- ", more: str = "--   ", width: int = WID
         else:
             lines.append(more + word)
     return "\n".join(lines)
+
+
+def _short(text: str) -> str:
+    """`text` with long literals in pieces, where they are what a function is given."""
+    parts: list[str] = []
+    before = ""
+    for kind, part in tokens(text):
+        if len(part) > LONG and part.startswith("'") and before in ("(", ","):
+            pieces = " || ".join(f"'{piece}'" for piece in PIECE.findall(part[1:-1]))
+            part = f"({pieces})"
+        parts.append(part)
+        before = before if kind in ("space", "line") else part
+    return "".join(parts)
 
 
 def _found(text: str) -> Iterator[re.Match[str]]:

@@ -59,12 +59,15 @@ class Verification:
     """Whether every check that was made holds; it says nothing of `not_checked`."""
     checks: tuple[Check, ...]
     not_checked: tuple[NotChecked, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Of releases that were judged again: the kind of each, by the view as `schema.name`."""
     origin: Origin | None = None
     """Of a release that was judged again: what tells by whom it was made. None while it is made."""
 
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"passed": self.passed}
         found |= {"origin": self.origin} if self.origin is not None else {}
+        found |= {"kinds": dict(self.kinds)} if self.kinds else {}
         found["checks"] = [check.as_dict() for check in self.checks]
         left = [asdict(item) for item in self.not_checked]
         return {**found, "not_checked": left} if left else found
@@ -77,7 +80,8 @@ class Verification:
     def _facts(self) -> list[Fact]:
         shown = [check for check in self.checks if check.required != 0 or not check.passed]
         shown.sort(key=lambda check: check.passed)
-        facts = [
+        facts = [Fact(view, kind) for view, kind in self.kinds.items()]
+        facts += [
             Fact(
                 f"{check.name} {check.column}" if check.column else check.name,
                 f"{figure(check.achieved)} (required {figure(check.required)})"

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from anonymizer.policy.kinds import CLASSLESS
+
 Role = Literal["quasi", "semi", "sensitive", "keep"]
 
 
@@ -46,6 +48,27 @@ class PublishedColumn:
     with the type."""
     list_cells: bool = False
     """`cells: typed`, categories without hierarchy: `name` holds a list of values."""
+    masks: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    """What was done to the values before they were published or generalized, in order: the mask
+    and its options."""
+    safe_harbor: str | None = None
+    """Which of the eighteen identifiers of Safe Harbor it holds, or none."""
+    weight: float | None = None
+    """What the loss of a quasi-identifier counts, where that is not the same for all of them."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the manifest has it: masks, Safe Harbor's kind and a weight only where told."""
+        found = asdict(self)
+        masks = [dict(mask) for mask in found.pop("masks")]
+        if self.safe_harbor is None:
+            del found["safe_harbor"]
+        if self.weight is None:
+            del found["weight"]
+        return {**found, "masks": masks} if masks else found
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PublishedColumn:
+        return cls(**{**data, "masks": tuple(data.get("masks", ()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +101,31 @@ class Layout:
     """Several tables: the column with the drawn number of the row."""
     links: Mapping[str, str] = field(default_factory=dict)
     """Several tables: column with the number of a row of another table -> that table."""
+    safe_harbor: int | None = None
+    """The year by which ages are told, of a release under Safe Harbor."""
+    sets: tuple[tuple[str, ...], ...] = ()
+    """Alternative sets of quasi-identifiers, by their names in the source: guarantees hold for the
+    classes of each of them, and not for those of all columns. Without any, all are one set."""
+
+    @property
+    def classless(self) -> bool:
+        """Whether it says that there are neither classes nor groups, so that none may be missed."""
+        return self.algorithm == CLASSLESS
 
     def as_dict(self) -> dict[str, Any]:
         """Without keys and links, which stand with the tables (`contract.tables`)."""
-        return {name: value for name, value in asdict(self).items() if name not in KEYS}
+        found = {name: value for name, value in asdict(self).items() if name not in KEYS}
+        if self.safe_harbor is None:
+            del found["safe_harbor"]
+        if not self.sets:
+            del found["sets"]
+        return {**found, "columns": tuple(column.as_dict() for column in self.columns)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
-        columns = tuple(PublishedColumn(**column) for column in data["columns"])
-        return cls(**{**data, "columns": columns})
+        columns = tuple(PublishedColumn.from_dict(column) for column in data["columns"])
+        sets = tuple(tuple(names) for names in data.get("sets", ()))
+        return cls(**{**data, "columns": columns, "sets": sets})
 
 
 def requirement_dict(requirement: Requirement) -> dict[str, Any]:

@@ -4,8 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from anonymizer.compile import Table
+from anonymizer.compile import Sql, Table
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedColumn:
+    """A column whose values were masked when they were read, beside the values as they were."""
+
+    column: str
+    """Name in the source."""
+    sql_type: str
+    """Type of the values as they were."""
+    masked: Sql
+    """Physical column with the masked values."""
+    original: Sql
+    """Physical column with the values as they were."""
+    masks: tuple[Mapping[str, Any], ...]
+    """What was done, as a layout says it."""
+    per: Sql | None = None
+    """Physical column of what the rows have in common that are shifted alike."""
+    identifiers: tuple[Sql, ...] = ()
+    """Physical columns with values that say who somebody is, and stand in no text."""
+    apart: str = ""
+    """What shifts have in common that are drawn alike: the column of `per`, its key, its range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,5 +55,7 @@ class Originals:
     """
     distinct: Mapping[str, Table] = field(default_factory=dict)
     """Source column to a table (value) of its different values, where they were counted before."""
+    masked: tuple[MaskedColumn, ...] = ()
+    """The columns whose values were masked, with their values as they were."""
     row_ref: str = "row_ref"
     """Column of this table and of the staged rows that joins them."""

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from anonymizer.contract.columns import TYPE
 from anonymizer.contract.layout import Role
+from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, KINDS, PSEUDONYMISED
+from anonymizer.policy.masking import CALENDAR, Identifier
+from anonymizer.policy.safe_harbor import CENSUS, GIVEN, LETTER_OF, LETTERS, ZIP3
+from anonymizer.policy.safe_harbor import KINDS as HARBOR_KINDS
 
 ROLES = frozenset(get_args(Role))
-KINDS = frozenset({"numeric", "categorical", "date"})
+OF_VALUES = frozenset({"numeric", "categorical", "date"})
 SCOPES = frozenset({"class", "bucket", "group"})
 FLAGS = frozenset({"hierarchy", "list_cells"})
+MASKS: Mapping[str, Mapping[str, Any]] = {
+    "token": {"format": ("hex", "uuid", "number", "like"), "lasting": bool},
+    "shift": {"within": int, "keep": ("weekday", "order")},
+    "top_code": {"at": int | float | str, "at_least": int},
+    "bottom_code": {"at": int | float | str, "at_least": int},
+    "round": {"to": int | float | str, "method": ("nearest", "random", "down")},
+    "noise": {"amount": int | float, "share": int | float, "between": list},
+    "redact": {"patterns": get_args(Identifier)},
+    "zip3": {"population": (CENSUS, GIVEN), "restricted": list},
+    "null": {},
+    "constant": {"value": bool | int | float | str},
+}
+"""The masks that a column can have, with the kinds of their options, or the words that they are."""
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "token": ("format",),
+    "shift": ("within",),
+    "top_code": ("at", "at_least"),
+    "bottom_code": ("at", "at_least"),
+    "round": ("to",),
+    "noise": ("amount", "share"),
+    "constant": ("value",),
+    "zip3": ("population",),
+}
+"""The options of which each has exactly one."""
+LISTS = ("keep", "patterns")
 CODES = frozenset({"bottom", "top"})
 """What a column is coded at: numbers, or dates as text."""
 
@@ -28,6 +59,8 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     good = good and all(isinstance(text, str) for text in texts)
     good = good and layout["cells"] in ("text", "typed")
     good = good and all(map(_is_column, layout["columns"])) and all(map(_is_asked, requirements))
+    good = good and _has_sets(manifest)
+    good = good and _is_of_kind(manifest) and _is_harbored(manifest)
     good = good and isinstance(manifest["measures"], Mapping)
     good = good and isinstance(manifest["versions"], Mapping)
     good = good and isinstance(manifest["verification"]["passed"], bool)
@@ -36,8 +69,96 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
         raise ValueError("not a manifest")
 
 
+def _has_sets(manifest: Mapping[str, Any]) -> bool:
+    """Whether its sets of quasi-identifiers are of them, every one of which is in one."""
+    layout = manifest["layout"]
+    if "sets" not in layout:
+        return True
+    sets = layout["sets"]
+    quasi = [column["column"] for column in layout["columns"] if column["role"] == "quasi"]
+    return (
+        isinstance(sets, list)
+        and len(sets) > 1
+        and all(isinstance(names, list) and names for names in sets)
+        and all(name in quasi for names in sets for name in names)
+        and all(any(name in names for names in sets) for name in quasi)
+        and all(column["role"] != "semi" for column in layout["columns"])
+        and layout["class_id"] is not None
+        and layout["person_id"] is None
+        and layout["group_id"] is None
+        and not layout["tables"]
+        and "tables" not in manifest
+        and all(asked["scope"] == "class" for asked in manifest["requirements"])
+    )
+
+
+def _is_of_kind(manifest: Mapping[str, Any]) -> bool:
+    """Whether the kind of release is known, and no release is called anonymised that has no classes
+    or tokens that last.
+    """
+    kind = manifest.get("kind", ANONYMISED)
+    if kind != PSEUDONYMISED and any(map(_lasts, _columns(manifest))):
+        return False
+    named = {manifest["layout"]["algorithm"], manifest.get("algorithm", CLASSLESS)}
+    return kind in KINDS and (CLASSLESS not in named or _is_classless(manifest, kind, named))
+
+
+def _columns(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from manifest["layout"]["columns"]
+    for table in manifest.get("tables", {}).get("tables", ()):
+        yield from table["columns"]
+
+
+def _lasts(column: Mapping[str, Any]) -> bool:
+    return any(mask.get("lasting", False) for mask in column.get("masks", ()))
+
+
+def _is_classless(manifest: Mapping[str, Any], kind: str, named: set[str]) -> bool:
+    """Whether it is what the algorithm without classes publishes, in all places that tell of it."""
+    layout = manifest["layout"]
+    return (
+        kind == PSEUDONYMISED
+        and named == {CLASSLESS}
+        and "tables" not in manifest
+        and not manifest["requirements"]
+        and layout["class_id"] is None
+        and layout["group_id"] is None
+        and not layout["tables"]
+        and all(column["role"] not in ("quasi", "semi") for column in layout["columns"])
+        and all(column.get("bucket") is None for column in layout["columns"])
+    )
+
+
+def _is_harbored(manifest: Mapping[str, Any]) -> bool:
+    """Whether what is said of Safe Harbor is said everywhere, of every column, and fits."""
+    layout = manifest["layout"]
+    year, listed = layout.get("safe_harbor"), manifest.get("safe_harbor")
+    kinds = {column["column"]: column.get("safe_harbor") for column in layout["columns"]}
+    if year is None or listed is None:
+        return year is None and listed is None and not any(kinds.values())
+    made = int(manifest["created"][:4])
+    if isinstance(year, bool) or not isinstance(year, int) or not made - 1 <= year <= made:
+        return False
+    held = {
+        one["column"]: item["letter"] for item in listed for one in item["columns"] if one["done"]
+    }
+    return (
+        "tables" not in manifest
+        and [(item["letter"], item["identifier"]) for item in listed]
+        == [(letter, says) for letter, (says, _) in LETTERS.items()]
+        and all(item["columns"] or isinstance(item["done"], str) for item in listed)
+        and all(kind in HARBOR_KINDS for kind in kinds.values())
+        and all(held.get(name) == LETTER_OF.get(kind) for name, kind in kinds.items())
+        and not any(
+            column["role"] == "semi" or column.get("hierarchy")
+            for column in layout["columns"]
+            if column["safe_harbor"] != "none"
+        )
+    )
+
+
 def _is_column(column: Mapping[str, Any]) -> bool:
-    if column["role"] not in ROLES or column["kind"] not in KINDS:
+    if column["role"] not in ROLES or column["kind"] not in OF_VALUES:
         return False
     if not isinstance(column["column"], str) or not TYPE.match(column["sql_type"]):
         return False
@@ -46,11 +167,71 @@ def _is_column(column: Mapping[str, Any]) -> bool:
 
 def _is_field(name: str, value: Any) -> bool:
     """Whether a column's field is a flag, a code (a number, or the text of a date) or a name."""
+    if name == "masks":
+        return isinstance(value, list) and bool(value) and all(map(is_mask, value))
+    if name == "weight":
+        real = isinstance(value, int | float) and not isinstance(value, bool)
+        return real and math.isfinite(value) and value > 0
     if name in FLAGS:
         return isinstance(value, bool)
     if name in CODES and isinstance(value, int | float):
         return not isinstance(value, bool)
     return value is None or isinstance(value, str)
+
+
+def is_mask(mask: Mapping[str, Any]) -> bool:
+    """Whether a mask is one of those that there are, with options of their kinds."""
+    options = MASKS.get(mask["mask"])
+    if options is None or not mask.keys() <= {"mask", *options}:
+        return False
+    needed = NEEDED.get(mask["mask"], ())
+    if needed and len(mask.keys() & set(needed)) != 1:
+        return False
+    if mask["mask"] == "zip3" and not _is_zip3(mask):
+        return False
+    return all(_is_option(name, mask[name], kind) for name, kind in options.items() if name in mask)
+
+
+def _is_zip3(mask: Mapping[str, Any]) -> bool:
+    """Whether it lists the areas that are not shown, or says that the guidance does."""
+    if mask["population"] == CENSUS:
+        return "restricted" not in mask
+    return all(isinstance(area, str) and ZIP3.match(area) for area in mask["restricted"])
+
+
+def _is_option(name: str, value: Any, kind: Any) -> bool:
+    if isinstance(kind, tuple):
+        words = value if name in LISTS and isinstance(value, list) else [value]
+        return (name in LISTS) == isinstance(value, list) and all(word in kind for word in words)
+    if not isinstance(value, kind) or (
+        isinstance(value, bool) and name not in ("value", "lasting")
+    ):
+        return False
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    match name:
+        case "at":
+            return _is_number_or_date(value)
+        case "between":
+            pair = len(value) == 2 and all(map(_is_number_or_date, value))
+            return pair and isinstance(value[0], str) == isinstance(value[1], str)
+        case "to":
+            return value in CALENDAR if isinstance(value, str) else value > 0
+        case "within" | "at_least" | "amount" | "share":
+            return bool(value > 0)
+    return True
+
+
+def _is_number_or_date(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return False
+    if not isinstance(value, str):
+        return math.isfinite(value)
+    try:
+        dt.datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_asked(requirement: Mapping[str, Any]) -> bool:

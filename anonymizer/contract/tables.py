@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.compile import Table
@@ -14,6 +14,7 @@ from anonymizer.contract.layout import (
     requirement_dict,
     requirement_from_dict,
 )
+from anonymizer.contract.reading import is_mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,18 @@ def in_release(view: Table) -> Callable[[Released], Table]:
 
 def _column(column: PublishedColumn) -> dict[str, Any]:
     role = "event" if column.role == "quasi" else column.role
-    return {**asdict(column), "role": role}
+    return {**column.as_dict(), "role": role}
 
 
 def _released(data: Mapping[str, Any], persons: Layout) -> Released:
     columns = [
-        PublishedColumn(**{**one, "role": "quasi" if one["role"] == "event" else one["role"]})
+        PublishedColumn.from_dict(
+            {**one, "role": "quasi" if one["role"] == "event" else one["role"]}
+        )
         for one in data["columns"]
     ]
+    if not all(is_mask(mask) for column in columns for mask in column.masks):
+        raise ValueError("a mask that there is not")
     layout = Layout(
         algorithm=persons.algorithm,
         cells=persons.cells,

@@ -14,6 +14,7 @@ from anonymizer.engines.base import EngineName
 from anonymizer.engines.registry import engines
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.safe_harbor import applies
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 
@@ -145,6 +146,39 @@ def _granted(policy: Policy) -> Iterator[str]:
         yield "publish.grant_select"
 
 
+def _masked(policy: Policy) -> Iterator[str]:
+    for name in policy.masked:
+        yield f"columns.{name}"
+
+
+def _like(policy: Policy) -> Iterator[str]:
+    for name, column in policy.columns.items():
+        if column.format == "like":
+            yield f"columns.{name}.format"
+
+
+def _vault(policy: Policy) -> Iterator[str]:
+    for name, column in policy.columns.items():
+        if column.vault is not None:
+            yield f"columns.{name}.vault"
+
+
+def _zip3(policy: Policy) -> Iterator[str]:
+    for name in policy.masked:
+        if any(mask == "zip3" for mask, _ in policy.columns[name].masks):
+            yield f"columns.{name}"
+
+
+def _harbored(policy: Policy) -> Iterator[str]:
+    if applies(policy):
+        yield "preset"
+
+
+def _sets(policy: Policy) -> Iterator[str]:
+    if policy.privacy.quasi_sets is not None:
+        yield "privacy.quasi_sets"
+
+
 def _ledger(policy: Policy) -> Iterator[str]:
     if policy.ledger is not None:
         yield "ledger"
@@ -224,13 +258,31 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "`replace_source`",
         _replaced,
-        _lacking(ELSEWHERE, "it replaces a table of a DuckDB database", "publish a view"),
+        _lacking(("spark",), "its tables cannot be replaced in a transaction", "publish a view"),
     ),
     Feature(
         "`grant_select`",
         _granted,
         _lacking(("duckdb", "spark"), "it has no roles", "engine: postgres"),
     ),
+    Feature(
+        "masks",
+        _masked,
+        _lacking(("spark",), "its functions are not known to give the same values"),
+    ),
+    Feature(
+        "tokens of the format `like`",
+        _like,
+        _lacking(ELSEWHERE, "they are made by functions of lists", "format: hex, uuid or number"),
+    ),
+    Feature("`zip3`", _zip3, _lacking(ELSEWHERE, "its digits are judged on duckdb")),
+    Feature(
+        "`preset: safe_harbor`",
+        _harbored,
+        _lacking(ELSEWHERE, "its columns are judged by functions of duckdb"),
+    ),
+    Feature("`quasi_sets`", _sets, _lacking(ELSEWHERE, "they are judged by runs on duckdb")),
+    Feature("`vault`", _vault, _lacking(ELSEWHERE, "it is kept by runs on duckdb")),
     Feature("ledger", _ledger, _lacking(ELSEWHERE, "it is kept by runs on duckdb")),
     Feature("`republish`", _republished, _lacking(ELSEWHERE, "it needs the ledger")),
 )

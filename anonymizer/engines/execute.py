@@ -62,7 +62,7 @@ class Executor:
                 raise error(waiting)
             match stage:
                 case Guard():
-                    rows = self._step(stage.query, stage.name, number, len(todo))
+                    rows = self._reasons(stage, number, len(todo))
                     if rows:
                         waiting += [stage.explain(row) for row in rows]
                         error = stage.error
@@ -76,6 +76,13 @@ class Executor:
                     self._loop(stage, number, len(todo))
         if waiting:
             raise error(waiting)
+
+    def _reasons(self, guard: Guard, number: int, of: int) -> list[tuple[object, ...]]:
+        if guard.first is not None:
+            ((count,),) = self._step(guard.first, guard.name, number, of)
+            if count == 0:
+                return []
+        return self._step(guard.query, guard.name, number, of)
 
     def _step(
         self, step: Step, stage: str, number: int, of: int, round_: int | None = None

@@ -34,6 +34,8 @@ class EngineDescription:
     """How the address of one of its databases begins."""
     recursive: bool = True
     """Whether one recursive statement can carry the state of a partitioning in its SQL."""
+    numeric_draws: bool = True
+    """Whether draws are numbers in its SQL, and not texts."""
     only: frozenset[str] | None = None
     """All that it has, by the names of `anonymizer.engines.capabilities`; None for an engine that
     has everything but what is said there to be lacking."""

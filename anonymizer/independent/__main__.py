@@ -52,7 +52,7 @@ def lines(found: Judgement) -> list[str]:
     made += [f"not checked  {item.name}  {item.reason}" for item in found.not_checked]
     failed = sum(not check.passed for check in found.checks)
     verdict = f"{failed} of {len(found.checks)} checks fail" if failed else "all checks hold"
-    return [*made, f"{_shown(found.view)}: {found.rows} rows, {verdict}"]
+    return [*made, f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"]
 
 
 def _line(check: Check) -> str:

@@ -77,7 +77,7 @@ def frequency_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 
 
 def unique(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
-    """No value twice (Li and He 2023, Corollary 2; m-uniqueness of Xiao and Tao 2007)."""
+    """No value twice (Li and He 2022, Corollary 2; m-uniqueness of Xiao and Tao 2007)."""
 
     def judge(group: Group) -> Finding:
         # rows count here, not pairs: a person's value twice in a bucket is two cells of it

@@ -9,9 +9,11 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator
 
 from anonymizer.independent.layout import Column, Layout
+from anonymizer.independent.masked import Cells, judge_masks
 from anonymizer.independent.release import Release, Row, published
 from anonymizer.independent.result import Check, counted
 from anonymizer.independent.rows import Opened
+from anonymizer.independent.safe_harbor import judge_safe_harbor
 from anonymizer.independent.values import Value
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -29,8 +31,22 @@ def form(opened: Opened, release: Release, keys: Collection[str] = ()) -> Iterat
     yield from _cells(release)
     yield from _buckets(release)
     yield from _groups(release)
+    yield from _masks(opened, release)
+    yield from judge_safe_harbor(opened, release)
     for name, numbers in _numbers(release):
         yield counted("dense", name, gaps(numbers) + release.numbers.get(name, 0))
+
+
+def _masks(opened: Opened, release: Release) -> Iterator[Check]:
+    """What is published value by value is what its masks make."""
+    for column in release.layout.columns:
+        if not column.masks or column.quasi or column.column in release.layout.tables:
+            continue
+        place = opened.rows.columns.index(str(column.name))
+        raw = tuple(row[place] for row in opened.rows.rows)
+        values = tuple(None if one is None else str(one) for one in raw)
+        units = tuple(release.unit(row) for row in release.rows)
+        yield from judge_masks(column.masks, Cells(column.column, column.sql_type, values, units))
 
 
 def gaps(numbers: Iterable[int | None]) -> int:

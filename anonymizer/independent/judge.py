@@ -40,9 +40,10 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
     manifest = opened.manifest
     if not opened.rows.rows:
         raise UnreadableError("release: has no rows")
-    if not manifest.requirements:
+    if not manifest.requirements and not manifest.classless:
         raise UnreadableError("manifest.requirements: promise nothing")
-    if manifest.layout.class_id is None and manifest.layout.group_id is None:
+    ungrouped = manifest.layout.class_id is None and manifest.layout.group_id is None
+    if ungrouped and not manifest.classless:
         raise UnreadableError("manifest.layout: has neither classes nor groups")
     release = decode(opened)
     checks = list(form(opened, release))
@@ -58,9 +59,10 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
             checks += judge_requirement(requirement, release)
     if manifest.linked is not None:
         checks += judge_tables(opened, manifest.linked, release)
-    if len(left) == len(manifest.requirements):
+    if left and len(left) == len(manifest.requirements):
         raise UnreadableError(f"release: nothing can be judged ({left[0].reason})")
-    return Judgement(manifest.view, len(release.rows), tuple(checks), tuple(left))
+    told = tuple(checks), tuple(left)
+    return Judgement(manifest.view, len(release.rows), *told, kind=manifest.kind)
 
 
 def _of_population(

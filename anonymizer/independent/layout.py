@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Any, Literal, TypeAlias, cast
 
 from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.fields import code, flag, known, listed, mapping, name, text
+from anonymizer.independent.fields import code, flag, known, listed, mapping, name, text, whole
+from anonymizer.independent.masks import HARBOR, Mask, read_masks
 
 Role: TypeAlias = Literal["quasi", "semi", "event", "sensitive", "keep"]
 Scope: TypeAlias = Literal["class", "bucket", "group"]
@@ -37,6 +39,11 @@ class Column:
     list_cells: bool = False
     bottom: int | float | str | None = None
     top: int | float | str | None = None
+    masks: tuple[Mask, ...] = ()
+    safe_harbor: str | None = None
+    """Which of the eighteen identifiers of Safe Harbor it holds, or none."""
+    weight: float | None = None
+    """What its loss counts beside that of others: of a measure, and of no guarantee."""
 
     @property
     def quasi(self) -> bool:
@@ -65,6 +72,8 @@ class Layout:
     person_id: str | None
     group_id: str | None
     tables: Mapping[str, str]
+    safe_harbor: int | None = None
+    """The year by which ages are told, of a release under Safe Harbor."""
 
     def column(self, name: str | None) -> Column | None:
         """The column of this name in the source."""
@@ -93,13 +102,31 @@ def read_layout(given: Any) -> Layout:
         name(data.get("person_id"), f"{where}.person_id"),
         name(data.get("group_id"), f"{where}.group_id"),
         {key: text(value, f"{where}.tables") for key, value in tables.items()},
+        _year(data.get("safe_harbor"), f"{where}.safe_harbor"),
     )
+    _refuse_half_harbored(layout, where)
     refuse_twice(layout.columns, f"{where}.columns")
     for source in layout.tables:
         column = layout.column(source)
         if column is None or column.role != "sensitive" or column.bucket or not layout.group_id:
             raise UnreadableError(f"{where}.tables: names no column of the release")
     return layout
+
+
+def _year(given: Any, where: str) -> int | None:
+    if given is not None:
+        whole(given, where, 1900, 9999)
+    return given if given is None else int(given)
+
+
+def _refuse_half_harbored(layout: Layout, where: str) -> None:
+    """Raises UnreadableError where Safe Harbor is said of a part, or of cells that do not tell."""
+    for one in layout.columns:
+        if (one.safe_harbor in HARBOR) != (layout.safe_harbor is not None):
+            raise UnreadableError(f"{where}.safe_harbor: is not said of every column")
+        unread = one.role == "semi" or one.hierarchy or one.column in layout.tables
+        if unread and one.safe_harbor not in (None, "none"):
+            raise UnreadableError(f"{where}.safe_harbor: is said of cells that do not show it")
 
 
 def refuse_twice(columns: tuple[Column, ...], where: str) -> None:
@@ -127,11 +154,22 @@ def read_column(given: Any, where: str, cells: object, roles: tuple[str, ...] = 
         list_cells=flag(data.get("list_cells", False), f"{where}.list_cells"),
         bottom=code(data.get("bottom"), f"{where}.bottom"),
         top=code(data.get("top"), f"{where}.top"),
+        masks=read_masks(data.get("masks", []), f"{where}.masks"),
+        safe_harbor=name(data.get("safe_harbor"), f"{where}.safe_harbor"),
+        weight=_weight(data.get("weight"), f"{where}.weight"),
         **names,
     )
     if not _complete(column, str(cells)):
         raise UnreadableError(f"{where}: has other published columns than its form needs")
     return column
+
+
+def _weight(given: Any, where: str) -> float | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < inf:
+        raise UnreadableError(f"{where}: is no positive number")
+    return float(given)
 
 
 def _complete(column: Column, cells: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.fields import listed, mapping, parsed, text
@@ -14,6 +15,9 @@ from anonymizer.independent.layout import Layout, Requirement, read_layout, read
 from anonymizer.independent.linked import Linked, read_linked
 
 FORMAT = 2
+ANONYMISED, PSEUDONYMISED = "anonymised", "pseudonymised"
+CLASSLESS = "none"
+"""The algorithm whose releases have neither classes nor groups, and promise nothing."""
 _RUN_ID = re.compile(r"[0-9a-f]{1,64}")
 
 
@@ -29,6 +33,12 @@ class Manifest:
     """The tables of a release of several tables; `layout` is that of the persons then."""
     alone: bool = True
     """Whether the file may hold nothing but releases."""
+    kind: str = ANONYMISED
+
+    @property
+    def classless(self) -> bool:
+        """Whether it says of itself that it has no classes, and that it is personal data."""
+        return self.layout.algorithm == CLASSLESS
 
 
 def read_manifest(given: str) -> Manifest:
@@ -47,10 +57,32 @@ def read_manifest(given: str) -> Manifest:
         read_layout(top.get("layout")),
         tuple(read_requirement(one, f"manifest.requirements[{i}]") for i, one in enumerate(asked)),
         alone=not (isinstance(seal, dict) and seal.get("alone") is False),
+        kind=_kind(top.get("kind", ANONYMISED)),
     )
+    if manifest.classless:
+        _refuse_promising(manifest, top)
     if "tables" not in top:
         return manifest
     return _of_persons(manifest, read_linked(top["tables"], manifest.layout.cells))
+
+
+def _kind(given: object) -> str:
+    if given not in (ANONYMISED, PSEUDONYMISED):
+        raise UnreadableError("manifest.kind: is none that this reader knows")
+    return str(given)
+
+
+def _refuse_promising(manifest: Manifest, top: dict[str, Any]) -> None:
+    """Raises UnreadableError where a release without classes says that it has more."""
+    layout = manifest.layout
+    if manifest.kind != PSEUDONYMISED:
+        raise UnreadableError("manifest.kind: is not that of a release without classes")
+    if manifest.requirements:
+        raise UnreadableError("manifest.requirements: cannot hold without classes")
+    if layout.class_id or layout.group_id or layout.quasi or "tables" in top:
+        raise UnreadableError("manifest.layout: has more than a release without classes")
+    if any(one.bucket for one in layout.columns):
+        raise UnreadableError("manifest.layout: has buckets")
 
 
 def _of_persons(manifest: Manifest, linked: Linked) -> Manifest:

@@ -50,6 +50,8 @@ class Judgement:
     rows: int
     checks: tuple[Check, ...]
     not_checked: tuple[NotChecked, ...] = ()
+    kind: str = "anonymised"
+    """What its manifest calls the release."""
 
     @property
     def passed(self) -> bool:

@@ -32,6 +32,8 @@ def measure_release(
     * `ncp_sum`, `ncp`: sum, and mean per quasi-identifying cell, of the normalized certainty
       penalty of the published cells (Xu et al. 2006); `glm_sum`, `glm` likewise for the
       generalized loss metric (Iyengar 2002), in which a set of s of m values costs (s-1)/(m-1);
+    * where columns have weights (of the layout), `ncp_weighted`: the mean of the same penalties by
+      these weights, over cells that count as much as their columns weigh;
     * `ncp.<column>`: mean NCP of the published cells of one column, without suppressed rows;
     * with `link` (the staged rows) and a hierarchy: `ncp_nodes`, which is `ncp`, and `ncp_sets`,
       the same with the set of values in each class in place of its node;
@@ -48,6 +50,8 @@ def measure_release(
     """
     found = counts_of(run_sql, view, layout, suppressed)
     lost = suppressed * len(quasi(layout)) if suppressed_cells is None else suppressed_cells
+    if layout.classless:
+        return found
     found |= _losses(run_sql, view, layout, originals, lost, link)
     for column in bucketized(layout):
         name, common = column.column, _common(column, originals)
@@ -80,10 +84,11 @@ def counts_of(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> 
     rows, classes, least, mean, most, squares, persons = _row(
         run_sql, "measure/counts.sql.j2", parameters
     )
+    told = {"rows": rows, "persons": persons, "suppressed": suppressed}
+    if layout.classless:
+        return told
     return {
-        "rows": rows,
-        "persons": persons,
-        "suppressed": suppressed,
+        **told,
         "classes": classes,
         "class_min": least,
         "class_mean": mean,
@@ -101,6 +106,9 @@ def _losses(
     link: Table | None,
 ) -> Measures:
     cells, ncp, glm, sets = lost, float(lost), float(lost), float(lost)
+    weights = [column.weight for column in quasi(layout) if column.weight is not None]
+    # (a suppressed row has the cells of all columns, so by weight as well as by number)
+    weighty = weighted = lost * sum(weights) / max(len(weights), 1)
     has_nodes = hidden = False
     of_columns: Measures = {}
     for column in quasi(layout):
@@ -109,6 +117,8 @@ def _losses(
         of_columns[f"ncp.{column.column}"] = _mean_loss(found, 0, hidden=_hidden(parameters))
         cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
         hidden |= _hidden(parameters)
+        weighty += found[0] * (column.weight or 0)
+        weighted += found[1] * (column.weight or 0)
         as_set = found[1]
         if (
             link is not None
@@ -129,6 +139,8 @@ def _losses(
         "glm_sum": glm,
         "qi_cells": cells,
     }
+    if weights:
+        measures["ncp_weighted"] = weighted / weighty if weighty else 0.0
     if has_nodes:
         measures |= {"ncp_nodes": ncp * per_cell, "ncp_sets": sets * per_cell}
     told = {"qi_cells"} if hidden else measures.keys() - {"ncp_sets"}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
 from anonymizer.contract.layout import Layout
 
 MEASURES = {
@@ -15,6 +19,11 @@ MEASURES = {
     "class_mean": "rows in a class, on average",
     "class_max": "rows in the largest class",
     "ncp": "information lost per quasi-identifying cell, from 0 (exact) to 1 (nothing left): NCP",
+    "ncp_weighted": "the same by the weights of the columns",
+    "ncp_weighted_bound": "the least that any grouping into classes of as many rows could lose by"
+    " the weights of the columns, as proven (where it is of a sample: less three standard errors)",
+    "ncp_bound": "the least that any grouping into classes of as many rows could lose, as proven"
+    " (where it is of a sample: less three standard errors)",
     "glm": "the same by the generalized loss metric: GLM",
     "c_dm": "discernibility: the sum of squared class sizes (C_DM)",
 }
@@ -31,3 +40,20 @@ GROUPS = {
 def measure_words(layout: Layout) -> dict[str, str]:
     """Descriptions of the main measures of a release."""
     return MEASURES if layout.class_id is not None else MEASURES | GROUPS
+
+
+def least_sentence(measures: Mapping[str, Any]) -> str:
+    """How far the loss is from the least that any classes could have; empty where unknown."""
+    by = "ncp_weighted" if "ncp_weighted" in measures else "ncp"
+    bound, ncp = measures.get(f"{by}_bound"), measures.get(by)
+    # (of a manifest that was tampered with, they are anything)
+    if not isinstance(bound, int | float) or not isinstance(ncp, int | float) or bound <= 0:
+        return ""
+    # rounded up, so that it is true
+    times = f"{ceil(10 * ncp / bound) / 10:g}" if ncp < 100 * bound else "more than 100"
+    least = "the proven least"
+    if measures.get(f"{by}_bound_sample"):
+        least = "the least, as proven for a sample less three standard errors"
+    if by == "ncp_weighted":
+        times, least = f"by the weights of the columns {times}", f"{least} by them"
+    return f"{times} times {least} ({bound:.3g})"

@@ -8,6 +8,7 @@ from anonymizer.policy.algorithms import (
     Lgb,
     Mondrian,
     Msb,
+    NoAlgorithm,
     PrivacyFrost,
 )
 from anonymizer.policy.columns import Column
@@ -32,6 +33,7 @@ __all__ = [
     "Lgb",
     "Mondrian",
     "Msb",
+    "NoAlgorithm",
     "Policy",
     "Population",
     "Privacy",

@@ -25,6 +25,8 @@ class AlgorithmOptions(Options):
     column, or in groups with a table of their own."""
     over_levels: ClassVar[bool] = False
     """Whether every quasi-identifier is published on a level of its hierarchy."""
+    classless: ClassVar[bool] = False
+    """Whether rows are put into no classes and no groups, so that no guarantee can hold."""
     clusters_persons: ClassVar[bool] = False
     """Whether it closes classes by an identity-reserved guarantee, which it therefore needs."""
 
@@ -43,6 +45,19 @@ class AlgorithmOptions(Options):
         """Whether quasi-identifiers are published as they are."""
         return False
 
+    @property
+    def unweighted(self) -> str | None:
+        """The way out where nothing is chosen by the loss of columns; None: weights tell."""
+        return "algorithm: {name: mondrian}"
+
+
+def _effort(given: object) -> object:
+    """One message for whatever is neither a word nor a number of rounds."""
+    rounds = isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= 20
+    if rounds or given in ("auto", "full"):
+        return given
+    raise fail("is no way to refine classes", allowed="auto, full, or 0 to 20 rounds of swaps")
+
 
 class Mondrian(AlgorithmOptions):
     """Multi-dimensional top-down partitioning (LeFevre et al. 2006)."""
@@ -54,15 +69,28 @@ class Mondrian(AlgorithmOptions):
     """With `loss`: so many cuts of a class, the best of each attribute, are compared by what they
     save over all attributes; 1: by what they save in the attribute that is cut, which is also the
     way under rules that compare a class with the whole table, and under rules on persons."""
-    refine: Annotated[int, Field(ge=0, le=20)] = 0
-    """Rounds of a last pass that moves rows to neighbouring classes while that loses less; only
-    where k_anonymity is all that is asked of classes."""
+    refine: Annotated[
+        Annotated[int, Field(ge=0, le=20)] | Literal["auto", "full"], BeforeValidator(_effort)
+    ] = "auto"
+    """A last pass that gives rows better classes: `auto` takes about as long as the cuts, `full`
+    goes on until nothing is saved, a number is that of rounds of swaps, 0 is none; not under
+    guarantees on persons (`ir_`, `eir_`) or against a population. Rows with equal values may part
+    where a rule compares classes with the whole table."""
     strict: bool = True
     """True: equal values stay together (the paper's strict partitioning); false: rows equal to
     the median may go to either side."""
     loop: Literal["auto", "recursive", "driven"] = "auto"
     """One recursive statement, or one statement per level; `auto` chooses by size. The classes
     are the same."""
+
+    @property
+    def unweighted(self) -> str | None:
+        return None if self.split == "loss" else "algorithm: {name: mondrian, split: loss}"
+
+    @property
+    def must_refine(self) -> bool:
+        """Whether the last pass is asked for, and not only made where it can be."""
+        return self.refine not in (0, "auto")
 
 
 class Lgb(AlgorithmOptions):
@@ -80,14 +108,26 @@ class Lgb(AlgorithmOptions):
     ranges: Literal["paper", "tight"] = "paper"
     """Bucket ranges as in Algorithm 2, or tighter ones by cuts between equal values."""
 
+    @property
+    def unweighted(self) -> str | None:
+        return "generalization: ncp, or loss" if self.generalization == "mdp" else None
+
 
 class FullDomain(AlgorithmOptions):
-    """Full-domain generalization: every node of the lattice is judged."""
+    """Full-domain generalization: the best node of the lattice."""
 
     name: Literal["full_domain"]
     over_levels = True
     optimum: Literal["ncp", "glm", "c_dm", "dcp", "distortion"] = "ncp"
     """The measure that the published node minimizes among those that hold."""
+    budget: Positive | None = None
+    """So many nodes of the lattice are judged at most, half of them for a bound of the loss, and
+    the best that was found is published. Default: as many as prove the optimum; 1,000 where the
+    lattice has more than 1,000,000 nodes."""
+
+    @property
+    def unweighted(self) -> str | None:
+        return "optimum: ncp, glm or distortion" if self.optimum in ("c_dm", "dcp") else None
 
 
 class PrivacyFrost(AlgorithmOptions):
@@ -108,6 +148,13 @@ class PrivacyFrost(AlgorithmOptions):
     tie_break: Literal["none", "sum"] = "none"
     """Between equal scores: the first by priority (the paper's), or the larger sum of distinct
     values."""
+    budget: Positive | None = None
+    """The search goes on from its result, within so many tables to judge at most, half of them for
+    a bound of the score. Default: it ends where the paper's does."""
+
+    @property
+    def unweighted(self) -> str | None:
+        return "priority, which is the weight of a column in the score of privacyfrost"
 
 
 class GeneralizeToo(Options):
@@ -143,6 +190,10 @@ class Msb(AlgorithmOptions):
     def exact(self) -> bool:
         return self.generalize is None
 
+    @property
+    def unweighted(self) -> str | None:
+        return "algorithm: {generalize: {k: 5}}" if self.generalize is None else None
+
 
 def _block_size(given: object) -> object:
     if given == "all" or (isinstance(given, int) and not isinstance(given, bool) and given > 1):
@@ -158,6 +209,10 @@ class Danonyir(AlgorithmOptions):
     block_size: Annotated[int | Literal["all"], BeforeValidator(_block_size)] = 128
     """Persons per block of similar quasi-identifiers; `all` is the paper's algorithm."""
 
+    @property
+    def unweighted(self) -> str | None:
+        return None
+
 
 class Geneir(AlgorithmOptions):
     """GeneIR: bottom-up generalization for the identity-reserved models."""
@@ -165,6 +220,19 @@ class Geneir(AlgorithmOptions):
     name: Literal["geneir"]
     over_levels = True
     clusters_persons = True
+
+    @property
+    def unweighted(self) -> str | None:
+        return None
+
+
+class NoAlgorithm(AlgorithmOptions):
+    """Every row is published, with no classes and no guarantee: what columns say is all that is
+    done, and the release is pseudonymised.
+    """
+
+    name: Literal["none"]
+    classless = True
 
 
 OPTIONS: tuple[type[AlgorithmOptions], ...] = (
@@ -175,6 +243,7 @@ OPTIONS: tuple[type[AlgorithmOptions], ...] = (
     Msb,
     Danonyir,
     Geneir,
+    NoAlgorithm,
 )
 """The options of every algorithm, in the order in which they are listed."""
 

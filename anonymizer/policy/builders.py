@@ -25,7 +25,7 @@ Domain = Annotated[tuple[Bound, Bound], AsTuple, AfterValidator(ascending)]
 
 
 class Conventional(Options):
-    """CGH: halve the domain from the root down (Campan and Cooper)."""
+    """CGH: halve the domain from the root down (Yaseen et al. 2018)."""
 
     builder: Literal["conventional"]
     min_width: PositiveNumber | None = None
@@ -41,7 +41,7 @@ def _divisors(given: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Divisor(Options):
-    """DBGH: one level per divisor of the largest value (Campan and Cooper)."""
+    """DBGH: one level per divisor of the largest value (Yaseen et al. 2018)."""
 
     builder: Literal["divisor"]
     mode: Literal["independent", "chain"] = "chain"
@@ -70,7 +70,7 @@ class Divisor(Options):
 
 
 class Cardinality(Options):
-    """CBGH: pair neighbouring intervals by their counts (Campan and Cooper)."""
+    """CBGH: pair neighbouring intervals by their counts (Yaseen et al. 2018)."""
 
     builder: Literal["cardinality"]
     min_width: PositiveNumber | None = None
@@ -80,7 +80,7 @@ class Cardinality(Options):
 
 
 class OnTheFly(Options):
-    """OTF: merge neighbouring values whose weighted centres are closest (Campan and Cooper)."""
+    """OTF: merge neighbours whose weighted centres are closest (Campan and Cooper 2010)."""
 
     builder: Literal["on_the_fly"]
 

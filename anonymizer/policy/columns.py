@@ -2,22 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from anonymizer.policy.frozen import Options
+from pydantic import AfterValidator, BeforeValidator
+
+from anonymizer.policy.frozen import AsTuple, Options
 from anonymizer.policy.hierarchies import Hierarchy
+from anonymizer.policy.masking import (
+    MASKS,
+    Code,
+    Coding,
+    Days,
+    Identifier,
+    MaskRole,
+    Method,
+    Rounded,
+    Rounding,
+    Step,
+)
 from anonymizer.policy.protect import Protect
-from anonymizer.policy.values import PositiveNumber, Text, Whole
+from anonymizer.policy.safe_harbor import HarborKind
+from anonymizer.policy.values import (
+    AtLeastTwo,
+    Bound,
+    DataValue,
+    LocalPath,
+    PositiveNumber,
+    PositiveShare,
+    Text,
+    Weight,
+    Whole,
+    ascending,
+)
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
+Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"] | MaskRole
 Kind = Literal["numeric", "categorical", "date"]
+Acknowledged = Identifier | Literal["name", "identifier_value"]
 Nulls = Literal["own_class", "suppress", "forbid"]
+
+
+def _null(given: object) -> object:
+    # in YAML and JSON the role is written as what it publishes
+    return "null" if given is None else given
+
+
+NamedNull = BeforeValidator(_null)
+"""The role null, which YAML and JSON write as what it publishes."""
 
 
 class Column(Options):
     """What a column is, and what is done with it."""
 
-    role: Role
+    role: Annotated[Role, NamedNull]
     """identifier and drop are never published; quasi is generalized; sensitive is published under
     its protection; keep is published as it is."""
     kind: Kind | None = None
@@ -33,8 +69,12 @@ class Column(Options):
     """NULLs: a value like any other, rows to suppress, or an error."""
     acknowledge_unique: bool = False
     """Publish this keep or sensitive column although its values are nearly unique."""
+    acknowledge: Annotated[tuple[Acknowledged, ...], AsTuple] = ()
+    """Kinds of identifiers that this column seems to hold and may be published with."""
     null_as_value: bool = False
     """Count a sensitive NULL as a value, as ARX does."""
+    weight: Weight | None = None
+    """How much the loss of this quasi column counts beside that of the others; 1 when left out."""
     priority: PositiveNumber | None = None
     """Weight of the column in the score of privacyfrost; 1 when left out."""
     minimum_level: Whole | None = None
@@ -42,3 +82,63 @@ class Column(Options):
     presampling_level: Whole | None = None
     """privacyfrost: level of the pre-sampling, counted from the root = 0; the leaves when left
     out."""
+    format: Literal["hex", "uuid", "number", "like"] | None = None
+    """token: 64 hexadecimal digits (default), a UUID, a number, or a text of the same length with
+    letters and digits in the same places."""
+    key_file: LocalPath | None = None
+    """token, shift: the file of a key that lasts, so that later releases have the same tokens or
+    shifts; without it the key is drawn for this run and forgotten."""
+    vault: LocalPath | None = None
+    """token: a private DuckDB file that remembers which value each token stands for."""
+    within: Days | None = None
+    """shift: the largest number of days, as in `30 days` or `8 weeks`."""
+    keep: Annotated[tuple[Literal["weekday", "order"], ...], AsTuple] = ()
+    """shift: weekday shifts by whole weeks; the order within a person is always kept."""
+    per: Text | None = None
+    """shift: rows with equal values of this column are shifted alike; default: the person, else the
+    key."""
+    at: Bound | None = None
+    """top_code, bottom_code: the value beyond which nothing is published."""
+    at_least: AtLeastTwo | None = None
+    """top_code, bottom_code: the value is that which so many rows (persons) reach or pass."""
+    to: Step | None = None
+    """round: a step for numbers; year, quarter, month, week, day or hour for dates."""
+    method: Method | None = None
+    """round: nearest (default), random or down; dates are always cut off."""
+    amount: PositiveNumber | None = None
+    """noise: the largest difference that is added or subtracted."""
+    share: PositiveShare | None = None
+    """noise: the largest difference, as a share of the value."""
+    between: Annotated[tuple[Bound, Bound], AsTuple, AfterValidator(ascending)] | None = None
+    """noise: what the results stay between; default: the smallest and largest value."""
+    patterns: Annotated[tuple[Identifier, ...], AsTuple] = ()
+    """redact: the kinds that are replaced; default: all."""
+    value: DataValue | None = None
+    """constant: what is published instead of every value."""
+    population: LocalPath | None = None
+    """zip3: a CSV file with the columns zip3 and population; default: the areas that the guidance
+    on Safe Harbor names by the Census of 2000."""
+    top_code: Coding | None = None
+    """quasi, sensitive, event, round: values above it are read as this value."""
+    bottom_code: Coding | None = None
+    """quasi, sensitive, event, round: values below it are read as this value."""
+    round: Rounded | None = None
+    """quasi, sensitive, event: values are read rounded."""
+    zip3: bool = False
+    """quasi, sensitive, event: ZIP codes are read as their first three digits, as the role zip3
+    publishes them."""
+    safe_harbor: HarborKind | None = None
+    """preset safe_harbor: which of the eighteen identifiers the column holds, or none."""
+
+    @property
+    def masks(self) -> tuple[tuple[str, Column | Code | Rounding], ...]:
+        """What is done to the values, in order: the name of each mask and its options."""
+        role = getattr(self, "role", None)
+        codes = (("bottom_code", self.bottom_code), ("top_code", self.top_code))
+        given: tuple[tuple[str, Column | Code | Rounding | None], ...]
+        if role in MASKS:
+            given = (*(codes if role == "round" else ()), (str(role), self))
+        else:
+            zip3 = self if self.zip3 else None
+            given = (*codes, ("round", self.round), ("zip3", zip3))
+        return tuple((name, options) for name, options in given if options is not None)

@@ -54,7 +54,8 @@ def canonical(policy: BaseModel) -> dict[str, Any]:
 
 def _listed(columns: dict[str, Any]) -> list[list[Any]]:
     for column in columns.values():
-        _shorten(column, ("hierarchy", "file"))
+        for place in (("hierarchy", "file"), ("key_file",), ("vault",), ("population",)):
+            _shorten(column, place)
     return [[name, column] for name, column in columns.items()]
 
 

@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from anonymizer.policy.kinds import CLASSLESS, ENDINGS, kind_of_mapping
 from anonymizer.policy.publish import Source
+from anonymizer.policy.safe_harbor import PRESET
 
-Preset = Literal["internal", "external"]
+Preset = Literal["internal", "external", "safe_harbor"]
 PRESETS: dict[str, tuple[int, int]] = {"internal": (5, 2), "external": (11, 3)}
-"""k and l by preset."""
+"""k and l by preset; safe_harbor has neither."""
 PRESET_SUPPRESSION = 0.05
 
 
@@ -37,6 +39,8 @@ def fill_tables(given: Mapping[Any, Any]) -> dict[Any, Any]:
 
 def _preset(policy: dict[Any, Any]) -> None:
     preset = policy.get("preset")
+    if preset == PRESET and "tables" not in policy:
+        _safe_harbor(policy)
     if not isinstance(preset, str) or preset not in PRESETS:
         return
     k, l_diversity = PRESETS[preset]
@@ -49,6 +53,21 @@ def _preset(policy: dict[Any, Any]) -> None:
         policy["tables"] = {name: _protected(table, rule) for name, table in tables.items()}
     else:
         policy.update(_protected(policy, rule))
+
+
+def _safe_harbor(policy: dict[Any, Any]) -> None:
+    """Without guarantees and quasi-identifiers there are no classes."""
+    privacy, columns = policy.get("privacy"), policy.get("columns")
+    listed = columns.values() if isinstance(columns, Mapping) else ()
+    grouped = any(_option(c, "role") == "quasi" or _option(c, "protect") for c in listed)
+    if not privacy and not grouped:
+        policy.setdefault("algorithm", {"name": CLASSLESS})
+    if isinstance(privacy, Mapping) and privacy.get("k_anonymity") is not None:
+        policy.setdefault("suppression_limit", PRESET_SUPPRESSION)
+
+
+def _option(column: Any, name: str) -> Any:
+    return column.get(name) if isinstance(column, Mapping) else getattr(column, name, None)
 
 
 def _protected(table: Any, rule: Mapping[str, int]) -> Any:
@@ -76,7 +95,8 @@ def _release_name(policy: dict[Any, Any]) -> None:
     except ValidationError:
         return
     if stem is not None:
-        policy["publish"] = {**publish, "name": f"{stem}_anonymous"}
+        ending = ENDINGS[kind_of_mapping(policy)]
+        policy["publish"] = {**publish, "name": f"{stem}_{ending}"}
 
 
 def _security_levels(policy: dict[Any, Any]) -> None:

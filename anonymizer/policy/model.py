@@ -13,6 +13,7 @@ from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.columns import Column
 from anonymizer.policy.document import Document
 from anonymizer.policy.frozen import FrozenMap
+from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.problems import Broken
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
@@ -25,6 +26,9 @@ class Policy(Document):
 
     OTHERWISE: ClassVar[tuple[str, ...]] = ("tables",)
 
+    kind: ReleaseKind | None = None
+    """What the release is: anonymised, or pseudonymised, which is personal data still; when left
+    out, it follows from the policy."""
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
     """Where the work is done."""
     source: Source
@@ -48,7 +52,8 @@ class Policy(Document):
     """Where and under which names the release is published."""
     preset: defaults.Preset | None = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
-    with 5 % suppression. What the policy states itself goes before."""
+    with 5 % suppression. safe_harbor: what 45 CFR 164.514(b)(2) leaves of every column, and no
+    guarantee (5 % suppression with k_anonymity). What the policy states itself goes before."""
     workload: Workload | None = None
     """The user's own queries, to show what the release does to them."""
     republish: Republish | None = None
@@ -78,6 +83,11 @@ class Policy(Document):
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema (2020-12) of a policy file, of one table or of several."""
         return content.either_schema("tables", SchemaPolicy, cls)
+
+    @property
+    def release_kind(self) -> ReleaseKind:
+        """The kind of the release: what is stated, or what follows from the policy."""
+        return kind_of(self)
 
     def column_name(self, column: str) -> str:
         """The published name of a column that keeps its own, unless `publish.rename` says else."""
@@ -109,6 +119,11 @@ class Policy(Document):
     def kept(self) -> tuple[str, ...]:
         """Columns published as they are."""
         return self._with_role("keep")
+
+    @cached_property
+    def masked(self) -> tuple[str, ...]:
+        """Columns of a role that masks, and others whose values are read coarsened."""
+        return tuple(name for name, column in self.columns.items() if column.masks)
 
     @cached_property
     def protected(self) -> tuple[str, ...]:

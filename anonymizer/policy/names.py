@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from anonymizer.policy.masking import MASKS
+
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
     from anonymizer.policy.model import Policy
@@ -36,7 +38,9 @@ def published_names(
     policy: Policy, kinds: Mapping[str, str] | None = None
 ) -> Iterator[PublishedName]:
     """Every column that the release has or may have; `kinds`: of columns whose types are known."""
-    if policy.algorithm.values_in == "group":
+    if policy.algorithm.classless:
+        pass
+    elif policy.algorithm.values_in == "group":
         yield PublishedName("group_id", "the number of the group", None, True)
         yield PublishedName("class_id", "the number of the class", None, True, False)
     else:
@@ -48,7 +52,7 @@ def published_names(
             yield from cell_names(
                 name, column, column.kind or (kinds or {}).get(name), policy.publish.cells
             )
-        elif column.role in ("sensitive", "keep"):
+        elif column.role in ("sensitive", "keep", *MASKS):
             yield PublishedName(name, f"the {column.role} column", name, False)
     if policy.algorithm.values_in == "bucket":
         for name in policy.protected:

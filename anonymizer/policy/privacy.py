@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, model_validator
 
-from anonymizer.policy.frozen import FrozenMap, Options, Shorthand, fail
+from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, Shorthand, fail
 from anonymizer.policy.protect import whole_keys
 from anonymizer.policy.values import (
     AtLeastTwo,
@@ -17,6 +17,7 @@ from anonymizer.policy.values import (
     PositiveShare,
     Share,
     TableName,
+    Text,
     exactly_one,
     file_format,
     one_of_schema,
@@ -107,6 +108,19 @@ class DeltaPresence(Options):
         return self
 
 
+QuasiSet = Annotated[tuple[Text, ...], AsTuple]
+
+
+def _sets(given: tuple[QuasiSet, ...]) -> tuple[QuasiSet, ...]:
+    if len(given) < 2:
+        raise fail("names fewer than two sets", hint="leave it out: all quasi columns are one set")
+    return given
+
+
+SCOPING = ("quasi_sets",)
+"""Fields of `Privacy` that promise nothing by themselves: they say of what the others speak."""
+
+
 class Privacy(Options):
     """Guarantees for the whole table; none is assumed."""
 
@@ -130,6 +144,10 @@ class Privacy(Options):
     """k-map against a population."""
     delta_presence: DeltaPresence | None = None
     """delta-presence against a population."""
+    quasi_sets: Annotated[tuple[QuasiSet, ...], AsTuple, AfterValidator(_sets)] | None = None
+    """Alternative sets of quasi columns: somebody may know the columns of any one of them, and
+    nobody those of several. Every guarantee holds for the classes of each set (algorithm
+    full_domain)."""
 
     @model_validator(mode="after")
     def _levels(self) -> Privacy:
@@ -145,7 +163,8 @@ class Privacy(Options):
     def guarantees(self) -> tuple[str, ...]:
         """Names of the table guarantees that are asked for (`level_l` only scales levels)."""
         fields: Any = type(self).model_fields
-        return tuple(n for n in fields if n != "level_l" and getattr(self, n) is not None)
+        other = ("level_l", *SCOPING)
+        return tuple(n for n in fields if n not in other and getattr(self, n) is not None)
 
     @property
     def populations(self) -> dict[str, Population]:

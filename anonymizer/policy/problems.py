@@ -41,7 +41,12 @@ BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "less_than": ("lt", "less than"),
 }
-NOUNS = {"role": "a role", "kind": "a kind of column", "engine": "an engine", "preset": "a preset"}
+NOUNS = {
+    "role": "a role",
+    "kind": "a kind of column",
+    "engine": "an engine",
+    "preset": "a preset",
+}
 EXAMPLES = {
     "version": "begin with version: 1",
     "source": "source: {table: main.visits}",
@@ -167,6 +172,7 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
     if kind == "literal_error":
         allowed = _literals(_annotation(root, loc))
         noun = NOUNS.get(str(place[-1]), "an allowed value")
+        noun = "a kind of release" if place == ("kind",) else noun
         hint = closest(error["input"], allowed)
         return Problem(path, f"is not {noun}", ", ".join(allowed), hint)
     if kind in BOUNDS:

@@ -75,7 +75,8 @@ class Publish(Options):
     """The release: its names, its place, its form."""
 
     name: Text = Field(default="", json_schema_extra=_no_default)
-    """Name of the published view; default <table>_anonymous, needed for a query."""
+    """Name of the published view; default <table>_anonymous, or <table>_pseudonymised by the
+    kind of release; needed for a query."""
     schema_: Text = Field(default="main", alias="schema")
     """Schema of the published view."""
     database: Text | None = None
@@ -88,7 +89,7 @@ class Publish(Options):
     rename: FrozenMap[Text, Text] = FrozenMap()
     """New names for published columns; a generated name is meant before a source column's."""
     replace_source: bool = False
-    """The source table itself becomes its anonymized version."""
+    """The source table itself is replaced by its release."""
     grant_select: Text | tuple[Text, ...] | None = None
     """Postgres: the role, or roles, that may read the published view."""
 

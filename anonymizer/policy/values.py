@@ -20,6 +20,8 @@ AtLeastTwo = Annotated[int, Field(ge=2, le=LARGEST)]
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 PositiveNumber = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0.001, le=1000)]
+"""How much something counts beside others, whose weight is 1 where nothing is said."""
 
 
 def _no_nul(given: str) -> str:

@@ -119,6 +119,18 @@ def remove_dead() -> list[Path]:
     return removed + _remove_unfinished()
 
 
+def remove_own() -> None:
+    """Remove the folders of this process, and what it was building: it is about to be ended."""
+    for path, record in _folders():
+        if record is not None and _is_own(record):
+            _remove_building(record)
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_own(record: dict[str, object]) -> bool:
+    return record.get("host") == socket.gethostname() and record.get("pid") == os.getpid()
+
+
 def _remove_unfinished() -> list[Path]:
     """Folders of runs that died while they made them: nothing but the owner is in one."""
     removed = []

@@ -19,19 +19,33 @@ from anonymizer.process.run_folder import base_folder
 PREFIX = "anonymizer-turn-"
 PATIENCE = 10.0
 """Seconds to wait for a run that is at work on the same file."""
+_held: list[Path] = []
+"""The locks that this process holds."""
 
 
 @contextmanager
 def turn(file: Path | None) -> Iterator[None]:
     """Hold the turn at `file`. Raises TargetError where another run holds it for too long."""
     handle = _taken(file) if file is not None else None
+    if handle is None or file is None:
+        yield
+        return
+    lock = _lock_of(file)
+    _held.append(lock)
     try:
         yield
     finally:
-        if handle is not None and file is not None:
-            with suppress(OSError):
-                _lock_of(file).unlink()
-            os.close(handle)
+        with suppress(OSError):
+            lock.unlink()
+        _held.remove(lock)
+        os.close(handle)
+
+
+def remove_own() -> None:
+    """Remove the locks of this process, which is about to be ended."""
+    for path in _held:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _lock_of(file: Path) -> Path:

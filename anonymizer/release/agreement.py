@@ -13,7 +13,9 @@ from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.errors import GuaranteeError, PolicyError, Problem, SourceError
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.columns import Column
+from anonymizer.policy.masking import MASKS
 from anonymizer.policy.names import PublishedName, published_names, renamed
+from anonymizer.source.masking.masks import options_told
 from anonymizer.source.profile import check_kind
 
 HINT = "use the policy that the release was made with, or run again"
@@ -42,6 +44,9 @@ def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
         problem = _of_column(name, policy.columns.get(name), found.get(name))
         if problem is not None:
             problems[name] = problem
+    if (policy.privacy.quasi_sets or ()) != layout.sets:
+        said = "are other sets than those for which the release was made"
+        problems["privacy.quasi_sets"] = _problem("privacy.quasi_sets", said)
     if policy.publish.cells != layout.cells:
         said = f"is {policy.publish.cells} in the policy, and the release has {layout.cells} cells"
         return (*problems.values(), _problem("publish.cells", said))
@@ -54,7 +59,25 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
         wanted = "is not listed" if asked is None else f"is {_stated_role(asked)}"
         said = "does not publish it" if role is None else f"publishes it as {role}"
         return _problem(f"columns.{name}", f"{wanted} in the policy, and the release {said}")
-    if asked is None or released is None or asked.role != "quasi":
+    if asked is None or released is None:
+        return None
+    if asked.safe_harbor != released.safe_harbor:
+        wanted, found = asked.safe_harbor or "not stated", released.safe_harbor or "nothing"
+        said = f"is {wanted} in the policy, and the release says {found}"
+        return _problem(f"columns.{name}.safe_harbor", said)
+    masks = [name for name, _ in asked.masks]
+    if masks != [mask["mask"] for mask in released.masks]:
+        found = ", ".join(mask["mask"] for mask in released.masks) or "values as they are"
+        wanted = ", ".join(masks) or "none"
+        said = f"the policy masks it by {wanted}, and the release publishes {found}"
+        return _problem(f"columns.{name}", said)
+    for (mask, options), released_mask in zip(asked.masks, released.masks, strict=True):
+        wanted_options = {"mask": mask, **options_told(mask, options)}
+        # (of a file of populations, what it holds is not compared)
+        if wanted_options != {n: v for n, v in released_mask.items() if n != "restricted"}:
+            said = f"the policy masks it by {mask} with other options than the release"
+            return _problem(f"columns.{name}", said)
+    if asked.role != "quasi":
         return None
     try:
         kind = check_kind(name, released.sql_type, asked.kind)
@@ -70,6 +93,8 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
 
 
 def _stated_role(column: Column) -> str:
+    if column.role in MASKS:
+        return "keep"
     return SEMI if column.role == "quasi" and column.sensitive_when else column.role
 
 

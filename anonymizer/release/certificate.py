@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from anonymizer.algorithms.registry import ALGORITHMS
-from anonymizer.policy import Policy
+from anonymizer.measure.words import least_sentence
+from anonymizer.policy import AnyPolicy, Policy
+from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
+from anonymizer.release.masks import mask_attacks
 
 CERTIFICATE = (
     "Syntactic guarantee under the stated knowledge; not differential privacy. It states how"
     " many rows, persons or values an observer who knows the quasi-identifiers cannot tell apart."
 )
+
+PERSONAL = (
+    "Pseudonymised: this release is personal data. Its rows still belong to persons, and whoever"
+    " holds a key of it, or other data about them, can find them; it is to be protected as such."
+)
+NO_GUARANTEE = (
+    "No guarantee holds: nothing limits what an observer finds who knows some values of a person."
+)
+SAFE_HARBOR = (
+    "Safe Harbor, 45 CFR 164.514(b)(2)(i): of the eighteen identifiers nothing is published but"
+    " years, ages up to 89 and those above as one, and three digits of ZIP codes, in the columns"
+    " that the policy states to hold them; the covered entity must also have no actual knowledge"
+    " that what is left could identify a person (ii)."
+)
+SETS = (
+    "Quasi-identifiers are taken in sets: {sets}. Every guarantee holds against an observer who"
+    " knows the columns of one set, whichever, and against none who knows columns of several."
+)
+LEAST = "Its loss of information (NCP) is {least}, whatever classes of as many rows are made."
+TOGETHER = (
+    "several sets: an observer who knows columns of more than one set of quasi-identifiers may be"
+    " left with fewer than k rows, and with a single one"
+)
+LISTED = "Guarantees hold only where they are listed, and only for what they are about."
 
 PRESENCE = (
     "presence: quasi-identifiers are published exactly, so an observer who knows those of a person"
@@ -16,16 +46,42 @@ PRESENCE = (
 )
 
 
-def certificate() -> str:
-    """The sentence that accompanies every release."""
-    return CERTIFICATE
+def certificate(
+    kind: ReleaseKind = ANONYMISED,
+    *,
+    guaranteed: bool = True,
+    safe_harbor: bool = False,
+    sets: Sequence[Sequence[str]] = (),
+    measures: Mapping[str, Any] | None = None,
+) -> str:
+    """The sentences that accompany every release; of a pseudonymised one, this comes first.
+
+    `measures`: of the release, whose loss is told in multiples of the least where that is known.
+    """
+    more = [SETS.format(sets=set_words(sets))] if sets else []
+    more += [SAFE_HARBOR] if safe_harbor else []
+    least = least_sentence(measures or {})
+    more += [LEAST.format(least=least)] if least else []
+    known = "the quasi-identifiers"
+    stated = CERTIFICATE.replace(known, f"one set of {known}") if sets else CERTIFICATE
+    if kind == ANONYMISED:
+        return " ".join((stated, *more))
+    said = (LISTED, stated) if guaranteed else (NO_GUARANTEE,)
+    return " ".join((PERSONAL, *said, *more))
+
+
+def set_words(sets: Sequence[Sequence[str]]) -> str:
+    """Sets of quasi-identifiers by number."""
+    return "; ".join(f"set {i} ({', '.join(names)})" for i, names in enumerate(sets, 1))
 
 
 def known_attacks(policy: Policy) -> list[str]:
     """Attacks on the model that the release does not stop."""
     presence = (PRESENCE,) if presence_disclosed(policy) else ()
-    joins = [f"joining: {name} {joined_on()}" for name in acknowledged(policy)]
-    return [*ALGORITHMS[policy.algorithm.name].attacks, *presence, *joins]
+    joins = [f"joining: {name} {joined_on(policy)}" for name in acknowledged(policy)]
+    together = (TOGETHER,) if policy.privacy.quasi_sets else ()
+    own = (*together, *ALGORITHMS[policy.algorithm.name].attacks, *presence)
+    return [*own, *joins, *mask_attacks(policy)]
 
 
 def published_as_it_is(policy: Policy, column: str) -> bool:
@@ -43,13 +99,14 @@ def acknowledged(policy: Policy) -> list[str]:
     ]
 
 
-def joined_on() -> str:
+def joined_on(policy: AnyPolicy) -> str:
     """The effect on a release of a column that identifies persons, in words."""
-    return (
+    said = (
         "is published as it is and acknowledged to tell persons apart: whoever has another table"
-        " with it, or another release, joins the two person by person, and k and every other"
-        " guarantee hold for neither any longer"
+        " with it, or another release, joins the two person by person"
     )
+    lost = ", and k and every other guarantee hold for neither any longer"
+    return said if policy.algorithm.classless else said + lost
 
 
 def presence_disclosed(policy: Policy) -> bool:

@@ -38,7 +38,7 @@ def path_of(name: str, column: str | None) -> str:
     if column is None:
         known = name.startswith("known_")
         return f"privacy.knows.{name.removeprefix('known_')}" if known else "privacy"
-    asked = not name.startswith(("cell_", "source_"))
+    asked = not name.startswith(("cell_", "source_", "mask_"))
     return f"columns.{column}{'.protect' if asked else ''}"
 
 
@@ -48,7 +48,9 @@ def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> 
         path_of(name, column),
         f"{name} requires {required}, the release reaches {achieved}",
         hint=(
-            "different values in every bucket and closeness to the whole column exclude"
+            "a token is a value of the column by chance: format: hex, uuid or number"
+            if name == "source_mask_foreign"
+            else "different values in every bucket and closeness to the whole column exclude"
             " each other here: ask for one of them"
             if name == "bucket_unique"
             else "nothing was published; this is asked among the persons who remain when rows, or"
@@ -74,10 +76,11 @@ def refuse_unless_passed(verification: Verification) -> None:
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
 
 
-def refuse_unanswered(policy: Policy, verification: Verification) -> None:
+def refuse_unanswered(policy: Policy, verification: Verification, *, source: bool = False) -> None:
     """Raises GuaranteeError for every guarantee of the policy without a check.
 
-    The guarantees are read from the policy's fields, not from the verifier's questions.
+    The guarantees are read from the policy's fields, not from the verifier's questions. `source`:
+    also for every mask that was not compared with the source.
     """
     problems = [
         Problem(
@@ -85,7 +88,7 @@ def refuse_unanswered(policy: Policy, verification: Verification) -> None:
             f"was not judged: the verification has no check {names} of it",
             hint="nothing is claimed of it; this is a defect of the guarantee's descriptor",
         )
-        for path, names in unanswered(policy, verification)
+        for path, names in unanswered(policy, verification, source=source)
     ]
     if problems:
         raise GuaranteeError(problems)

@@ -17,7 +17,8 @@ from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement, requirement_dict, requirement_from_dict
 from anonymizer.contract.reading import refuse_odd
 from anonymizer.errors import NothingToCheckError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.release.certificate import certificate, known_attacks
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Runs, recorded
@@ -44,6 +45,12 @@ class Manifest:
     @property
     def run_id(self) -> str:
         return str(self.data["run_id"])
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """The kind of release; manifests of before there were two are of anonymised ones."""
+        stated = self.data.get("kind", ANONYMISED)
+        return ANONYMISED if stated == ANONYMISED else PSEUDONYMISED
 
     @property
     def layout(self) -> Layout:
@@ -83,11 +90,13 @@ def make_manifest(
     findings: Mapping[str, Any] | None = None,
 ) -> Manifest:
     """The manifest of a release: what was required and achieved, and how to check it."""
+    stated = safe_harbor.stated(policy) if safe_harbor.applies(policy) else None
     return Manifest(
         {
             "format": FORMAT,
             "run_id": names.run_id,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "kind": policy.release_kind,
             "view": names.release,
             "policy_digest": policy.digest(),
             "algorithm": policy.algorithm.name,
@@ -97,8 +106,15 @@ def make_manifest(
             "verification": _finite(_checks(verification, names, layout, requirements)),
             "measures": _finite(dict(measures)),
             "layout": layout.as_dict(),
-            "certificate": certificate(),
+            "certificate": certificate(
+                policy.release_kind,
+                guaranteed=bool(requirements),
+                safe_harbor=safe_harbor.applies(policy),
+                sets=layout.sets,
+                measures=measures,
+            ),
             "known_attacks": known_attacks(policy),
+            **({"safe_harbor": stated} if stated is not None else {}),
             **_finite(dict(findings or {})),
         }
     )

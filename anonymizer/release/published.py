@@ -13,6 +13,7 @@ from anonymizer.contract.checks import Verification
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import open_for_good, own_connection
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
 from anonymizer.process.shown import Fact, as_text, fact
 from anonymizer.release.manifest import Manifest
@@ -41,6 +42,11 @@ class Release:
     _connection: DuckDBPyConnection | None = None
     _frame: Callable[[], pd.DataFrame] | None = None
     """Reads the rows back from an engine other than the embedded one."""
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """`anonymised`, or `pseudonymised`: personal data still."""
+        return self.manifest.kind
 
     @property
     def tables(self) -> Mapping[str, str]:
@@ -118,6 +124,7 @@ class Release:
         data = self.manifest.data
         return {
             "run_id": self.run_id,
+            "kind": self.kind,
             "view": self.view,
             "database": str(self.database) if self.database else None,
             "verification": data["verification"],
@@ -134,7 +141,8 @@ class Release:
     def __repr__(self) -> str:
         m = self.measures
         place = f" in {self.database.name}" if self.database is not None else ""
-        facts = [
+        facts = [Fact("kind", kind_words(self.kind))]
+        facts += [
             fact(name, m[name]) for name in ("rows", "suppressed", "classes", "ncp") if name in m
         ]
         facts += [
@@ -142,7 +150,9 @@ class Release:
             for name, one in self.measured.items()
             if "tables" in m and name in m["tables"]
         ]
-        facts += [Fact("guarantees", "hold" if self.verification.passed else "DO NOT ALL HOLD")]
+        held = "hold" if self.verification.passed else "DO NOT ALL HOLD"
+        held = held if self.manifest.requirements else "none is promised"
+        facts += [Fact("guarantees", held)]
         facts += [Fact("warnings", str(len(self.warnings)))] if self.warnings else []
         return as_text(f"Release {self.view}{place} (run {self.run_id})", facts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymizer.measure.words import measure_words
+from anonymizer.policy.kinds import kind_words
 from anonymizer.process.html import environment
 from anonymizer.release.manifest import shown_measures
 
@@ -20,6 +21,7 @@ def summary(release: Release) -> str:
         .get_template("report/summary.html.j2")
         .render(
             release=release,
+            kind=kind_words(release.kind),
             checks=[check for check in release.verification.checks if check.required != 0],
             rest=sum(check.required == 0 for check in release.verification.checks),
             measures=[

@@ -12,6 +12,7 @@ from anonymizer.contract.tables import Released, Tables, in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.masking import MASKS
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.promises import unanswered
@@ -22,9 +23,12 @@ from anonymizer.release.certificate import acknowledged, certificate, joined_on,
 from anonymizer.release.judge import path_of, unmet
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
+from anonymizer.source.masking.masks import options_told
 from anonymizer.verification.questions import ask_all
 from anonymizer.verification.tables import Where, tables_questions, tables_sql
 
+PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
+"""Roles of a policy as a layout has them."""
 CERTIFICATE = (
     " Not promised: that nothing follows from knowing which events a person does not have, from"
     " what else stands in rows like a known one (rules count all rows of those who remain), from"
@@ -191,13 +195,20 @@ def known_attacks_of(policy: AnyPolicy) -> list[str]:
     if isinstance(policy, SchemaPolicy):
         for name in policy.children:
             for column in acknowledged(child_policy(policy, name)):
-                found.append(f"joining: {name}.{column} {joined_on()}")
+                found.append(f"joining: {name}.{column} {joined_on(policy)}")
     return found
 
 
 def stated_certificate(manifest: Manifest) -> str:
     """The sentence that stands with a release."""
-    return certificate() + (CERTIFICATE if "tables" in manifest.data else "")
+    said = certificate(
+        manifest.kind,
+        guaranteed=bool(manifest.requirements),
+        safe_harbor="safe_harbor" in manifest.data,
+        sets=manifest.layout.sets,
+        measures=manifest.data["measures"],
+    )
+    return said + (CERTIFICATE if "tables" in manifest.data else "")
 
 
 def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
@@ -234,33 +245,51 @@ def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
             continue
         found = {c.column: c.role for c in one.layout.columns}
         asked = {
-            column: "quasi" if described.role == "event" else described.role
+            column: PUBLISHED.get(described.role, described.role)
             for column, described in table.columns.items()
-            if described.role in ("event", "sensitive", "keep")
+            if described.role in ("event", "sensitive", "keep", *MASKS)
         }
         for column in sorted({*found, *asked}):
             if found.get(column) != asked.get(column):
                 said = "has another role in the release than in the policy"
                 yield Problem(f"{path}.columns.{column}", said, hint=HINT)
+        for shown in one.layout.columns:
+            described = table.columns.get(shown.column)
+            masks = () if described is None else described.masks
+            # (of a file of populations, what it holds is not compared)
+            if [{n: v for n, v in m.items() if n != "restricted"} for m in shown.masks] != [
+                {"mask": mask, **options_told(mask, options)} for mask, options in masks
+            ]:
+                said = "has other masks in the release than in the policy"
+                yield Problem(f"{path}.columns.{shown.column}", said, hint=HINT)
 
 
-def refuse_tables_unanswered(policy: SchemaPolicy, verification: Verification) -> None:
-    """Raises GuaranteeError for every promise of the policy without a check."""
+def refuse_tables_unanswered(
+    policy: SchemaPolicy, verification: Verification, *, source: bool = False
+) -> None:
+    """Raises GuaranteeError for every promise of the policy without a check.
+
+    `source`: also for every mask that was not compared with the source.
+    """
     found = {(check.name, check.column) for check in verification.checks}
     problems = [
         Problem(path, f"was not judged: the verification has no check {names} of it")
-        for path, names in _unanswered(policy, verification, found)
+        for path, names in _unanswered(policy, verification, found, source=source)
     ]
     if problems:
         raise GuaranteeError(problems)
 
 
 def _unanswered(
-    policy: SchemaPolicy, verification: Verification, found: set[tuple[str, str | None]]
+    policy: SchemaPolicy,
+    verification: Verification,
+    found: set[tuple[str, str | None]],
+    *,
+    source: bool,
 ) -> Iterator[tuple[str, str]]:
     lead = persons_policy(policy, identity=True)
     elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
-    for path, names in unanswered(lead, verification):
+    for path, names in unanswered(lead, verification, source=source):
         # a guarantee of values is asked of the tables that have some, below
         of_values = BY_FIELD[path].of_values if path in BY_FIELD else False
         if not (elsewhere and of_values):
@@ -272,9 +301,10 @@ def _unanswered(
             if c.column is not None and c.column.startswith(f"{name}.")
         )
         single = child_policy(policy, name)
-        if single.sensitive:
+        if single.sensitive or single.masked:
             whole = tuple(c for c in verification.checks if c.column is None)
-            for path, names in unanswered(single, replace(verification, checks=(*own, *whole))):
+            judged = replace(verification, checks=(*own, *whole))
+            for path, names in unanswered(single, judged, source=source):
                 yield f"tables.{name}.{path}" if path.startswith("columns.") else path, names
         for column, described in policy.tables[name].columns.items():
             asked = described.protect is not None and described.protect.eir_l is not None

@@ -18,8 +18,9 @@ from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.measure.groups import measure_groups
 from anonymizer.measure.release import counts_of
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, SchemaPolicy, safe_harbor
 from anonymizer.policy.schema.derived import lead_of
+from anonymizer.policy.weights import weights_given
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import CHANGED, manifest_digest, seal_of
@@ -33,6 +34,8 @@ from anonymizer.verification.tables import tables_sql
 from anonymizer.verification.verify import check_sql
 
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
+OF_CLASSES = frozenset({"classes", "class_min", "class_mean", "class_max", "c_dm", "ncp", "glm"})
+"""Measures that a release without classes does not have."""
 CLOSE = 1e-9
 """Relative difference of two doubles that were summed in another order."""
 
@@ -86,6 +89,9 @@ def _manifest_changes(
         yield _problem("manifest.view", "names another release")
     if manifest.data.get("certificate") != stated_certificate(manifest):
         yield _problem("manifest.certificate", "is not the sentence that this tool writes")
+    if policy is not None and manifest.kind != policy.release_kind:
+        said = f"is {policy.release_kind} in the policy, and the release is {manifest.kind}"
+        yield Problem("kind", said, hint=OTHER_POLICY)
     yield from _other_statements(view, manifest)
     if policy is not None and manifest.data.get("policy_digest") == policy.digest():
         yield from _other_demands(policy, manifest)
@@ -101,6 +107,14 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     if _plain(map(requirement_dict, asked)) != _plain(manifest.data["requirements"]):
         said = "are not those of the policy"
         yield Problem("manifest.requirements", said, hint=OTHER_POLICY)
+    if manifest.layout.sets != (policy.privacy.quasi_sets or ()):
+        yield Problem("manifest.layout", "has other sets than the policy", hint=OTHER_POLICY)
+    weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
+    if weights != weights_given(policy.columns):
+        yield Problem("manifest.layout", "has other weights than the policy", hint=OTHER_POLICY)
+    stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None
+    if _plain(stated or []) != (manifest.data.get("safe_harbor") or []):
+        yield Problem("manifest.safe_harbor", "is not that of the policy", hint=OTHER_POLICY)
     if manifest.data.get("algorithm") != policy.algorithm.name:
         yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
     if manifest.data.get("known_attacks") != known_attacks_of(of):
@@ -159,6 +173,9 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         told = stated.get("suppressed_persons", suppressed)
         lost = told if isinstance(told, int) else 0
         again |= measure_groups(run_sql, view, layout, manifest.requirements, suppressed=lost)
+    if layout.classless:
+        for name in sorted(OF_CLASSES & stated.keys()):
+            yield _problem(f"manifest.measures.{name}", "is of classes, and the release has none")
     for name, value in _plain(again).items():
         if name in stated and not _same(stated[name], value):
             yield _problem(f"manifest.measures.{name}", "is not what the release has")

@@ -11,6 +11,9 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+RARE = 2
+"""A value is rare that is less frequent than values are on average, divided by this."""
+
 Signature = tuple[int, ...]
 Counts = Mapping[int, int]
 
@@ -24,6 +27,9 @@ class Bucket:
     """Persons who stay, by value."""
     taken: dict[int, int] = field(default_factory=dict)
     """New persons."""
+    assigned: dict[int, int] = field(default_factory=dict)
+    """Those of the new persons who were not needed to balance a bucket; none where some of them
+    need counterfeits, and so stay in their buckets."""
     forged: dict[int, int] = field(default_factory=dict)
     """Counterfeits."""
 
@@ -103,6 +109,8 @@ def balance(
             if real:
                 pool.take(value, real)
             bucket.add(bucket.taken, value, real)
+            if not forged:
+                bucket.add(bucket.assigned, value, real)
             bucket.add(bucket.forged, value, n - real)
     return [buckets[signature] for signature in sorted(buckets)]
 
@@ -170,3 +178,90 @@ def _choose(falling: Sequence[int], total: int, m: int) -> tuple[int, int]:
         if alpha >= 1:
             return beta, alpha
     raise ValueError("the rows are not m-eligible")
+
+
+def assign_regions(
+    regions: Mapping[int, Counts], known: Iterable[Signature], m: int
+) -> list[tuple[int, Signature, int]]:
+    """Signatures and numbers of groups in every region; all rows together are m-eligible.
+
+    A region takes signatures that are known, of staying persons, of other regions or of all rows
+    together: the fewer buckets there are, the fewer counterfeits will be needed when persons leave.
+    That is why a new signature has no rare value. What a region cannot assign is assigned
+    with what the others could not, as region 0. Regions are numbered from 1.
+    """
+    counts = _together(regions.values())
+    standing = sorted(set(known))
+    used = [*standing] or [signature for signature, _ in assign(counts, m)]
+    rare = {v for v, n in counts.items() if n * len(counts) * RARE < sum(counts.values())}
+    avoided = {*counts} if standing else rare
+    left: list[dict[int, int]] = []
+    made: list[tuple[int, Signature, int]] = []
+    for region in sorted(regions, key=lambda region: (-sum(regions[region].values()), region)):
+        groups, rest = _assign_known(regions[region], used, avoided, m)
+        left.append(rest)
+        made += [(region, signature, n) for signature, n in groups]
+    if not _eligible(left, m):
+        # regions that are not m-eligible by themselves need the rows of the others
+        made, left = [], [dict(counts)]
+    groups, _ = _assign_known(_together(left), used, set(), m)
+    return made + [(0, signature, n) for signature, n in groups]
+
+
+def _assign_known(
+    counts: Counts, used: list[Signature], avoided: set[int], m: int
+) -> tuple[list[tuple[Signature, int]], dict[int, int]]:
+    """Groups of the signatures in `used`, of which new ones become part, and what is left over:
+    all that would need a new signature with one of the values to avoid.
+    """
+    rest = {value: n for value, n in counts.items() if n > 0}
+    groups: dict[Signature, int] = {}
+    while rest and m * max(rest.values()) <= sum(rest.values()):
+        alpha, signature = max(
+            ((_alpha(rest, s, m), s) for s in used), key=lambda found: found[0], default=(0, ())
+        )
+        if alpha < 1:
+            alpha, signature = _new(rest, m)
+            if avoided.intersection(signature):
+                break
+            used.append(signature)
+        groups[signature] = groups.get(signature, 0) + alpha
+        for value in signature:
+            rest[value] -= alpha
+            if not rest[value]:
+                del rest[value]
+    return sorted(groups.items()), rest
+
+
+def _alpha(counts: Counts, signature: Signature, m: int) -> int:
+    """How many groups of a signature leave the rest m-eligible; 0: not one."""
+    least = min(counts.get(value, 0) for value in signature)
+    if not least:
+        return 0
+    total, beta = sum(counts.values()), len(signature)
+    outside = max((n for value, n in counts.items() if value not in signature), default=0)
+    alpha = min(least, (total - m * outside) // beta)
+    if beta > m:
+        inside = max(counts[value] for value in signature)
+        alpha = min(alpha, (total - m * inside) // (beta - m))
+    return max(alpha, 0)
+
+
+def _new(counts: Counts, m: int) -> tuple[int, Signature]:
+    """The first bucket of `assign`."""
+    order = sorted(counts, key=lambda value: (-counts[value], value))
+    beta, alpha = _choose([counts[value] for value in order], sum(counts.values()), m)
+    return alpha, tuple(sorted(order[:beta]))
+
+
+def _together(parts: Iterable[Counts]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for part in parts:
+        for value, n in part.items():
+            counts[value] = counts.get(value, 0) + n
+    return counts
+
+
+def _eligible(parts: Sequence[Counts], m: int) -> bool:
+    counts = _together(parts)
+    return not counts or m * max(counts.values()) <= sum(counts.values())

@@ -13,18 +13,21 @@ from collections.abc import Callable, Sequence
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.encode import CODED, UNITS, coded_stages, domain_steps, units_step
-from anonymizer.algorithms.partition.partition import MEMBERS
+from anonymizer.algorithms.partition.partition import MEMBERS, Partitioning, partition_stages
+from anonymizer.algorithms.protections import protection
 from anonymizer.compile import Sql, work
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.ledger.digests import digests_step
 from anonymizer.ledger.tables import DIGESTS, HISTORY, HISTORY_TEXTS, HISTORY_VALUES, SPELLS
 from anonymizer.policy import Policy
+from anonymizer.privacy.alpha import Alpha
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.republish.attribute import Placed
-from anonymizer.republish.balance import balance
+from anonymizer.republish.balance import assign_regions, balance
+from anonymizer.republish.extents import extents
 from anonymizer.source.draws import later_draw
-from anonymizer.source.profile import TableProfile, published_type
+from anonymizer.source.profile import Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Compute, Guard, Loop, Row, Stage, Step
 
@@ -33,10 +36,27 @@ KNOWN_VALUES = work("known_values")
 QUOTAS = work("quotas")
 PLACED = work("placed_rows")
 NODES = work("nodes")
+REGIONAL = work("regional_quotas")
+SEATS = work("seats")
+CLASSES = work("seat_classes")
+REST = work("seat_rest")
+NEAR = work("seat_near")
+OFFERS = work("seat_offers")
+SWAPS = work("seat_swaps")
+ROUNDS = work("seat_rounds")
 GROUPS = work("groups")
 COUNTERFEITS = work("counterfeits")
 MAX_LEVELS = 64
 """Halvings of a bucket; 2^64 rows are more than any table has."""
+REGION = 50
+"""Least rows of a region, in multiples of m: fewer would lead to more signatures."""
+MOST_REGIONS = 256
+"""About how many regions large tables have."""
+MOST_ORDERS = 9
+"""Orders of the classes in which near ones are looked for, of all and inside of their bucket."""
+BESIDE = 16
+"""Classes after each one, in every order of the classes, with which it swaps rows."""
+ROUNDS_OF_SWAPS = 6
 
 
 def least_signature(policy: Policy) -> int:
@@ -50,7 +70,7 @@ def least_signature(policy: Policy) -> int:
 
 def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
     """The stages of an m-invariant release; reads the history tables of scratch."""
-    del profile
+    assert profile.rows is not None
     m = least_signature(policy)
     # one row per person: a number for the person would say nothing that the row does not
     rows = policy.model_copy(update={"person": None})
@@ -66,9 +86,21 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         "spells": SPELLS,
         "known_values": KNOWN_VALUES,
         "quotas": QUOTAS,
+        "regional": REGIONAL,
         "placed": PLACED,
         "nodes": NODES,
         "groups": GROUPS,
+        "seats": SEATS,
+        "classes": CLASSES,
+        "rest": REST,
+        "near": NEAR,
+        "offers": OFFERS,
+        "swaps": SWAPS,
+        "rounds": ROUNDS,
+        "extents": extents(roles.quasi),
+        "orders": _orders(roles),
+        "beside": BESIDE,
+        "most_rounds": ROUNDS_OF_SWAPS,
         "units": UNITS,
         "members": MEMBERS,
         "counterfeits": COUNTERFEITS,
@@ -81,14 +113,19 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         "empty": Sql(f"count(*) - count({sensitive.s})"),
         "repeated": Sql("count(*) - count(distinct person)" if policy.person else "0"),
         "arrival_draw": later_draw("draw", "bucket"),
+        "region_draw": later_draw("s.draw", "region"),
         "seat_draw": later_draw("p.draw", "seat"),
     }
 
     def step(name: str, template: str) -> Step:
         return Step(name, f"republish/{template}.sql.j2", context)
 
+    def shared(name: str, template: str) -> Step:
+        return Step(name, f"refine/{template}.sql.j2", context)
+
     codes = [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi]
     path = f"columns.{sensitive.column}"
+    how, rule_stages = _regions(sensitive, m, profile.rows)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),
@@ -106,12 +143,43 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
             tuple((name, "BIGINT") for name in ("bucket", "signature", "value", "taken", "forged")),
         ),
         step("rows in their buckets", "placed"),
+        units_step(rows, [Sql("row_id")], codes),
+        step("persons without a bucket", "loose"),
+        *rule_stages,
+        *partition_stages(roles.quasi, how, profile.rows),
+        Compute(
+            step("assignment in regions", "region_counts"),
+            regional(m),
+            REGIONAL,
+            tuple((name, "BIGINT") for name in ("bucket", "region", "value", "taken")),
+        ),
+        step("persons in their buckets", "regional"),
         step("buckets as nodes", "nodes"),
         Loop(
             "partition buckets",
             (step("halve nodes", "halve"),),
             until=step("open nodes", "open_nodes"),
             at_most=MAX_LEVELS,
+        ),
+        step("rows as extents", "seats"),
+        step("extents of classes", "classes"),
+        step("extents without a row", "rest"),
+        step("near classes", "near"),
+        shared("every class to look at", "every_class"),
+        shared("no offers yet", "no_offers"),
+        shared("no rounds of swaps yet", "no_rounds"),
+        Loop(
+            "swap rows",
+            (
+                step("offers to near classes", "offers"),
+                shared("swaps", "swaps"),
+                step("rows after swaps", "swapped"),
+                step("extents of classes", "classes"),
+                step("extents without a row", "rest"),
+                shared("rounds of swaps", "rounds"),
+            ),
+            until=shared("swaps left", "swaps_left"),
+            at_most=ROUNDS_OF_SWAPS,
         ),
         step("final groups", "groups"),
         step("counterfeits", "forge"),
@@ -122,6 +190,38 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
     )
     layout, columns = published(rows, roles, {})
     return Compiled(stages, Assembly(columns, (Sql("row_id"),)), layout, COUNTERFEITS)
+
+
+def _orders(roles: Roles) -> list[Sql]:
+    """Orders of classes, each of which begins with another attribute."""
+    names = [str(a.c) for a in roles.quasi]
+    return [Sql(", ".join(names[i:] + names[:i])) for i in range(len(names))][:MOST_ORDERS]
+
+
+def _regions(sensitive: Sensitive, m: int, rows: int) -> tuple[Partitioning, tuple[Stage, ...]]:
+    """How the persons without a bucket are cut into regions, in each of which no value has a share
+    above 1/m; and the stages that this needs.
+    """
+    context = {
+        "coded": CODED,
+        "units": UNITS,
+        "reference": sensitive.reference,
+        "cells": sensitive.cells,
+        "hierarchy": sensitive.hierarchy,
+        "levels": sensitive.levels,
+        "column": sensitive.s,
+        "keys": [Sql("row_id")],
+        "runs": False,
+        "count": Sql("count(*)"),
+    }
+    stages = (
+        Step("values of new persons", "prepare/reference.sql.j2", context),
+        Step("new persons by value", "prepare/sensitive_cells.sql.j2", context),
+    )
+    rule = protection(sensitive, [Alpha(column=sensitive.column, alpha=1 / m)])
+    return Partitioning(
+        k=max(REGION * m, rows // MOST_REGIONS), split="loss", strict=True, protections=(rule,)
+    ), stages
 
 
 def quotas(m: int) -> Callable[[Sequence[Row]], list[Row]]:
@@ -141,14 +241,48 @@ def quotas(m: int) -> Callable[[Sequence[Row]], list[Row]]:
                 counted.setdefault(signature, {})[value] = n
         ids = {tuple(sorted(counts)): signature for signature, counts in counted.items()}
         staying = {tuple(sorted(counts)): counts for counts in counted.values()}
+        buckets = balance(staying, arriving, known, m)
+        # without counterfeits among them, who is assigned is placed by regions later on
+        in_regions = any(bucket.assigned for bucket in buckets)
         made: list[Row] = []
-        for number, bucket in enumerate(balance(staying, arriving, known, m), start=1):
+        for number, bucket in enumerate(buckets, start=1):
             signature = ids.get(bucket.signature, 0)
-            made += [
-                (number, signature, v, bucket.taken.get(v, 0), bucket.forged.get(v, 0))
-                for v in bucket.signature
-            ]
+            if signature or not in_regions:
+                made += [
+                    (
+                        number,
+                        signature,
+                        v,
+                        bucket.taken.get(v, 0) - in_regions * bucket.assigned.get(v, 0),
+                        bucket.forged.get(v, 0),
+                    )
+                    for v in bucket.signature
+                ]
         return made
+
+    return places
+
+
+def regional(m: int) -> Callable[[Sequence[Row]], list[Row]]:
+    """The computation that assigns the new persons of every region to new buckets."""
+
+    def places(rows: Sequence[Row]) -> list[Row]:
+        """Assign region by region, signatures of standing buckets first."""
+        regions: dict[int, dict[int, int]] = {}
+        standing: dict[int, list[int]] = {}
+        for region, value, n in rows:
+            if region < 0:
+                standing.setdefault(-region, []).append(value)
+            else:
+                regions.setdefault(region, {})[value] = n
+        number = max(standing, default=0)
+        known = [tuple(sorted(values)) for values in standing.values()]
+        assigned = assign_regions(regions, known, m)
+        return [
+            (number + i, region, value, n)
+            for i, (region, signature, n) in enumerate(assigned, start=1)
+            for value in signature
+        ]
 
     return places
 

@@ -19,6 +19,7 @@ from anonymizer.policy import Policy
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.result import Trial
 from anonymizer.review.diff.trial import tried
+from anonymizer.source.masking.keys import bound_values
 from anonymizer.source.relation import Relation
 
 SAMPLED = 20_000
@@ -61,7 +62,7 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
     if not session.engine.embedded or rows == 0:
         return None
     alone = policy.model_copy(update={"ledger": None, "republish": None})
-    session.engine.binds = {"secret": Seed.test(0).secret}
+    session.engine.binds = bound_values(policy, Seed.test(0).secret)
     large = _try(alone, session, rows, SAMPLED)
     if large is None:
         return None

@@ -108,7 +108,7 @@ def built(
     single(policy, "hierarchy")
     _refuse_unknown(policy, columns)
     with open_session(policy, database) as session:
-        everything = roles(policy, session.profile)
+        everything = roles(policy, session.profile).unmasked
         wanted = replace(
             everything,
             quasi=_chosen(policy, everything.quasi, columns),

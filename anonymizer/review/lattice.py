@@ -117,25 +117,30 @@ def lattice_table(
     """
     from anonymizer.algorithms.full_domain.compiler import lattice_stages
     from anonymizer.algorithms.lattice.recode import ONE
+    from anonymizer.algorithms.lattice.shape import refuse_large
     from anonymizer.compile import lit, render
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
     from anonymizer.policy import single
+    from anonymizer.policy.schema.either import together
     from anonymizer.process.seed import Seed
     from anonymizer.run.prepare import prepare
+    from anonymizer.source.masking.keys import bound_values
 
+    together(policy, "lattice")
     policy, by = _over_levels(single(policy, "lattice"), measure)
     with open_session(policy, database) as session:
-        session.engine.binds = {"secret": Seed.fresh().secret}
+        session.engine.binds = bound_values(policy, Seed.fresh().secret)
         executor = Executor(session.engine, listener)
         prepared = prepare(policy, session, executor)
+        refuse_large(prepared.profile.shapes)
         context, _, stages = lattice_stages(policy, prepared.profile, prepared.roles, pruned=False)
         executor.run(stages)
         quasi = prepared.roles.quasi
         parameters = {
             **context,
-            "cells": lit(float(len(quasi) * ONE)),
-            "heights": lit(float(max(sum(a.height for a in quasi), 1) * ONE)),
+            "cells": lit(float(sum(a.scaled(ONE) for a in quasi))),
+            "heights": lit(float(max(sum(a.height * a.scaled(ONE) for a in quasi), ONE))),
             "measure": by,
         }
         text = render("lattice/table.sql.j2", parameters).text

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anonymizer.compile import ident
@@ -17,6 +17,7 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, InfeasibleError, Problem
 from anonymizer.ledger import Keeper
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.process.seed import Seed
@@ -38,8 +39,12 @@ from anonymizer.steps import Compute, Guard, Loop, Note, Stage, Step
 class Preview:
     """The steps of a run, the state of its source, and what cannot work."""
 
+    kind: ReleaseKind = ANONYMISED
+    """What the release will be."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     current: dict[str, Any] | None = None
+    sets: list[dict[str, Any]] = field(default_factory=list)
+    """Of every set of quasi-identifiers, in place of all of them: its columns and the state."""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
@@ -51,9 +56,11 @@ class Preview:
     def as_dict(self) -> dict[str, Any]:
         several = {"tables": [table.as_dict() for table in self.tables]} if self.tables else {}
         return {
+            "kind": self.kind,
             **several,
             "steps": self.steps,
             "current": self.current,
+            **({"sets": self.sets} if self.sets else {}),
             "problems": [problem.as_dict() for problem in self.problems],
             "warnings": self.warnings,
             "replaces": self.replaces,
@@ -70,7 +77,7 @@ def preview(
     single table. Problems are collected; AnonymizerError is raised only where the source cannot be
     opened.
     """
-    found = Preview()
+    found = Preview(kind=policy.release_kind)
     lead = lead_of(policy)
     kind = chosen_engine(lead, database, engine)
     refuse(lead, kind)
@@ -224,6 +231,12 @@ def _look(policy: Policy, session: Session, found: Preview) -> None:
     """The classes of the source as it is, where it could be read."""
     try:
         columns = roles(policy, session.profile)
+        for names in policy.privacy.quasi_sets or ():
+            quasi = tuple(a for a in columns.quasi if a.column in names)
+            state = current_state(policy, session, replace(columns, quasi=quasi))
+            found.sets.append({"columns": list(names), **state})
+        if found.sets:
+            return
         found.current = current_state(policy, session, columns)
     except AnonymizerError:
         return

@@ -139,7 +139,7 @@ def attach_release(
 
 def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:
     """Read the source, build the hierarchies, and return the names of their tables."""
-    read = roles(policy, session.profile)
+    read = roles(policy, session.profile).unmasked
     executor = Executor(session.engine)
     executor.run(reading_steps(policy, session.profile, read, session.source))
     executor.run([*values_steps(read), *hierarchy_stages(policy, read, session)])

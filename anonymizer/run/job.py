@@ -36,6 +36,8 @@ from anonymizer.run.source_checks import (
     release_measures,
     suppression,
 )
+from anonymizer.run.vault import Tokens, remember, tokens_of
+from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Step
 
 
@@ -104,6 +106,7 @@ class Job:
 
     def _publish(self, manifest: Manifest) -> Manifest:
         """Let the ledger compare and remember; from there on the release counts as published."""
+        remember(self.engine, self._tokens())
         keeper = self.keeper
         if keeper is None:
             return self.target.publish(self.engine, manifest, self.sign)
@@ -117,6 +120,10 @@ class Job:
             raise
         keeper.confirm(engine)
         return published
+
+    def _tokens(self) -> tuple[Tokens, ...]:
+        """The tokens that a vault remembers."""
+        return tuple(tokens_of(self.policy, self.prepared.roles.masks, SNAPSHOT))
 
     def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
         keeper.remember(
@@ -153,7 +160,7 @@ class Job:
 
     def _refuse_unanswered(self, verification: Verification) -> None:
         """Raises GuaranteeError for every guarantee of the policy without a check."""
-        refuse_unanswered(self.policy, verification)
+        refuse_unanswered(self.policy, verification, source=True)
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         from anonymizer import __version__

@@ -23,8 +23,10 @@ from anonymizer.policy.checks.names import clashes
 from anonymizer.policy.values import table_parts
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
-from anonymizer.run.raw_text import raw_text_notes
+from anonymizer.run.raw_text import raw_text_stages
 from anonymizer.run.remarks import digests, remark_notes
+from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
+from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
@@ -72,6 +74,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     """Execute the reading stages in scratch and compile the rest."""
     found = read_source(policy, session, executor)
     compiled = _compiler(policy)(policy, found.profile, found.roles)
+    compiled = dataclasses.replace(compiled, layout=harbored(policy, compiled.layout))
     return Prepared(found.roles, found.stages, compiled, found.rows, found.profile)
 
 
@@ -85,6 +88,7 @@ def read_source(
     """
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
+    refuse_unfit(policy, session.profile)
     refuse_clashes(policy, first)
     check_conditions(policy, session)
     reading: list[Stage] = [
@@ -93,11 +97,16 @@ def read_source(
             session.profile,
             first,
             session.source,
-            () if persons else digests(policy, session.profile),
+            (
+                *(() if persons else digests(policy, session.profile)),
+                *identifier_columns(policy, session.profile, first, of_several=persons),
+            ),
+            alone=not persons,
         ),
+        *raw_text_stages(policy, session.profile, first),
         *source_guard(policy, first),
         *(() if persons else remark_notes(policy, session.profile, first)),
-        *raw_text_notes(first),
+        *harbor_guard(policy, first),
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
     ]
     reading += hierarchy_stages(policy, first, session)

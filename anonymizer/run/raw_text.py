@@ -1,70 +1,200 @@
-"""Detects contact data and identity numbers in text that is published unchanged.
+"""Refuses what would be published and names somebody: mail addresses, account numbers and the like.
 
-A column of role `keep` or `sensitive` leaves the database as it is. Mail addresses, telephone
-numbers and US social security numbers in it are counted in one statement over the snapshot; only
-counts come out, and none of them is part of a release.
+A column of role `keep` or `sensitive` leaves the database as it is, and a `quasi` one may where all
+values of a class are equal. Statements over the snapshot look for the forms of `source.detectors`,
+for columns whose names say who somebody is, and for values of identifier columns in others. Only
+counts come out of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident
+from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.engines.base import Engine
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy.paths import column_path
+from anonymizer.source.detectors import ANY, FORMS, KINDS, SIGNS, plain
+from anonymizer.source.looked_through import (
+    LETTERS,
+    identifiers,
+    in_row,
+    looked_through,
+    words,
+)
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
-from anonymizer.steps import Note, Step
+from anonymizer.steps import Guard, Row, Stage, Step
 
-PREFIX = "raw_text."
-DETECTORS = {
-    "mail addresses": r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}",
-    "telephone numbers": (
-        r"(^|[^0-9A-Za-z])[+][0-9][0-9 ().-]{6,}[0-9]"
-        r"|(^|[^0-9.-])[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}([^0-9]|$)"
-    ),
-    "social security numbers": r"(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-]|$)",
-}
-"""Patterns in the words that all engines know: no word boundaries, no look-around."""
+FEW = 20
+"""Different values up to which a column is a category, whatever its name says."""
+SHARE = 0.01
+"""Share of the values that have to hold an identifier of their row: a word may be a name by chance,
+as in `he will come` of somebody who is called Will."""
+SHARE_ANYWHERE = 0.05
+"""Share that have to hold an identifier of any row, which chance does more often."""
+AT_ONCE = 16
+"""Patterns in one pass over the texts: Postgres forgets those beyond 32 and reads them anew."""
+LEAST = 3
+"""How many have to, in small tables."""
+SUSPECTS = work("suspects")
+HITS = work("identifier_hits")
+WAYS_OUT = (
+    "role: redact, token or drop; take them out in source.query; or, if they are none or may be"
+    " published,"
+)
+"""What can be done, before the words that acknowledge it."""
+NO_WAY = "role: drop, null or constant; or take them out in source.query"
+"""What can be done under Safe Harbor, where nothing is acknowledged."""
 
 
-def raw_text_notes(roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Note, ...]:
-    """The statement that counts, if there is published text."""
-    columns = [
-        (
-            cell,
-            [
-                (pattern, ident(f"{PREFIX}{number}.{column}"))
-                for number, pattern in enumerate(DETECTORS.values())
-            ],
-        )
-        for column, cell in _texts(roles)
-    ]
+def raw_text_stages(
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    snapshot: Table = SNAPSHOT,
+    above: Sequence[tuple[Table, Sql]] = (),
+) -> tuple[Stage, ...]:
+    """The statements that find such columns, if there are any to look at.
+
+    `above`: tables with columns of the words of further identifiers.
+    """
+    columns = looked_through(policy, roles)
     if not columns:
         return ()
-    context = {"snapshot": snapshot, "columns": columns}
-    return (Note(Step("published text", "prepare/raw_text.sql.j2", context)),)
+    searched = _identifier_values(policy, profile, roles, snapshot, above)
+    asked = _Asked(
+        snapshot,
+        [(column.place, column.cell) for column in columns],
+        [(column.place, column.cell) for column in columns if column.named],
+        HITS if searched else None,
+        {
+            kind: [c.place for c in columns if kind in policy.columns[c.name].acknowledge]
+            for kind in KINDS
+        },
+    )
 
-
-def _texts(roles: Roles) -> Iterator[tuple[str, Sql]]:
-    for column, cell, sql_type in (
-        *((k.column, k.k, k.sql_type) for k in roles.kept),
-        *((s.column, s.s, s.sql_type) for s in roles.sensitive),
-    ):
-        if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
-            yield column, cell
-
-
-def raw_text(notes: MutableMapping[str, Any]) -> Iterator[str]:
-    """A warning for every column with findings; the counts are taken out of `notes`."""
-    found: dict[str, list[str]] = {}
-    kinds = list(DETECTORS)
-    for name in [name for name in notes if name.startswith(PREFIX)]:
-        number, column = name.removeprefix(PREFIX).split(".", 1)
-        count = int(notes.pop(name))
-        if count:
-            found.setdefault(column, []).append(f"{count:,} values with {kinds[int(number)]}")
-    for column, listed in found.items():
-        yield (
-            f"columns.{column}: holds what looks like {', '.join(listed)}, and is published as it"
-            " is: role drop, or take them out in source.query"
+    def explain(row: Row) -> Problem:
+        place, found, kinds = row
+        return Problem(
+            column_path(columns[int(place)].name),
+            f"holds what looks like {found}, and would be published",
+            hint=NO_WAY if safe_harbor.applies(policy) else f"{WAYS_OUT} acknowledge: [{kinds}]",
         )
+
+    suspects, first, judged = asked.steps()
+    return (*searched, suspects, Guard(judged, explain, SourceError, first))
+
+
+def forms_found(engine: Engine, relation: Relation, columns: Sequence[str]) -> dict[str, str]:
+    """Columns of a table with what forms of identifiers they hold, in words."""
+    if not columns:
+        return {}
+    cells = [(place, ident(name)) for place, name in enumerate(columns)]
+    asked = _Asked(relation.table or relation.sql, cells, relation=relation.sql)
+    suspects, first, judged = asked.steps()
+    engine.execute(suspects.statement(), suspects.name)
+    if engine.execute(first.statement(), first.name)[0][0] == 0:
+        return {}
+    rows = engine.execute(judged.statement(), judged.name)
+    return {columns[place]: str(found) for place, found, _ in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is looked for in which columns of a table."""
+
+    table: Table | Sql
+    columns: list[tuple[int, Sql]]
+    named: list[tuple[int, Sql]] = field(default_factory=list)
+    hits: Table | None = None
+    acknowledged: Mapping[str, list[int]] = field(default_factory=dict)
+    relation: Sql | None = None
+    """What is read, where that is not the table."""
+
+    def steps(self) -> tuple[Step, Step, Step]:
+        """What collects suspects, what counts them, and what judges them."""
+        shared = {
+            "snapshot": self.table,
+            "rows": self.relation or ident(self.table),
+            "suspects": SUSPECTS,
+            "columns": self.columns,
+        }
+        looked = {"any": ANY, "signs": SIGNS, "named": self.named, "few": FEW, "hits": self.hits}
+        looked["plain"] = Sql(plain("value"))
+        kinds = [
+            {
+                "name": kind,
+                "words": said,
+                "forms": [Sql(f"f{at}") for at, form in enumerate(FORMS) if form.kind == kind],
+                "acknowledged": self.acknowledged.get(kind, []),
+            }
+            for kind, said in KINDS.items()
+        ]
+        forms = list(_forms())
+        parts = [forms[at : at + AT_ONCE] for at in range(0, len(forms), AT_ONCE)]
+        judged = {"forms": forms, "parts": parts, "kinds": kinds}
+        return (
+            Step("what may name somebody", "prepare/suspects.sql.j2", {**shared, **looked}),
+            Step("suspects", "prepare/suspects_counted.sql.j2", {"suspects": SUSPECTS}),
+            Step(
+                "identifiers in published text",
+                "prepare/identifiers_in_text.sql.j2",
+                {**shared, **judged},
+            ),
+        )
+
+
+def _identifier_values(
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    snapshot: Table,
+    above: Sequence[tuple[Table, Sql]],
+) -> tuple[Step, ...]:
+    """The statement that looks for values of identifier columns in others."""
+    columns = [column for column in looked_through(policy, roles) if column.free]
+    rows = bool(in_row(policy, profile, roles))
+    ids = [*above, *named_in(policy, profile, snapshot)]
+    if not columns or not (rows or ids):
+        return ()
+    context = {
+        "snapshot": snapshot,
+        "hits": HITS,
+        "columns": [
+            {"place": c.place, "cell": c.cell, "own": c.own if rows else Sql("false")}
+            for c in columns
+        ],
+        "ids": ids,
+        "named": [table for table, _ in ids],
+        "words": words(Sql("value")),
+        "letters": LETTERS,
+        "least": LEAST,
+        "share": SHARE,
+        "share_anywhere": SHARE_ANYWHERE,
+    }
+    return (Step("values of identifiers", "prepare/identifier_values.sql.j2", context),)
+
+
+def named_in(policy: Policy, profile: TableProfile, snapshot: Table) -> list[tuple[Table, Sql]]:
+    """Where the words of a table's identifiers are."""
+    texts, _ = identifiers(policy, profile)
+    return [(snapshot, Sql(f"v{j}")) for j in range(len(texts))]
+
+
+def _forms() -> Iterator[dict[str, Any]]:
+    for number, form in enumerate(FORMS):
+        yield {
+            "pattern": form.pattern,
+            "check": None if form.check is None else Sql(form.check(f"f{number}")),
+            "compact": form.check is not None and form.kind != "ip",
+            "digits": form.digits,
+            "least": form.least,
+            "f": Sql(f"f{number}"),
+            "m": Sql(f"m{number}"),
+        }

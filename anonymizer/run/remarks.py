@@ -20,7 +20,6 @@ from anonymizer.policy import Policy
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
-from anonymizer.run.raw_text import raw_text
 from anonymizer.source import column_names
 from anonymizer.source.persons import countable, repeats_like_persons
 from anonymizer.source.profile import TableProfile
@@ -39,8 +38,8 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
 
     A column that is published as it is has to be named like one: others are values.
     """
-    if policy.person is not None:
-        return ()
+    if policy.person is not None or policy.algorithm.classless:
+        return ()  # (what nobody counts, nobody counts by rows instead of persons)
     others = column_names.QUASI | column_names.SENSITIVE | column_names.OTHERS
     found = []
     for name, column in policy.columns.items():
@@ -128,7 +127,7 @@ def remarks(
     """
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
-    found = [*unused_hierarchies(policy, kinds), *raw_text(notes)]
+    found = [*unused_hierarchies(policy, kinds)]
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:
@@ -137,7 +136,7 @@ def remarks(
                 " their cells count as sensitive"
             )
     for name in acknowledged(policy):
-        found.append(f"columns.{name}: {joined_on()}")
+        found.append(f"columns.{name}: {joined_on(policy)}")
     for name in (name for name in unprotected(policy) if name not in spoken):
         found.append(
             f"columns.{name}: is sensitive and no rule protects it: everybody in a class may have"
@@ -180,6 +179,8 @@ def little(measures: Mapping[str, Any]) -> list[str]:
 
 def unprotected(policy: Policy) -> list[str]:
     """Sensitive columns that no guarantee of the policy speaks of, of the table or of their own."""
+    if policy.algorithm.classless:
+        return []  # nothing is protected, as the certificate says
     spoken = {requirement.column for requirement in requirements_of(policy)}
     return [name for name in policy.sensitive if name not in spoken]
 

@@ -11,7 +11,9 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine, told_by
 from anonymizer.engines.registry import engines, script_of
+from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy, single
+from anonymizer.policy.paths import column_path
 from anonymizer.process.seed import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.run.verbs import executing, plan
@@ -24,6 +26,7 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
     For another engine than that of `database`, the file is taken for a copy of the table there.
     """
     single(policy, "compile")
+    _refuse_keyed(policy)
     copied = dialect not in (None, "duckdb") and told_by(database) is None
     copied = copied and (database is not None or policy.source.kind == "file")
     engine = chosen_engine(policy, database, dialect)
@@ -41,6 +44,22 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
     return engine, of_engine.script(read, policy, database)
 
 
+def _refuse_keyed(policy: Policy) -> None:
+    """Raises PolicyError for masks that need a key, which no script holds."""
+    problems = [
+        Problem(
+            column_path(name),
+            f"is masked by {mask}, which needs a key that a script cannot hold",
+            hint="anonymizer run does it",
+        )
+        for name in policy.masked
+        for mask, options in policy.columns[name].masks
+        if mask in ("token", "shift", "noise") or getattr(options, "method", None) == "random"
+    ]
+    if problems:
+        raise PolicyError(problems)
+
+
 def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> Plan:
     """What a run there would execute, with the counts of a copy of the source that DuckDB reads.
 
@@ -52,7 +71,10 @@ def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> 
         session,
         executor,
     ):
-        profile = replace(session.profile, recursive=engines()[engine].recursive)
+        there = engines()[engine]
+        profile = replace(
+            session.profile, recursive=there.recursive, numeric_draws=there.numeric_draws
+        )
         prepared = prepare(policy, replace(session, profile=profile), executor)
     read, *rest = prepared.read
     assert isinstance(read, Step)

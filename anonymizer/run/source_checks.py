@@ -10,7 +10,7 @@ from anonymizer.algorithms.population import POPULATION
 from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.originals import Originals
+from anonymizer.contract.originals import MaskedColumn, Originals
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.measure import measure_release
@@ -29,7 +29,10 @@ from anonymizer.run.nodes import (
     nodes_step,
 )
 from anonymizer.run.prepare import Prepared
-from anonymizer.source.profile import Attribute, Sensitive
+from anonymizer.source.masking.expressions import per
+from anonymizer.source.masking.masks import Mask
+from anonymizer.source.masking.values import physical as identifier_physical
+from anonymizer.source.profile import Attribute, Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.verification.against_source import verify_against_source
@@ -103,7 +106,29 @@ def originals(roles: Roles, *, forged: bool = False) -> Originals:
         admitted={a.column: admitted_of(a) for a in roles.quasi if has_free_bounds(a)},
         leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
         distinct={} if forged else {a.column: a.values for a in roles.quasi},
+        masked=tuple(masked_originals(roles.masks)),
     )
+
+
+def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
+    """The columns that were masked, each with the values as they were."""
+    by_column: dict[str, list[Mask]] = {}
+    for mask in masks:
+        by_column.setdefault(mask.column, []).append(mask)
+    for name, made in by_column.items():
+        first = made[0]
+        shifted = first.kind == "shift"
+        alike = [first.options.get(option) for option in ("per", "key_file", "within", "keep")]
+        yield MaskedColumn(
+            name,
+            published_type(first.sql_type),
+            first.physical,
+            first.original,
+            tuple(mask.told for mask in made),
+            per(first) if shifted else None,
+            tuple(identifier_physical(n) for n in range(1, len(first.values) + 1)),
+            repr(alike) if shifted else "",
+        )
 
 
 def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -> Members | str:

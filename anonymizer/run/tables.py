@@ -22,7 +22,7 @@ from anonymizer.run.at_table import at_persons, at_table
 from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
-from anonymizer.run.raw_text import raw_text_notes
+from anonymizer.run.raw_text import named_in, raw_text_stages
 from anonymizer.run.remarks import table_remarks
 from anonymizer.source.child import (
     Above,
@@ -32,6 +32,7 @@ from anonymizer.source.child import (
     counts_step,
     flat_step,
     kept_step,
+    masked_stages,
     orphans_guard,
     reached_step,
     read_step,
@@ -103,13 +104,15 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     everybody = rows_read(single, persons.roles)
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
     profiles = {policy.person: persons.profile}
+    named = named_in(single, persons.profile, SNAPSHOT)
     children: list[Child] = []
     stages: list[Stage] = [*lifting, *persons.stages]
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
-            child, read = _read(policy, number, name, session, executor, above, profiles)
+            child, read = _read(policy, number, name, session, executor, above, profiles, named)
         above[name] = child.as_above()
         profiles[name] = child.profile
+        named += named_in(child.policy, child.profile, child.kept)
         children.append(child)
         stages += read
         told += _told(policy, name, child.policy, child.roles, executor)
@@ -150,6 +153,7 @@ def _read(
     executor: Executor,
     above: dict[str, Above],
     profiles: dict[str, TableProfile],
+    named: list[tuple[Table, Sql]],
 ) -> tuple[Child, list[Stage]]:
     """Read one table; returns it with its counts, and the stages that were executed."""
     table = policy.tables[name]
@@ -160,7 +164,10 @@ def _read(
     over = above[table.link[1]]
     drop = table.orphans == "drop"
     astray = drop or over.reached != over.read
-    child = child_of(number, name, table.link, own, profile, drop_orphans=drop, astray=astray)
+    keyed = any(c.role == "shift" for t in policy.tables.values() for c in t.columns.values())
+    child = child_of(
+        number, name, table.link, own, profile, drop_orphans=drop, astray=astray, keyed=keyed
+    )
     _refuse_clashes(policy, name, child.roles)
     key = policy.tables[child.above].key
     assert key is not None
@@ -170,13 +177,15 @@ def _read(
     specs = {c: d.hierarchy for c, d in own.columns.items()}
     quasi = tuple(replace(a, spec=specs[a.column]) for a in child.attributes)
     child = replace(child, roles=replace(child.roles, quasi=quasi))
-    reading: list[Stage] = [read_step(child, source)]
+    first = read_step(child, source)
+    reading: list[Stage] = [first]
     if not child.drop_orphans:
         reading.append(orphans_guard(child, over))
     if child.astray:
         reading.append(reached_step(child, over))
-    reading += [kept_step(child, over), *source_guard(own, child.roles, child.kept)]
-    reading += raw_text_notes(child.roles, child.kept)
+    reading += [kept_step(child, over), *masked_stages(child, first)]
+    reading += raw_text_stages(own, profile, child.roles, child.kept, named)
+    reading += source_guard(own, child.roles, child.kept)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]

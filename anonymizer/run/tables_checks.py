@@ -21,6 +21,7 @@ from anonymizer.run.nodes import (
 from anonymizer.run.source_checks import (
     admitted_of,
     cell_statements,
+    masked_originals,
     nodes_of,
     published_paths,
 )
@@ -98,4 +99,5 @@ def table_originals(child: Child) -> Originals:
         sets=frozenset(a.column for a in child.attributes if lists_members(a)),
         admitted={a.column: admitted_of(a) for a in child.attributes if has_free_bounds(a)},
         leaves={a.column: listed_leaves(a) for a in child.attributes if declares_leaves(a)},
+        masked=tuple(masked_originals(child.roles.masks)),
     )

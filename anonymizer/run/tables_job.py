@@ -14,6 +14,7 @@ from anonymizer.contract.layout import Layout
 from anonymizer.contract.tables import Released, Tables
 from anonymizer.ledger import Keeper, Written
 from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.tables import (
@@ -33,6 +34,8 @@ from anonymizer.run.tables_checks import (
     tables_measures,
     tables_read,
 )
+from anonymizer.run.vault import Tokens, tokens_of
+from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.questions import Achieved, Question, ask_all
 from anonymizer.verification.tables import Where
@@ -89,9 +92,9 @@ class TablesJob(Job):
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
         refuse_tables_unless_passed(self.schema, together)
-        refuse_tables_unanswered(self.schema, found + together)
         source = self._against_source(tables, where)
         refuse_tables_unless_passed(self.schema, source)
+        refuse_tables_unanswered(self.schema, found + together + source, source=True)
         measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_left_out(measures["tables"]))
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
@@ -99,6 +102,22 @@ class TablesJob(Job):
         own = len([c for c in found.checks if not c.name.startswith("source_")])
         checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
         return replace(found, checks=checks), measures
+
+    def _tokens(self) -> tuple[Tokens, ...]:
+        assert self.read is not None
+        assert self.schema is not None
+        found = list(
+            tokens_of(
+                self.policy,
+                self.prepared.roles.masks,
+                SNAPSHOT,
+                table_path(self.schema.person) + ".",
+            )
+        )
+        for child in self.read.children:
+            at = table_path(child.name) + "."
+            found += tokens_of(child.policy, child.roles.masks, child.kept, at)
+        return tuple(found)
 
     def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
         assert self.schema is not None

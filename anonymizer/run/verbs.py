@@ -23,12 +23,12 @@ from anonymizer.engines.session import Session, Workplace
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.ledger import Keeper
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.schema.derived import child_policy, lead_of
+from anonymizer.policy.schema.derived import child_policy, lead_of, singles_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.seed import Seed
 from anonymizer.process.turns import turn
-from anonymizer.publish.duckdb.replace_source import refuse_without_consent
+from anonymizer.publish.replaced import refuse_without_consent
 from anonymizer.publish.target import Published, Target, publisher
 from anonymizer.release.agreement import HINT, refuse_unmet
 from anonymizer.release.judge import judge, refuse_unanswered
@@ -57,6 +57,8 @@ from anonymizer.run.prepare import prepare
 from anonymizer.run.remarks import remarks
 from anonymizer.run.tables import read_tables, refuse_other_engines
 from anonymizer.run.tables_job import TablesJob
+from anonymizer.run.vault import refuse_misplaced
+from anonymizer.source.masking.keys import bound_values
 from anonymizer.steps import Plan
 from anonymizer.verification.fast.release import fast_release
 from anonymizer.verification.questions import Asking, ask_all
@@ -72,10 +74,12 @@ def executing(
     run: Workplace | None = None,
     limits: Limits | None = None,
     listener: Listener | None = None,
+    lasting: bool = False,
 ) -> Iterator[tuple[Session, Executor]]:
     """The source of `policy`, opened on an engine, and what executes the stages of a run there.
 
     Of several tables it is that of the persons, in a session that may read the others as well.
+    `lasting`: key files are read, as a release needs them.
     """
     place = run or Workplace(secrets.token_hex(8))
     if isinstance(policy, SchemaPolicy):
@@ -84,7 +88,7 @@ def executing(
         with _at_persons(policy):
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)
-        session.engine.binds = {"secret": seed.secret}
+        session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
         yield session, Executor(session.engine, listener)
 
 
@@ -146,6 +150,7 @@ def run(
     if isinstance(policy, SchemaPolicy):
         refuse_other_engines(kind)
     of_its_own = place.file if lead.publish.database is not None else None
+    refuse_misplaced(singles_of(policy), database, of_its_own)
     keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
     if keeper is not None:
         keeper.check(database)
@@ -155,7 +160,14 @@ def run(
             remove_leftovers(place.file)
         try:
             with executing(
-                policy, database, kind, seed=chosen, run=place, limits=limits, listener=listener
+                policy,
+                database,
+                kind,
+                seed=chosen,
+                run=place,
+                limits=limits,
+                listener=listener,
+                lasting=True,
             ) as (session, executor):
                 target = there.target(lead, session, names)
                 target.check(session.engine)
@@ -221,6 +233,7 @@ def verify(
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
     total: Verification | None = None
+    kinds: dict[str, str] = {}
     with _at_persons(policy), publisher(kind).published(complete, database) as found:
         for view in found.views(lead):
             manifest = found.manifest(view)
@@ -228,6 +241,7 @@ def verify(
                 refuse_unsigned(manifest, public_key)
             judged = _judged_again(policy, found, view, manifest, complete, plain=plain)
             total = judged if total is None else total + judged
+            kinds[str(manifest.data["view"])] = manifest.kind
     if total is None:
         raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
     if isinstance(policy, SchemaPolicy):
@@ -235,7 +249,8 @@ def verify(
     elif policy is not None:
         refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
-    return replace(total, origin="signature" if public_key is not None else origin)
+    origin = "signature" if public_key is not None else origin
+    return replace(total, origin=origin, kinds=kinds)
 
 
 def _judged_again(

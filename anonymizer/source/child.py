@@ -14,11 +14,14 @@ from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.source.coding import coded, coding
+from anonymizer.source.looked_through import identifier_columns
+from anonymizer.source.masking.expressions import per
+from anonymizer.source.masking.stages import masking_stages
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import key_text, source_value, values_step
-from anonymizer.steps import Guard, Row, Step
+from anonymizer.steps import Guard, Row, Stage, Step
 
 APART = 100_000
 """By how much the numbers of the columns of two tables differ at least."""
@@ -58,6 +61,8 @@ class Child:
     drop_orphans: bool = False
     astray: bool = False
     """Whether rows may reach no person: of this table, or of one that it hangs on."""
+    keyed: bool = False
+    """Whether rows are read with the key of their person, by which dates are shifted."""
     rows: int = 0
     """Rows that may be published."""
     owned: int = 0
@@ -84,6 +89,11 @@ class Child:
     def kept(self) -> Table:
         """Work table of the rows that reach a person."""
         return work(f"rows_{self.number}")
+
+    @property
+    def raw(self) -> Table:
+        """Work table of the rows that reach a person, before they are masked."""
+        return work(f"raw_rows_{self.number}") if self.roles.masks else self.kept
 
     @property
     def coded(self) -> Table:
@@ -149,10 +159,13 @@ def child_of(
     *,
     drop_orphans: bool,
     astray: bool,
+    keyed: bool,
 ) -> Child:
     """The table with its columns numbered. Raises SourceError for columns that do not fit."""
     first = numbered(roles(policy, profile), number)
-    return Child(number, name, link[1], link[0], policy, profile, first, drop_orphans, astray)
+    return Child(
+        number, name, link[1], link[0], policy, profile, first, drop_orphans, astray, keyed
+    )
 
 
 def numbered(described: Roles, number: int) -> Roles:
@@ -162,7 +175,17 @@ def numbered(described: Roles, number: int) -> Roles:
         tuple(replace(a, index=a.index + apart) for a in described.quasi),
         tuple(replace(s, index=s.index + apart) for s in described.sensitive),
         tuple(replace(k, index=k.index + apart) for k in described.kept),
+        tuple(
+            replace(m, physical=_apart(m.physical, apart), original=_apart(m.original, apart))
+            for m in described.masks
+        ),
     )
+
+
+def _apart(name: Sql, apart: int) -> Sql:
+    """The name of a column of the snapshot under a number that no other table uses."""
+    text = str(name)
+    return Sql(f"{text[0]}{int(text[1:]) + apart}")
 
 
 def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
@@ -194,12 +217,21 @@ def read_step(child: Child, source: Relation) -> Step:
     for s in child.roles.sensitive:
         grouped = policy.columns[s.column].protect is not None
         columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
-    columns += [(source_value(k.column, k.sql_type, grouped=False), k.k) for k in child.roles.kept]
+    columns += [
+        (source_value(k.column, profile.type_of(k.column), grouped=False), k.k)
+        for k in child.roles.kept
+    ]
+    columns += [
+        (Sql(f"coalesce({key_text(str(mask.options['per']), profile)}, '')"), per(mask))
+        for mask in child.roles.masks
+        if "per" in mask.options
+    ]
     columns.append((Sql(key_text(child.link, profile)), Sql("link")))
     own = key_text(policy.key, profile) if policy.key is not None else None
     if own is not None:
         columns.append((Sql(own), Sql("own")))
     columns.append((Sql(own) if own is not None else _content(profile), Sql("identity")))
+    columns += identifier_columns(policy, profile, child.roles, of_several=True)
     context = {
         "snapshot": child.read,
         "columns": columns,
@@ -247,11 +279,28 @@ def kept_step(child: Child, above: Above) -> Step:
     context = {
         "read": child.read,
         "above": above.kept,
-        "kept": child.kept,
+        "kept": child.raw,
         "key": above.key,
         "persons": above.persons,
+        "keyed": child.keyed,
+        "shifts": [
+            per(m) for m in child.roles.masks if m.kind == "shift" and not m.options.get("per")
+        ],
     }
     return Step(f"rows of {child.name}", "schema/kept.sql.j2", context)
+
+
+def masked_stages(child: Child, read: Step) -> tuple[Stage, ...]:
+    """The steps that mask the columns of a table; `read`: the step that read it."""
+    if not child.roles.masks:
+        return ()
+    names = [name for _, name in read.parameters["columns"]]
+    names += [per(m) for m in child.roles.masks if m.kind == "shift" and per(m) not in names]
+    names += [Sql(name) for name in ("above", "person")]
+    names += [Sql("person_key")] if child.keyed else []
+    return masking_stages(
+        child.policy, child.roles.masks, names, child.kept, child.raw, alone=False
+    )
 
 
 def values_of(child: Child) -> Iterator[Step]:

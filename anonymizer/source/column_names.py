@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
+
+from anonymizer.policy.words import words
 
 
 def _set(listed: str) -> frozenset[str]:
@@ -30,6 +31,20 @@ NUMBERS = _set(
 """What one person has for themselves, as one word or as two: `medical_record`."""
 NAMES = _set("firstname lastname forename surname fullname maiden vorname nachname")
 """Names of people, whatever else the name of the column says."""
+WHO = _set(
+    "name names firstname givenname middlename lastname familyname surname forename fullname"
+    " maidenname realname displayname vorname nachname familienname nombre apellido apellidos"
+    " prenom cognome email emails mail emailaddress mailaddress phone telephone tel mobile"
+    " mobilephone cellphone fax phonenumber phoneno telephonenumber telephoneno mobilenumber"
+    " faxnumber telefon handy ssn socialsecurity socialsecuritynumber socialsecurityno"
+    " passport passportnumber passportno nationalid nationalidnumber nino nhsnumber nhsno mrn"
+    " medicalrecordnumber healthcardnumber taxid driverlicense driverlicence driverslicense"
+    " driverlicensenumber iban accountnumber creditcard creditcardnumber cardnumber address"
+    " streetaddress postaladdress username login nickname"
+)
+"""What says who somebody is, as the whole name of a column."""
+WHOSE = _set("home private personal contact primary work")
+"""Words before one of WHO that change nothing of it."""
 OTHERS = _set(
     "doctor physician clinician surgeon nurse provider prescriber hospital clinic ward room bed"
     " unit site store shop branch product item article drug test station vehicle"
@@ -114,12 +129,6 @@ _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (
 """`patientid` and the like, which have no mark between their words."""
 
 
-def words(name: str) -> list[str]:
-    """The words of a name: `patientId`, `patient_id` and `PATIENT-ID` have the same."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return [word for word in re.split(r"[^a-z]+", spaced.lower()) if word]
-
-
 def names_person(name: str) -> bool:
     """Whether a column has a name like a person identifier: `patient_id`, `mrn`, `user`.
 
@@ -137,6 +146,16 @@ def names_person(name: str) -> bool:
         return False
     numbered = any(word in KEY for word in found)
     return found[-1] in PERSON or (numbered and any(word in PERSON | SHORT for word in found))
+
+
+def says_who(name: str) -> bool:
+    """Whether the whole name of a column says that it tells who somebody is: `ssn`, `e_mail`,
+    `patient_name`; not `drug_name`, `email_opened` or `phone_type`.
+    """
+    found = words(name)
+    while len(found) > 1 and found[0] in PERSON | SHORT | WHOSE:
+        found = found[1:]
+    return "".join(found) in WHO
 
 
 def names_people(name: str) -> bool:

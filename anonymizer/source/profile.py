@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from anonymizer.compile import Sql, Table, work
@@ -72,6 +73,12 @@ class Attribute:
     """Distinct non-NULL values; 0 while not counted."""
     nulls: int = 0
     """Rows in which it is NULL; 0 while not counted."""
+    weight: Fraction | None = None
+    """What its loss counts, where weights of columns differ; they add up to their number."""
+
+    def scaled(self, scale: int) -> int:
+        """What a whole cell loses, where that is `scale` without weights."""
+        return scale if self.weight is None else int(scale * self.weight)
 
     @property
     def ordered(self) -> bool:
@@ -173,11 +180,16 @@ class Sensitive:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A column that is published as it is; its physical name in the snapshot is `k<index>`."""
+    """A column that is published as it is, or masked; its physical name in the snapshot is
+    `k<index>`.
+    """
 
     index: int
     column: str
     sql_type: str
+    """Type of what is published."""
+    mask: str | None = None
+    """The role, where it masks."""
 
     @property
     def k(self) -> Sql:
@@ -208,6 +220,8 @@ class TableProfile:
     """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
     recursive: bool = True
     """Whether one recursive statement can carry the state of a partitioning where the plan runs."""
+    numeric_draws: bool = True
+    """Whether draws are numbers there, and not texts."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
@@ -225,7 +239,7 @@ def unusable(column: str, sql_type: str) -> Problem:
     """What is said of a column whose type has no order and no equality to generalize by."""
     return Problem(
         f"columns.{column}",
-        "has a type that cannot be anonymized as a value",
+        "has a type that cannot be published as a value",
         allowed="numbers, text, boolean, date, timestamp, uuid, enum",
         hint="unnest or cast it in source.query, or give it role drop",
     )

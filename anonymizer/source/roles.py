@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from anonymizer.compile import Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
+from anonymizer.policy.masking import MASKS
 from anonymizer.policy.suggest import closest
+from anonymizer.policy.weights import weights_of
+from anonymizer.source.masking.areas import shown_areas
+from anonymizer.source.masking.masks import Mask, masks_of
+from anonymizer.source.masking.values import identifying
 from anonymizer.source.profile import Attribute, Kept, Sensitive, TableProfile, check_kind, unusable
 
-ROLES = "identifier, quasi, sensitive, keep, drop"
+ROLES = f"identifier, quasi, sensitive, keep, drop, {', '.join(MASKS)}"
 """The roles of the columns of a single table."""
 
 
@@ -21,10 +28,22 @@ class Roles:
     quasi: tuple[Attribute, ...]
     sensitive: tuple[Sensitive, ...]
     kept: tuple[Kept, ...]
+    masks: tuple[Mask, ...] = ()
+    """What is done to the values of columns when they are read, in order."""
 
     @property
     def flagged(self) -> tuple[Attribute, ...]:
         return tuple(a for a in self.quasi if a.flagged)
+
+    @property
+    def unmasked(self) -> Roles:
+        """The same with the values as they are in the source; what is read coarsened stays so."""
+        published = {str(k.k) for k in self.kept}
+        return replace(self, masks=tuple(m for m in self.masks if str(m.physical) not in published))
+
+    def masks_told(self, column: str) -> tuple[dict[str, Any], ...]:
+        """What a release says of the masks of a column."""
+        return tuple(mask.told for mask in self.masks if mask.column == column)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -40,17 +59,21 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
     quasi: list[Attribute] = []
     sensitive: list[Sensitive] = []
     kept: list[Kept] = []
+    masks: list[Mask] = []
+    weights = weights_of(policy.columns)
     for name, column in policy.columns.items():
         sql_type = profile.type_of(name)
+        # (the digits of a ZIP code are text, also where it is a number)
+        read = "VARCHAR" if column.zip3 else sql_type
         try:
             if column.role == "quasi":
                 i = len(quasi)
-                kind = check_kind(name, sql_type, column.kind)
+                kind = check_kind(name, read, column.kind)
                 quasi.append(
                     Attribute(
                         index=i + 1,
                         column=name,
-                        sql_type=sql_type,
+                        sql_type=read,
                         kind=kind,
                         flagged=column.sensitive_when is not None,
                         flag=sum(a.flagged for a in quasi),
@@ -58,24 +81,47 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         spec=column.hierarchy,
                         distinct=profile.distinct[i] if profile.distinct else 0,
                         nulls=profile.nulls[i] if profile.nulls else 0,
+                        weight=weights.get(name),
                     )
                 )
                 problems += order_of_categories(name, column, kind)
+                masks += _masks(policy, name, sql_type, quasi[-1].q, len(masks))
             elif column.role == "sensitive":
-                kind = check_kind(name, sql_type, column.kind)
+                kind = check_kind(name, read, column.kind)
                 j = len(sensitive)
                 height = profile.sensitive_heights[j] if profile.sensitive_heights else 0
-                sensitive.append(Sensitive(j + 1, name, sql_type, kind, height))
+                sensitive.append(Sensitive(j + 1, name, read, kind, height))
+                masks += _masks(policy, name, sql_type, sensitive[-1].s, len(masks))
                 problems += order_of_categories(name, column, kind)
             elif column.role == "keep":
                 if _nested(sql_type):
                     raise SourceError(unusable(name, sql_type))
                 kept.append(Kept(len(kept) + 1, name, sql_type))
+            elif column.role in MASKS:
+                if _nested(sql_type):
+                    raise SourceError(unusable(name, sql_type))
+                made = _masks(policy, name, sql_type, Sql(f"k{len(kept) + 1}"), len(masks))
+                if column.role == "redact":
+                    told = tuple(identifying(policy, profile))
+                    made = tuple(replace(mask, values=told) for mask in made)
+                masks += made
+                kept.append(Kept(len(kept) + 1, name, made[-1].published_type, column.role))
         except SourceError as error:
             problems.extend(error.problems)
     if problems:
         raise SourceError(problems)
-    return Roles(tuple(quasi), tuple(sensitive), tuple(kept))
+    return Roles(tuple(quasi), tuple(sensitive), tuple(kept), tuple(masks))
+
+
+def _masks(
+    policy: Policy, name: str, sql_type: str, physical: Sql, before: int
+) -> tuple[Mask, ...]:
+    column, persons = policy.columns[name], policy.person is not None
+    made = masks_of(name, column, sql_type, physical, person=persons, number=before + 1)
+    return tuple(
+        replace(mask, options=shown_areas(policy, name)) if mask.kind == "zip3" else mask
+        for mask in made
+    )
 
 
 def _nested(sql_type: str) -> bool:

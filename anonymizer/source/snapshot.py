@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile import Sql, Table, ident, sql, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.source.coding import coded, coding
 from anonymizer.source.labels import typed
+from anonymizer.source.masking.expressions import per
+from anonymizer.source.masking.masks import Mask
+from anonymizer.source.masking.stages import RAW, masking_stages, rows_drawn
+from anonymizer.source.masking.values import identifier_columns
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Step
+from anonymizer.steps import Stage, Step
 
 SNAPSHOT = work("snapshot")
 """The rows that may be published: the only ones that values, domains and hierarchies come from."""
@@ -28,23 +32,32 @@ def reading_steps(
     roles: Roles,
     source: Relation,
     more: Sequence[tuple[Sql, Sql]] = (),
-) -> tuple[Step, ...]:
-    """Read the source once, as the first step, and omit the rows that NULLs suppress.
+    *,
+    alone: bool = True,
+) -> tuple[Stage, ...]:
+    """Read the source once, as the first step, mask what is published masked, and omit the rows
+    that NULLs suppress.
 
     They are gone before a value is counted, so that nothing of them reaches a domain, a hierarchy
-    or a measure. `more`: as for `snapshot_step`.
+    or a measure. `more`: as for `snapshot_step`; `alone`: as for
+    `masking_stages`.
     """
-    read = snapshot_step(policy, profile, roles, source, more)
+    read: tuple[Stage, ...] = (snapshot_step(policy, profile, roles, source, more),)
+    if roles.masks:
+        named = _columns(policy, profile, roles, more)[0]
+        read += masking_stages(
+            policy, roles.masks, [n for _, n in named], rows_read(policy, roles), alone=alone
+        )
     columns = suppressing(policy, roles)
     if not columns:
-        return (read,)
+        return read
     context = {
         "read": READ,
         "snapshot": SNAPSHOT,
         "columns": columns,
         "persons_whole": policy.person is not None,
     }
-    return (read, Step("rows that may be published", "prepare/kept.sql.j2", context))
+    return (*read, Step("rows that may be published", "prepare/kept.sql.j2", context))
 
 
 def suppressing(policy: Policy, roles: Roles) -> list[Sql]:
@@ -71,6 +84,25 @@ def snapshot_step(
 
     `more`: further columns, as expressions over the source with their names.
     """
+    columns, problems = _columns(policy, profile, roles, more)
+    if problems:
+        raise SourceError(problems)
+    return Step(
+        "read the source",
+        "prepare/snapshot.sql.j2",
+        {
+            "snapshot": RAW if roles.masks else rows_read(policy, roles),
+            "columns": columns,
+            "source": source.table or source.sql,
+            "relation": source.sql,
+        },
+    )
+
+
+def _columns(
+    policy: Policy, profile: TableProfile, roles: Roles, more: Sequence[tuple[Sql, Sql]]
+) -> tuple[list[tuple[Sql, Sql]], list[Problem]]:
+    """What is read: expressions over the source with their names; and what is wrong with them."""
     names = [name for name, _ in profile.columns]
     columns: list[tuple[Sql, Sql]] = []
     problems: list[Problem] = []
@@ -87,25 +119,30 @@ def snapshot_step(
     for s in roles.sensitive:
         grouped = policy.columns[s.column].protect is not None
         columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
-    columns += [(source_value(k.column, k.sql_type, grouped=False), k.k) for k in roles.kept]
+    columns += [
+        (source_value(k.column, profile.type_of(k.column), grouped=False), k.k) for k in roles.kept
+    ]
     if policy.person is not None:
         columns.append((ident(policy.person), Sql("person")))
     identity = _identity(policy, profile, roles)
     if identity is not None:
         columns.append((identity, Sql("identity")))
-    columns += more
-    if problems:
-        raise SourceError(problems)
-    return Step(
-        "read the source",
-        "prepare/snapshot.sql.j2",
-        {
-            "snapshot": rows_read(policy, roles),
-            "columns": columns,
-            "source": source.table or source.sql,
-            "relation": source.sql,
-        },
-    )
+    columns += [
+        (sql("cast({c} as varchar)", c=name), physical)
+        for name, physical in identifier_columns(policy, profile, roles.masks)
+    ]
+    columns += [
+        (_per(policy, profile, mask), per(mask)) for mask in roles.masks if mask.kind == "shift"
+    ]
+    return [*columns, *more], problems
+
+
+def _per(policy: Policy, profile: TableProfile, mask: Mask) -> Sql:
+    """The text of what the rows have in common that are shifted alike."""
+    column = mask.options.get("per") or policy.person or policy.key
+    assert column is not None
+    text = key_text(str(column), profile)
+    return Sql(f"coalesce({text}, '')")
 
 
 def source_value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
@@ -130,9 +167,10 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     """
     if policy.key is not None:
         return Sql(key_text(policy.key, profile))
-    if not told_apart(policy, roles):
+    drawn = rows_drawn(roles.masks)
+    if not told_apart(policy, roles) and not drawn:
         return None
-    quasi = {a.column for a in roles.quasi}
+    quasi = set() if drawn else {a.column for a in roles.quasi}
     others = [key_text(name, profile) for name, _ in profile.columns if name not in quasi]
     if not others:
         return None
@@ -144,7 +182,11 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
 
 def key_text(column: str, profile: TableProfile) -> str:
     """The text by which the values of a column are told apart and joined."""
-    return f"cast({typed(ident(column).text, profile.type_of(column))} as varchar)"
+    name, sql_type = ident(column).text, profile.type_of(column)
+    if sql_type in ("FLOAT", "DOUBLE"):
+        # engines write single precision, and the sign of zero, in different ways
+        return f"cast(cast(case when {name} = 0 then 0 else {name} end as double) as varchar)"
+    return f"cast({typed(name, sql_type)} as varchar)"
 
 
 def values_step(column: str, values: Table, cell: Sql, snapshot: Table = SNAPSHOT) -> Step:

@@ -15,6 +15,7 @@ from anonymizer.contract.checks import RunSql, Verification, verification
 from anonymizer.contract.columns import cell_parts, published, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
+from anonymizer.verification.masks import against_originals
 from anonymizer.verification.questions import Achieved, Asking, Question, ask_all
 
 ROWS = "anonymizer:rows"
@@ -133,6 +134,7 @@ def _questions(
                     yield _of_column("source_unflagged", column, flags, STRANGE)
         elif column.role in AS_THEY_WERE:
             yield _of_column("source_equal", column, parameters, Achieved("changed", "sum"))
+    yield from against_originals(originals)
 
 
 def _of_column(

@@ -8,7 +8,9 @@ from typing import Any
 from anonymizer.compile import Table, ident
 from anonymizer.contract.columns import bucketized, cell_parts, cells, flags, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.verification.masks import released
 from anonymizer.verification.questions import Achieved, Question
+from anonymizer.verification.safe_harbor import of_safe_harbor
 
 
 def form(view: Table, layout: Layout) -> Iterator[Question]:
@@ -24,6 +26,11 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
         if layout.person_id is not None:
             of_class = {**persons, "group": layout.class_id}
             yield Question("person_class", None, 0, "person_class", of_class)
+    elif layout.classless:
+        yield Question("rows_present", None, 0, "rows_present", {**table, "label": "release"})
+        if layout.person_id is not None:
+            numbers = {**persons, "group": layout.person_id}
+            yield Question("person_present", None, 0, "class_present", numbers)
     for column in quasi(layout):
         if column.lo is not None or (layout.cells == "text" and layout.group_id is None):
             yield _of_column("cell_form", column, table, Achieved("malformed", "sum"))
@@ -42,6 +49,8 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
         held = Table(values, view.schema, view.catalog)
         tables = {**group, "person": layout.person_id, "values_table": held}
         yield Question("group_sizes", name, 0, "group_sizes", tables)
+    yield from released(view, layout)
+    yield from of_safe_harbor(view, layout)
 
 
 def _of_column(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from anonymizer.compile import Sql, Table
+from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.ask import Ask
-from anonymizer.contract.columns import cells, flags, type_sql
+from anonymizer.contract.columns import cell_parts, cells, flags, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.verification.bounds import lower_bound, upper_bound
-from anonymizer.verification.questions import Achieved, Question
+from anonymizer.verification.questions import Achieved, Over, Question
 
 Groups = dict[str, Any]
+SET_ROWS, SET_CLASS = "set_rows", "anonymizer:set"
+"""The rows with the number of their class in a set; no published column is called so."""
 
 
 def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator[Question]:
@@ -31,6 +34,9 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
                 allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
             )
         )
+    if layout.sets:
+        yield from of_sets(view, layout, requirement, guarantee.asks_in(requirement.scope))
+        return
     for ask in guarantee.asks_in(requirement.scope):
         if ask.of == "values":
             yield question(ask, requirement, _values(view, layout, requirement))
@@ -42,6 +48,38 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
             yield question(ask, requirement, cut)
         elif layout.class_id is not None:
             yield question(ask, requirement, groups)
+
+
+def of_sets(
+    view: Table, layout: Layout, requirement: Requirement, asks: Sequence[Ask]
+) -> Iterator[Question]:
+    """The same of the rows that look alike in every single set of quasi-identifiers.
+
+    Their classes are taken from the published cells alone.
+    """
+    if layout.person_id is not None or requirement.scope != "class" or flags(layout):
+        said = "has sets of quasi-identifiers, which are judged by rows of classes only"
+        raise NothingToCheckError(Problem("release", said, hint="was it made by this tool?"))
+    for number, names in enumerate(layout.sets, 1):
+        columns = {column.column: column for column in quasi(layout)}
+        if not names or not columns.keys() >= set(names):
+            said = "has a set of quasi-identifiers that it does not publish"
+            raise NothingToCheckError(Problem("release", said, hint="was it made by this tool?"))
+        parts = [ident(part) for name in names for part in cell_parts(columns[name])]
+        over = Over(SET_ROWS, "set_rows", {"data": view, "cells": parts, "group": SET_CLASS})
+        judged = replace(layout, class_id=SET_CLASS, sets=())
+        for ask in asks:
+            if ask.of == "values":
+                groups = _values(Table(SET_ROWS), judged, requirement)
+            elif ask.of == "units":
+                groups = {"data": Table(SET_ROWS), "group": SET_CLASS, "person": None}
+            elif ask.of == "tuples":
+                continue  # these classes are the tuples of the set
+            else:
+                said = "cannot be judged for sets of quasi-identifiers"
+                raise NothingToCheckError(Problem(f"privacy.{requirement.name}", said))
+            asked = question(ask, requirement, {**groups, "label": "set_class"})
+            yield replace(asked, name=f"{asked.name}_set_{number}", over=over)
 
 
 def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Question:

@@ -14,6 +14,7 @@ from anonymizer.contract.columns import cell_parts, quasi, type_sql
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.tables import Released, Tables
 from anonymizer.verification.guarantees import questions
+from anonymizer.verification.masks import released
 from anonymizer.verification.questions import Achieved, Over, Question
 
 Where = Callable[[Released], Table]
@@ -58,6 +59,7 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
                 }
                 found = (Achieved("malformed", "sum"),)
                 yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
+            yield from (_of(one, question) for question in _masked(tables, one, where(one)))
         yield from _required(tables, where, one)
     least = (Achieved("achieved", "least"),)
     if tables.events:
@@ -72,6 +74,12 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         yield Question("known_rows", None, tables.k, "known_rows", known, least)
     if tables.sensitive:
         yield from _among(tables, where)
+
+
+def _masked(tables: Tables, one: Released, rows: Table) -> Iterator[Question]:
+    """Masked columns; rows of different persons are told apart where the link leads to them."""
+    persons = [link for link, above in one.layout.links.items() if above == tables.person]
+    yield from released(rows, replace(one.layout, person_id=persons[0] if persons else None))
 
 
 SUM = Achieved("n", "sum")

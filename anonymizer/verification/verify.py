@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from anonymizer.compile import Table, ident
@@ -35,7 +35,7 @@ def verify_release(
     then listed as not checked. `ask`: how the questions are answered; a faster way has to say the
     same as the plain one (`anonymizer.verification.fast`). Raises `NothingToCheckError` where there
     is no requirement, no class or group, no row, or nothing but requirements that the release alone
-    cannot answer.
+    cannot answer. A release of the algorithm `none`, and no other, has neither.
     """
     asked = _questions(view, layout, requirements)
     left: tuple[NotChecked, ...] = ()
@@ -43,7 +43,7 @@ def verify_release(
         asked = (*asked, *population_questions(view, layout, requirements, population))
     else:
         left = not_checked(requirements, population)
-        if len(left) == len(requirements):
+        if left and len(left) == len(requirements):
             raise NothingToCheckError(
                 [
                     Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}")
@@ -71,6 +71,8 @@ def check_sql(
 def _questions(
     view: Table, layout: Layout, requirements: Sequence[Requirement]
 ) -> tuple[Question, ...]:
+    if layout.classless:
+        return tuple(_without_classes(view, layout, requirements))
     if not requirements:
         raise NothingToCheckError(
             Problem("privacy", "names no guarantee", hint="privacy: {k_anonymity: 5}")
@@ -84,3 +86,13 @@ def _questions(
     alone = [item for item in requirements if item not in of_population(requirements)]
     guarantees = [q for requirement in alone for q in questions(view, layout, requirement)]
     return (*form(view, layout), *guarantees)
+
+
+def _without_classes(
+    view: Table, layout: Layout, requirements: Sequence[Requirement]
+) -> Iterator[Question]:
+    """The form of a release that says of itself that it has no classes and keeps no guarantee."""
+    if requirements or layout.class_id is not None or layout.group_id is not None:
+        said = "is of the algorithm none, which has no classes that could keep a guarantee"
+        raise NothingToCheckError(Problem("release", said, hint="was it made by this tool?"))
+    yield from form(view, layout)

@@ -11,6 +11,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.algorithms import parts
+from anonymizer.errors import AnonymizerError
 from anonymizer.publish.export import export
 from tests.backends.tables import (
     PEOPLE,
@@ -43,7 +44,12 @@ def with_hierarchy(column: str, **builder: Any) -> dict[str, Any]:
     return {column: {"role": "quasi", "hierarchy": builder}, "member": "quasi", "ill": ILL}
 
 
+NONE: dict[str, Any] = {"algorithm": {"name": "none"}, "privacy": {}}
+OPEN = {"role": "keep", "acknowledge_unique": True}
+KEPT = dict.fromkeys(("age", "town", "seen", "member"), OPEN)
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "none": ({**KEPT, "ill": ILL}, NONE),
+    "none persons": ({**KEPT, "ill": ILL}, {**NONE, "person": "person"}),
     "median": ({**QUASI, "ill": ILL}, {"algorithm": {"name": "mondrian", "split": "median"}}),
     "relaxed": (
         {**QUASI, "ill": ILL},
@@ -80,6 +86,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "full domain": (
         {**LEVELS, "ill": L2},
         {"algorithm": {"name": "full_domain"}, "suppression_limit": 0.05},
+    ),
+    "full domain within a budget": (
+        {**LEVELS, "ill": L2},
+        {"algorithm": {"name": "full_domain", "budget": 60}, "suppression_limit": 0.05},
     ),
     "suffix": (with_hierarchy("zip", builder="suffix"), {"suppression_limit": 0.1}),
     "date": (with_hierarchy("born", builder="date"), {}),
@@ -242,3 +252,16 @@ def test_codes_looked_up_in_parts_make_the_same_release(
     load(postgres, PEOPLE, people(), "people")
     made = on_postgres(policy(columns), postgres)
     same_release(made, postgres, on_duckdb(policy(columns), embedded(PEOPLE, people(), "people")))
+
+
+def test_a_pseudonymised_release_is_judged_again(postgres: str) -> None:
+    load(postgres, PEOPLE, ROWS, "people")
+    given = policy({**KEPT, "ill": ILL}, **NONE, engine="postgres", publish={"schema": "shown"})
+    release = on_postgres(given, postgres)
+    assert (release.kind, release.view) == ("pseudonymised", "shown.people_pseudonymised")
+    again = anonymizer.verify(given, postgres)
+    assert again.passed
+    assert again.kinds == {release.view: "pseudonymised"}
+    kept = policy({**KEPT, "ill": "drop"}, **NONE, engine="postgres", publish={"schema": "shown"})
+    with pytest.raises(AnonymizerError):
+        anonymizer.verify(kept, postgres)

@@ -111,7 +111,7 @@ def test_a_type_without_order_is_refused(call: Call, tmp_path: Path, address: st
     )
     assert code == 2
     assert errors[0]["path"] == "columns.place"
-    assert "cannot be anonymized" in errors[0]["message"]
+    assert "cannot be published as a value" in errors[0]["message"]
 
 
 def test_the_servers_words_are_not_passed_on(call: Call, tmp_path: Path, address: str) -> None:

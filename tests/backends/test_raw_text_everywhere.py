@@ -1,4 +1,4 @@
-"""Published text is looked through where it stands, with the same counts on every engine."""
+"""Text that would be published is looked through where it stands: every engine finds the same."""
 
 from __future__ import annotations
 
@@ -10,52 +10,85 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.errors import SourceError
 from tests.backends.tables import embedded, load, on_duckdb, on_postgres, policy
-from tests.threats.test_raw_text import FOUND, NOTHING
+from tests.runs import fill
+from tests.threats.identifiers import ROWS, columns
 
-TEXTS = [*(text for texts in FOUND.values() for text in texts), *NOTHING, None]
-TYPES = {"id": "INTEGER", "age": "INTEGER", "note": "VARCHAR", "seen": "VARCHAR"}
-ROWS = [
-    (i, 20 + i % 3, TEXTS[i % len(TEXTS)], ("flu", "a@b.org")[i % 2]) for i in range(3 * len(TEXTS))
-]
-COLUMNS: dict[str, Any] = {
-    "id": "identifier",
-    "age": "quasi",
-    "note": "keep",
-    "seen": {"role": "sensitive", "protect": {"l_diversity": 2}},
+CORPUS = [*columns(True), *columns(False)]
+NAMES = {f"c{place}": (name, kind) for place, (name, kind, _) in enumerate(CORPUS)}
+PEOPLE = [f"Ana-{'xyzuvwabcd'[i % 10] * (2 + i // 10)} López" for i in range(ROWS)]
+SAID = ("note", "file")
+"""Columns that hold the names of others and the numbers of their rows."""
+TYPES = {
+    "id": "INTEGER",
+    "who": "VARCHAR",
+    "age": "INTEGER",
+    "phone": "INTEGER",
+    **dict.fromkeys((*SAID, *NAMES), "VARCHAR"),
 }
+TABLE = [
+    (
+        99900 + i,
+        PEOPLE[i],
+        20 + i % 3,
+        100 + i // 2,
+        f"saw {PEOPLE[i - 1]}, no fever",
+        f"case {99900 + i}: closed",
+        *(values[i] for _, _, values in CORPUS),
+    )
+    for i in range(ROWS)
+]
+LOOKED = {"role": "keep", "acknowledge_unique": True}
 
 
-def told(release: anonymizer.Release) -> list[str]:
-    return sorted(warning for warning in release.warnings if "looks like" in warning)
+def asked(**more: Any) -> Policy:
+    """Everything is kept."""
+    kept: dict[str, Any] = dict.fromkeys(("phone", *SAID, *NAMES), LOOKED)
+    return policy({"id": "identifier", "who": "identifier", "age": "quasi", **kept, **more}, TYPES)
+
+
+def innocent() -> Policy:
+    """What raises no alarm is kept, and the telephones, which somebody has looked at."""
+    dropped = {name: "drop" for name, (_, kind) in NAMES.items() if kind is not None}
+    said = {name: {**LOOKED, "acknowledge": ["identifier_value"]} for name in SAID}
+    return asked(**dropped, **said, phone={**LOOKED, "acknowledge": ["name"]})
 
 
 def expected() -> list[str]:
-    given = policy(COLUMNS, TYPES)
-    found = told(on_duckdb(given, embedded(TYPES, ROWS, "people")))
-    assert len(found) == 2
-    assert "mail addresses" in found[0]
-    assert "telephone numbers" in found[0]
-    assert "social security numbers" in found[0]
+    """What DuckDB says: every planted column is refused, and the one named `phone`."""
+    with pytest.raises(SourceError) as refused:
+        on_duckdb(asked(), embedded(TYPES, TABLE, "people"))
+    found = sorted(map(str, refused.value.problems))
+    planted = [name for name, (_, kind) in NAMES.items() if kind is not None]
+    assert len(found) == len(planted) + len(SAID) + 1
+    assert sum("200 values that hold one of an identifier" in said for said in found) == 2
+    assert sum("100 different values under a name" in said for said in found) == 1
     return found
 
 
 @pytest.mark.postgres
 def test_postgres(postgres: str) -> None:
-    load(postgres, TYPES, ROWS, "people")
-    assert told(on_postgres(policy(COLUMNS, TYPES), postgres)) == expected()
+    load(postgres, TYPES, TABLE, "people")
+    with pytest.raises(SourceError) as refused:
+        on_postgres(asked(), postgres)
+    assert sorted(map(str, refused.value.problems)) == expected()
+    assert on_postgres(innocent(), postgres).verification.passed
 
 
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with duckdb.connect() as connection:
-        names = ", ".join(TYPES)
-        connection.execute(f"create table t ({', '.join(f'{n} {k}' for n, k in TYPES.items())})")
-        connection.executemany(f"insert into t ({names}) values (?, ?, ?, ?)", ROWS)
+        fill(connection, TYPES, TABLE, "t")
         connection.execute(f"copy t to '{path}' (format parquet)")
     spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable("people")
-    given = Policy.model_validate(
-        {**policy(COLUMNS, TYPES).model_dump(mode="json", exclude_unset=True), "engine": "spark"}
-    )
-    assert told(anonymizer.run(given, spark, seed=1)) == expected()
+
+    def there(given: Policy) -> Policy:
+        content = given.model_dump(mode="json", exclude_unset=True)
+        return Policy.model_validate({**content, "engine": "spark"})
+
+    with pytest.raises(SourceError) as refused:
+        anonymizer.run(there(asked()), spark, seed=1)
+    assert sorted(map(str, refused.value.problems)) == expected()
+    assert anonymizer.run(there(innocent()), spark, seed=1).verification.passed

@@ -46,9 +46,10 @@ def test_the_script_makes_the_rows_of_a_run(
 ) -> None:
     path = adult(tmp_path, adult_parquet, 200)
     given = policy(path, tmp_path / "released.duckdb", COLUMNS, **COARSE)
-    run_script(short, script(anonymizer.plan(scripted(given), short, engine="spark"), given))
+    as_script = scripted(given)
+    run_script(short, script(anonymizer.plan(as_script, short, engine="spark"), as_script))
     found = [tuple(row) for row in short.sql(f"select * from {PLACE}.staged").collect()]
-    made = anonymizer.run(given, seed=7, engine="duckdb", limits=Limits(threads=1))
+    made = anonymizer.run(as_script, seed=7, engine="duckdb", limits=Limits(threads=1))
     assert made.measures["classes"] > 2
     assert sorted(found, key=str) == sorted(made.relation().fetchall(), key=str)
 
@@ -60,6 +61,13 @@ def test_too_few_rounds_stop_the_script(short: Any, tmp_path: Path, adult_parque
     text = script(anonymizer.plan(scripted(given), short, engine="spark"), given)
     with pytest.raises(Exception, match="more than 1 rounds"):
         run_script(short, text)
+
+
+def test_a_script_has_no_rounds_to_refine_classes(tmp_path: Path, adult_parquet: Path) -> None:
+    refined: dict[str, Any] = {"algorithm": {"name": "mondrian", "refine": "full"}}
+    given = policy(adult(tmp_path, adult_parquet, 60), tmp_path / "released", COLUMNS, **refined)
+    with pytest.raises(EngineError, match=r"algorithm\.refine"):
+        scripted(given)
 
 
 def test_what_spark_cannot_say_is_refused(short: Any, tmp_path: Path, adult_parquet: Path) -> None:

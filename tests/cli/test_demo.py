@@ -25,6 +25,7 @@ def test_the_demonstration_runs_in_a_folder_of_its_own(
     assert call("export", "policy.yml", "-o", "adult.parquet").code == 0
 
 
+@pytest.mark.slow
 def test_hierarchies_are_found_beside_a_policy_in_another_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:

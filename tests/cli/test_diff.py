@@ -59,6 +59,7 @@ def changed(changes: Any) -> dict[str, tuple[Any, Any]]:
     return {c.what: (c.old, c.new) for c in changes if c.changed}
 
 
+@pytest.mark.slow
 def test_what_changes_is_told_and_equals_what_a_run_would_say(source: Path) -> None:
     new = given(
         columns={"zip": {"role": "quasi", "hierarchy": {"builder": "prefix"}}},
@@ -143,6 +144,7 @@ def command(source: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_formats_and_exit_codes(source: Path) -> None:
     folder = source.parent
     (folder / "old.yml").write_text(json.dumps(given()))

@@ -32,6 +32,7 @@ def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_from_a_plan_to_files(place: Path, call: Call) -> None:
     planned = call("plan", "policy.yml", *DATABASE)
     assert planned.code == 0, planned.err
@@ -157,6 +158,7 @@ def test_a_release_that_does_not_pass(place: Path, call: Call) -> None:
     assert "DOES NOT HOLD" in done.out
 
 
+@pytest.mark.slow
 def test_diff(place: Path, call: Call) -> None:
     (place / "old.yml").write_text((place / "policy.yml").read_text())
     stricter = {**QUICK, "privacy.k_anonymity": 6}
@@ -177,6 +179,7 @@ def test_diff(place: Path, call: Call) -> None:
     assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
 
 
+@pytest.mark.slow
 def test_diff_of_what_cannot_be_taken(place: Path, call: Call) -> None:
     (place / "old.yml").write_text((place / "policy.yml").read_text())
     hospital.changed(place / "source.duckdb", "update patients set sex = null where zip < '11'")
@@ -239,6 +242,7 @@ def test_assess_of_a_policy_of_one_table(place: Path, call: Call) -> None:
     assert found.json == wanted.json
 
 
+@pytest.mark.slow
 def test_sweep(place: Path, call: Call) -> None:
     vary = ("--vary", "k=3,61", "--vary", "knows.events=0,1")
     done = call("sweep", "policy.yml", *DATABASE, *vary, "-o", "front.svg")

@@ -134,6 +134,7 @@ def test_compile_writes_the_file_it_is_told(warehouse: Path, call: Call) -> None
     assert "create or replace table" in (warehouse / "run.sql").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dialect", "said"),
     [
@@ -379,13 +380,26 @@ runpy.run_module("anonymizer", run_name="__main__", alter_sys=True)
 """The command line; a shell that began the tests in the background had Ctrl-C ignored."""
 
 
+DEAF = """
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.process import interrupts
+interrupts.IGNORED = 0.5
+DuckDBEngine.interrupt = lambda engine: None
+"""
+"""As if the engine waited for itself after an interruption, which DuckDB 2.0 does now and then."""
+
+
 @pytest.mark.parametrize(
-    ("rows", "under_way", "seconds"),
-    [(3_000_000, "step 1 of", 0.2), (300_000, "places in the domains", 4)],
-    ids=["while it reads", "while it partitions"],
+    ("rows", "under_way", "seconds", "before"),
+    [
+        (1_000_000, "step 1 of", 0.1, ""),
+        (300_000, "places in the domains", 1, ""),
+        (300_000, "places in the domains", 0.5, DEAF),
+    ],
+    ids=["while it reads", "while it partitions", "while the engine does not listen"],
 )
 def test_ctrl_c_is_130_with_a_message(
-    warehouse: Path, rows: int, under_way: str, seconds: float
+    warehouse: Path, rows: int, under_way: str, seconds: float, before: str
 ) -> None:
     """Two threads: a recursive query that is given up, and not interrupted, waits for ever."""
     with duckdb.connect("warehouse.duckdb") as connection:
@@ -396,7 +410,7 @@ def test_ctrl_c_is_130_with_a_message(
         )
     with subprocess.Popen(
         [
-            *(sys.executable, "-c", LISTENING, "run", "policy.yml", *DATABASE),
+            *(sys.executable, "-c", before + LISTENING, "run", "policy.yml", *DATABASE),
             *("--explain", "--threads", "2"),
         ],
         stdout=subprocess.PIPE,
@@ -418,6 +432,4 @@ def test_ctrl_c_is_130_with_a_message(
     assert "interrupted" in err
     assert "Traceback" not in err
     assert not (warehouse / "release.duckdb").exists()
-    assert [
-        path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-run")
-    ] == []
+    assert [path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-")] == []

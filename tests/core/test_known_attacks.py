@@ -15,6 +15,7 @@ EXPECTED = {
     "privacyfrost": ALL | LOCAL,
     "msb": ALL | {"deFinetti"},
     "danonyir": ALL | {"combinatorial"},
+    "none": {"joining", "singling", "composition"},
     "geneir": ALL | {"downcoding"},
 }
 """First words of the attacks of docs/security.md that each algorithm's releases are open to."""

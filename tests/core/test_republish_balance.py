@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from anonymizer.republish.balance import Bucket, assign, balance
+from anonymizer.republish.balance import Bucket, assign, assign_regions, balance
 
 
 def test_worked_example() -> None:
@@ -80,3 +80,28 @@ def test_counterfeits_only_where_needed() -> None:
 
 def forged(buckets: list[Bucket]) -> list[int]:
     return [n for bucket in buckets for n in bucket.forged.values()]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_regions_assign_every_row(seed: int) -> None:
+    """Every row of all regions is assigned once; no region gives more rows than it has."""
+    draw = random.Random(seed)
+    for _ in range(30):
+        m = draw.randint(2, 5)
+        values = range(draw.randint(m, 9))
+        regions = {
+            region: {value: draw.choice([0, 1, draw.randint(0, 20)]) for value in values}
+            for region in range(1, draw.randint(2, 6))
+        }
+        counts = {v: sum(region[v] for region in regions.values()) for v in values}
+        if m * max(counts.values()) > sum(counts.values()):
+            continue
+        known = [tuple(sorted(draw.sample(values, m))) for _ in range(draw.randint(0, 3))]
+        made = assign_regions(regions, known, m)
+        assert all(len(set(signature)) >= m and n > 0 for _, signature, n in made)
+        for value, n in counts.items():
+            assert n == sum(groups for _, signature, groups in made if value in signature)
+        for number, region in regions.items():
+            for value, n in region.items():
+                own = [g for r, signature, g in made if r == number and value in signature]
+                assert sum(own) <= n

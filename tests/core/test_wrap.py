@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anonymizer.compile.wrap import bound, comment, tokens, wrapped
 
-TEXTS = st.text("ab '\"-$,\n/*é", max_size=60)
+TEXTS = st.text("ab '\"-$,\n/*é", max_size=50)
 PARTS = st.one_of(
     TEXTS.map(lambda text: "'" + text.replace("'", "''") + "'"),
     TEXTS.filter(len).map(lambda text: '"' + text.replace('"', '""') + '"'),
@@ -51,6 +51,16 @@ def test_narrow_lines_give_the_same_answer(text: str) -> None:
         assert (
             connection.execute(wrapped(text, 20)).fetchall() == connection.execute(text).fetchall()
         )
+
+
+@given(st.text("ab'-\n$é", min_size=100, max_size=400))
+def test_a_long_literal_becomes_several(value: str) -> None:
+    with duckdb.connect() as connection:
+        text = wrapped(
+            "select concat('" + value.replace("'", "''") + "') = $value and length('x') = 1"
+        )
+        assert connection.execute(text, {"value": value}).fetchone() == (True,)
+    assert max(map(len, text.splitlines())) < 120
 
 
 def test_a_parameter_is_replaced_outside_of_literals() -> None:

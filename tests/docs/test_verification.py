@@ -10,17 +10,19 @@ from typing import Any
 
 import pytest
 
-from anonymizer.compile import Table
+from anonymizer.compile import Sql, Table
 from anonymizer.compile.environment import folder
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, PublishedColumn
-from anonymizer.contract.originals import Originals
+from anonymizer.contract.originals import MaskedColumn, Originals
 from anonymizer.contract.tables import Released, Tables
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.form import form
+from anonymizer.verification.masks import against_originals, released
 from anonymizer.verification.questions import Question
+from anonymizer.verification.safe_harbor import of_safe_harbor
 from anonymizer.verification.tables import tables_questions
 from tests.docs.blocks import ROOT, follow
 from tests.duckdb.test_verify_form import FLAGS, LINK, ORIGINALS, VALUES, VIEW, lgb_layout
@@ -32,6 +34,7 @@ DISTANCES = ("equal", "ordered", "hierarchical")
 LAYOUTS = (
     lgb_layout(person=True),
     replace(GROUPS, person_id="person_id"),
+    Layout("none", "text", (), class_id=None, person_id="person_id"),
 )
 
 
@@ -62,6 +65,45 @@ def of_form_and_source() -> set[tuple[str, str]]:
     return found
 
 
+MASKS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("VARCHAR", {"mask": "token", "format": "hex"}),
+    ("VARCHAR", {"mask": "token", "format": "like"}),
+    ("DATE", {"mask": "shift", "within": 30}),
+    ("INTEGER", {"mask": "top_code", "at": 89}),
+    ("INTEGER", {"mask": "bottom_code", "at_least": 5}),
+    ("INTEGER", {"mask": "round", "to": 5, "method": "nearest"}),
+    ("INTEGER", {"mask": "noise", "amount": 3, "between": [0, 9]}),
+    ("VARCHAR", {"mask": "redact"}),
+    ("VARCHAR", {"mask": "zip3", "population": "census 2000"}),
+    ("VARCHAR", {"mask": "null"}),
+)
+SAYING = ("dates", "ages", "geography", "none", "names")
+
+
+def of_masks() -> set[tuple[str, str]]:
+    """The checks of masked columns, and those of Safe Harbor."""
+    columns = tuple(
+        PublishedColumn(f"c{i}", "keep", "categorical", kind, name=f"c{i}", masks=(mask,))
+        for i, (kind, mask) in enumerate(MASKS)
+    )
+    masked = tuple(
+        MaskedColumn(f"c{i}", kind, Sql(f"k{i}"), Sql(f"o{i}"), (mask,), Sql("p"), (Sql("i1"),))
+        for i, (kind, mask) in enumerate(MASKS)
+    )
+    said = tuple(
+        PublishedColumn(f"s{i}", "keep", "date", "DATE", name=f"s{i}", safe_harbor=kind)
+        for i, kind in enumerate(SAYING)
+    )
+    layout = Layout("none", "text", columns, class_id=None)
+    harbor = Layout("none", "text", said, class_id=None, safe_harbor=2020)
+    asked = [
+        *released(VIEW, layout),
+        *against_originals(Originals(ORIGINALS, {}, masked=masked)),
+        *of_safe_harbor(VIEW, harbor),
+    ]
+    return {(question.name, question.template) for question in asked}
+
+
 def of_tables() -> set[tuple[str, str]]:
     """The checks on several tables together, and on their links."""
     persons = replace(lgb_layout(person=False), key="key")
@@ -83,11 +125,18 @@ def of_tables() -> set[tuple[str, str]]:
 def test_the_page_lists_every_check_with_its_template() -> None:
     listed = ROW.findall(PAGE.read_text(encoding="utf-8"))
     assert len(listed) == len(set(listed))
-    assert set(listed) == of_guarantees() | of_form_and_source() | of_tables()
+    assert set(listed) == (of_guarantees() | of_form_and_source() | of_masks() | of_tables())
     plain = {path.name for path in (folder("templates") / "verify").glob("[!_]*.sql.j2")}
     assert plain == {f"{template}.sql.j2" for _, template in listed} | {
         f"{work_table}.sql.j2"
-        for work_table in ("side_by_side", "nodes", "admitted", "owned_values", "known_values")
+        for work_table in (
+            "side_by_side",
+            "nodes",
+            "admitted",
+            "owned_values",
+            "known_values",
+            "set_rows",
+        )
     }
 
 

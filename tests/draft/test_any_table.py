@@ -8,7 +8,11 @@ import duckdb
 import pytest
 
 from anonymizer import Policy, run
+from anonymizer.errors import SourceError
 from anonymizer.review.draft.draft import Draft, draft
+from tests.runs import fill
+from tests.selection import some
+from tests.threats.identifiers import columns
 
 TYPES = {
     "integers": "i",
@@ -59,6 +63,7 @@ def drafted(folder: Path, columns: str, rows: int) -> Draft:
     return found
 
 
+@some(2)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_column_of_any_type_alone_and_beside_others(name: str, tmp_path: Path) -> None:
     for folder, others in ((tmp_path / "alone", ""), (tmp_path / "beside", ", 20 + i % 50 as age")):
@@ -86,7 +91,8 @@ def test_a_file_of_identifiers_only(tmp_path: Path) -> None:
     )
     found = draft(str(tmp_path / "mails.csv"), base=tmp_path)
     (tmp_path / "policy.yml").write_text(found.text)
-    run(Policy.load(tmp_path / "policy.yml"), None)
+    with pytest.raises(SourceError, match="50 values with mail addresses"):
+        run(Policy.load(tmp_path / "policy.yml"), None)
     assert found.guesses["email"].role == "quasi"
     assert "fewest" in found.guesses["email"].reason
 
@@ -102,3 +108,23 @@ def test_names_that_a_release_has_itself(tmp_path: Path) -> None:
     found = drafted(tmp_path, "i % 5 as class_id, i % 7 as Row_Ref, 20 + i % 50 as age", 100)
     assert found.guesses["class_id"].role == found.guesses["Row_Ref"].role == "drop"
     assert "rename it in source.query" in found.guesses["class_id"].reason
+
+
+@pytest.mark.slow
+def test_the_detectors_of_a_run_say_what_identifies(tmp_path: Path) -> None:
+    """A draft gives no column to publish that a run would refuse."""
+    kinds = {name: kind for name, kind, _ in columns(True)}
+    for planted in (True, False):
+        listed = list(columns(planted))
+        with duckdb.connect(str(tmp_path / f"{planted}.duckdb")) as connection:
+            types = {"age": "INTEGER", **{f"c{i}": "VARCHAR" for i in range(len(listed))}}
+            values = zip(*(values for _, _, values in listed), strict=True)
+            fill(connection, types, [(20 + i % 9, *row) for i, row in enumerate(values)], "t")
+            found = draft("main.t", connection, base=tmp_path)
+        held = {
+            name
+            for i, (name, _, _) in enumerate(listed)
+            if found.guesses[f"c{i}"].reason.startswith("holds ")
+            and found.guesses[f"c{i}"].role == "identifier"
+        }
+        assert held == (set(kinds) if planted else set())

@@ -10,7 +10,7 @@ import pytest
 from anonymizer import Policy, run
 from anonymizer.review.draft.draft import Draft, draft
 from tests.draft.labelled import REAL, labels, make
-from tests.selection import few, slow
+from tests.selection import exhaustive, few, slow, some
 from tests.tables import public
 
 ROWS = 5_000
@@ -21,6 +21,8 @@ NCP = 0.5
 RIGHT = 0.9
 LOST = 1 / 20
 TABLES = [*REAL, *public.TABLES]
+LARGE = ("acs2018_persons", "census_income")
+"""Tables of several hundred thousand rows, which take minutes."""
 
 
 def drafted(name: str, folder: Path, data: Path | None, rows: int | None) -> tuple[Draft, Path]:
@@ -28,6 +30,7 @@ def drafted(name: str, folder: Path, data: Path | None, rows: int | None) -> tup
     return draft(name, str(path), base=folder), path
 
 
+@pytest.mark.slow
 def test_roles_are_those_of_the_labels(tmp_path: Path, data_folder: Path) -> None:
     right = lost = told = total = 0
     wrong: list[str] = []
@@ -46,6 +49,7 @@ def test_roles_are_those_of_the_labels(tmp_path: Path, data_folder: Path) -> Non
     assert lost / told <= LOST, wrong
 
 
+@some(4)
 @pytest.mark.parametrize("name", public.TABLES)
 def test_roles_of_a_table_that_is_made(name: str, tmp_path: Path) -> None:
     """The same table by table, where no test data are needed."""
@@ -54,11 +58,12 @@ def test_roles_of_a_table_that_is_made(name: str, tmp_path: Path) -> None:
     assert len(wrong) <= 0.1 * len(found.guesses), wrong
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
         *few([(name, ROWS) for name in TABLES], 4, by=3),
-        *(pytest.param(name, None, marks=slow) for name in REAL),
+        *(pytest.param(name, None, marks=exhaustive if name in LARGE else slow) for name in REAL),
     ],
 )
 def test_a_draft_runs_as_it_is(

@@ -83,6 +83,7 @@ def check(found: dict[str, list[Suggested]]) -> None:
             assert one.levels[-1].examples == ("*",)
 
 
+@pytest.mark.slow
 def test_what_is_suggested_for_which_column(table: Path) -> None:
     found = of(table, "t", (*EXPECTED, "flag", "token"))
     check(found)
@@ -100,6 +101,7 @@ def test_every_level_changes_something(table: Path) -> None:
         assert len(set(nodes)) == len(nodes)
 
 
+@pytest.mark.slow
 def test_customers_and_public_tables(tmp_path: Path) -> None:
     path = customers.make(tmp_path / "customers.duckdb", 2000)
     found = of(path, "customers")

@@ -15,7 +15,11 @@ def steps(stages: Iterable[Stage]) -> Iterator[Step]:
         match stage:
             case Step():
                 yield stage
-            case Guard() | Note():
+            case Guard():
+                if stage.first is not None:
+                    yield stage.first
+                yield stage.query
+            case Note():
                 yield stage.query
             case Compute():
                 yield stage.query

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonymizer.algorithms import cells, parts, tuples
+from anonymizer.algorithms.deal import stages as dealing
 from anonymizer.algorithms.lattice import packing
 from anonymizer.algorithms.partition import partition, words
 from anonymizer.algorithms.privacyfrost import partial
@@ -41,6 +42,32 @@ LEVEL_L: Setting = {"level_l": {0: 1, 1: 2, 2: 3}}
 TYPED: Setting = {"publish": {"cells": "typed"}}
 
 OUTLINED: dict[str, Setting] = {
+    "masks": asked(
+        "mondrian",
+        {
+            "visit": "identifier",
+            "patient": {"role": "token", "format": "like"},
+            "age": {"role": "quasi", "top_code": {"at_least": 4}, "bottom_code": 18},
+            "born": {"role": "shift", "within": 30},
+            "ward": "redact",
+            "cost": {"role": "noise", "amount": 3},
+            "sex": {"role": "constant", "value": "hidden"},
+            "ill": sensitive(),
+        },
+        person="patient",
+        merge_person_rows=True,
+    ),
+    "masks_with_a_key": asked(
+        "none",
+        {
+            "visit": {"role": "token", "format": "uuid"},
+            "born": {"role": "round", "to": "month"},
+            "cost": {"role": "round", "to": 2, "method": "random"},
+            "zip": {"role": "null"},
+        },
+        key="visit",
+        privacy={},
+    ),
     "mondrian_recursive": asked(
         {**MONDRIAN, "loop": "recursive"},
         {
@@ -58,6 +85,7 @@ OUTLINED: dict[str, Setting] = {
         {
             "patient": "identifier",
             "ward": "identifier",
+            "sex": "identifier",
             **TWO,
             "ill": sensitive(CLOSE),
             "cost": sensitive(CLOSE_IN_ORDER),
@@ -91,8 +119,14 @@ OUTLINED: dict[str, Setting] = {
         MONDRIAN, {"age": "quasi", "sex": "quasi", "ill": sensitive(DIVERSE)}
     ),
     "mondrian_refine": asked(
-        {**MONDRIAN, "refine": 1},
+        {**MONDRIAN, "refine": "full"},
         {"age": UNKNOWN_OUT, "sex": UNKNOWN_OUT, "zip": tree(), "ward": "quasi"},
+    ),
+    "mondrian_refine_driven": asked({**MONDRIAN, "loop": "driven"}, TWO),
+    "mondrian_dealt": asked(MONDRIAN, {**TWO, "ill": sensitive(CLOSE)}),
+    "mondrian_dealt_driven": asked(
+        {**MONDRIAN, "loop": "driven", "refine": "full"},
+        {**TWO, "cost": sensitive({**CLOSE_IN_ORDER, "beta_likeness": 1})},
     ),
     "mondrian_relaxed": asked(
         {**MONDRIAN, "split": "median", "strict": False},
@@ -152,6 +186,17 @@ OUTLINED: dict[str, Setting] = {
         {**FULL, "optimum": "distortion"},
         {"age": tree("frequency"), "ward": tree("frequency")},
     ),
+    "full_domain_budget": asked(
+        {**FULL, "budget": 40}, {**TREES, "ill": sensitive(DIVERSE)}, suppression_limit=0.1
+    ),
+    "full_domain_budget_c_dm": asked(
+        {**FULL, "budget": 40, "optimum": "c_dm"},
+        {**TREES, "age": tree("divisor", mode="independent"), "ill": sensitive(CLOSE)},
+        **PERSONS,
+    ),
+    "full_domain_budget_unbounded": asked(
+        {**FULL, "budget": 9}, {"age": tree("divisor", mode="independent")}
+    ),
     "privacyfrost_recursive": asked(
         {**FROST, "presampling_k": 2, "tie_break": "sum"},
         {"zip": tree(), "ward": {**tree("frequency"), "priority": 2.5}, "ill": sensitive(DIVERSE)},
@@ -159,6 +204,20 @@ OUTLINED: dict[str, Setting] = {
     "privacyfrost_driven": asked(
         {**FROST, "score": "log"},
         {"age": tree("conventional"), "cost": sensitive(CLOSE_IN_ORDER)},
+    ),
+    "privacyfrost_suppressing": asked(
+        {**FROST, "budget": 40, "tie_break": "sum"},
+        {"zip": tree(), "ward": tree("frequency"), "ill": sensitive(CLOSE)},
+        suppression_limit=0.1,
+    ),
+    "privacyfrost_suppressing_persons": asked(
+        {**FROST, "partial_domain": False},
+        {"zip": tree(), "ward": tree("frequency"), "ill": sensitive(DIVERSE)},
+        suppression_limit=0.1,
+        **PERSONS,
+    ),
+    "privacyfrost_budget": asked(
+        {**FROST, "score": "log", "budget": 40}, {"zip": tree(), "ward": tree("frequency")}
     ),
     "privacyfrost_full_domain": asked(
         {**FROST, "score": "eta", "d": 3.5, "partial_domain": False},
@@ -248,6 +307,40 @@ OUTLINED: dict[str, Setting] = {
         republish={"m": 3},
         **PERSONS,
     ),
+    "mondrian_weights": asked(
+        {**MONDRIAN, "refine": "full"},
+        {
+            "age": {"role": "quasi", "weight": 4},
+            "zip": tree(),
+            "sex": {"role": "quasi", "weight": 0.5},
+            "ward": "quasi",
+            "ill": "sensitive",
+        },
+    ),
+    "lgb_weights": asked(
+        {**LGB, "generalization": "ncp"},
+        {"age": {"role": "quasi", "weight": 4}, "zip": tree(), "ill": sensitive(DIVERSE)},
+    ),
+    "full_domain_sets": asked(
+        FULL,
+        {**TREES, "born": tree("date"), "ill": sensitive(DIVERSE), "sex": sensitive(CLOSE)},
+        privacy={"k_anonymity": 2, "quasi_sets": [["age", "zip"], ["zip", "born"]]},
+        suppression_limit=0.1,
+    ),
+    "full_domain_sets_budget": asked(
+        {**FULL, "budget": 20},
+        {**TREES, "born": tree("date")},
+        privacy={"k_anonymity": 2, "quasi_sets": [["age", "zip"], ["born"]]},
+    ),
+    "full_domain_weights": asked(
+        FULL,
+        {
+            "age": tree(
+                "conventional",
+            ),
+            "zip": {**tree(), "weight": 3},
+        },
+    ),
 }
 
 CHANGED: dict[str, list[tuple[Any, str, int]]] = {
@@ -258,10 +351,14 @@ CHANGED: dict[str, list[tuple[Any, str, int]]] = {
     ],
     "mondrian_many_values": [(partition, "MANY_VALUES", 4), (parts, "JOINED_AT_ONCE", 1)],
     "m_invariance_persons": [(parts, "JOINED_AT_ONCE", 1)],
+    "mondrian_dealt": [(dealing, "FEW_VALUES", 2)],
     "mondrian_identity_reserved": [(tuples, "WORD_LIMIT", 8)],
     "full_domain_c_dm_persons": [(tuples, "WORD_LIMIT", 8)],
     "full_domain_t": [(packing, "WORD", 6)],
+    "full_domain_budget": [(packing, "WORD", 6)],
     "privacyfrost_driven": [(partial, "RECURSIVE_UP_TO", 0)],
     "privacyfrost_recursive": [(packing, "WORD", 6)],
+    "privacyfrost_suppressing": [(packing, "WORD", 6)],
+    "privacyfrost_budget": [(packing, "WORD", 6)],
 }
 """Limits that a setting lowers, so that this table is a large one."""

@@ -38,6 +38,11 @@ from tests.schema import hospital
 SEVERAL_TABLES: dict[str, Setting] = {
     "several_tables": {},
     "several_tables_everybody_reserved": {"privacy.ir_kl": {"k": 2, "l": 2}},
+    "several_tables_named": {
+        "tables.visits.source": {"query": "select *, 'Dr ' || ward as name from visits"},
+        "tables.visits.columns.name": {"role": "keep"},
+        "tables.visits.columns.diagnosis.acknowledge": ["national_id"],
+    },
     "several_tables_exact": {"privacy.knows.events": 0, "publish.cells": "typed"},
     "several_tables_two_events": {
         "privacy.knows": {"events": 2, "rows": True},
@@ -59,6 +64,13 @@ SEVERAL_TABLES: dict[str, Setting] = {
     "several_tables_remaining": {
         "privacy.knows": {"events": 1, "rows": True, "sensitive": True},
         "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    },
+    "several_tables_masked": {
+        "privacy.knows": {"events": 1},
+        "tables.visits.columns.day": {"role": "shift", "within": 30},
+        "tables.labs.source": {"query": "select *, date '2020-01-01' as taken from labs"},
+        "tables.labs.columns.taken": {"role": "shift", "within": 30},
+        "tables.labs.columns.test": {"role": "token"},
     },
     "several_tables_rows": {
         "privacy.knows": {"rows": True},

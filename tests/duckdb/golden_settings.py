@@ -79,5 +79,6 @@ WHOLE: dict[str, Setting] = {
     "geneir": asked(
         "geneir", {**ONE_TREE, "ill": "sensitive"}, person="patient", privacy={"ir_k": 2}
     ),
+    "none": asked("none", {"ward": "keep", "ill": "sensitive"}, person="patient", privacy={}),
 }
 """One per algorithm."""

@@ -102,6 +102,7 @@ class Case:
             d=Fraction(str(options.get("d", 2))),
             p=options.get("p", 0),
             tie_break=options.get("tie_break", "none") == "sum",
+            limit=self.policy_options.get("suppression_limit", 0.0),
         )
 
 

@@ -18,6 +18,7 @@ from anonymizer.errors import GuaranteeError
 from anonymizer.review.attack import attack
 from tests.forging import seal_again
 from tests.oracle import cells
+from tests.selection import some
 
 ROWS = 240
 SOURCE = """
@@ -119,6 +120,7 @@ POLICIES: dict[str, Callable[[Path], anonymizer.Policy]] = {
 FAST = ("mondrian", "lgb", "msb")
 
 
+@some(1)
 @pytest.mark.parametrize(
     "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in POLICIES]
 )
@@ -239,6 +241,7 @@ def test_success_is_that_of_a_naive_attacker(name: str, source: Path, tmp_path: 
             assert inference.most_confident == pytest.approx(most, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_an_earlier_release_can_expose(source: Path, tmp_path: Path) -> None:
     policy = POLICIES["mondrian"](tmp_path)
     anonymizer.run(policy, source, seed=1)

@@ -20,6 +20,7 @@ from anonymizer.review.attack import Attack, attack
 from anonymizer.review.report.words import attack_sentences
 from tests import runs
 from tests.oracle import cells
+from tests.selection import some
 
 K, L = 4, 2
 KINDS = {"age": "numeric", "town": "categorical"}
@@ -76,6 +77,7 @@ def two(
 OTHER = {"algorithm": {"name": "mondrian", "split": "median"}}
 
 
+@some(1)
 @pytest.mark.parametrize("persons", [False, True])
 def test_what_both_leave_is_what_a_naive_attacker_finds(tmp_path: Path, persons: bool) -> None:
     both = two(tmp_path, persons, OTHER)
@@ -88,6 +90,7 @@ WITHOUT_AGE = COLUMNS | {"age": "drop"}
 AGE_IS_SECRET = COLUMNS | {"age": {"role": "sensitive"}}
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("before", "now"),
     [
@@ -199,6 +202,7 @@ def test_nothing_reassures_where_somebody_is_exposed(
     assert said.out.splitlines()[-1] == "A PROMISED BOUND WAS PASSED"
 
 
+@pytest.mark.slow
 def test_a_report_beside_an_earlier_release_blames_both(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

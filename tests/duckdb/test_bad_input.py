@@ -133,7 +133,7 @@ def test_types_that_are_no_values(tmp_path: Path, nested: str, role: str) -> Non
     with duckdb.connect(str(database)) as connection:
         connection.execute("insert into people select i, null from range(4) t(i)")
     message = refused(tmp_path, database, {"age": "quasi", "odd": role})
-    assert message.startswith("columns.odd: has a type that cannot be anonymized as a value")
+    assert message.startswith("columns.odd: has a type that cannot be published as a value")
 
 
 @pytest.mark.parametrize("sql_type", ["enum('low', 'high', 'mid')", "varchar", "boolean"])

@@ -11,6 +11,7 @@ import pytest
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from tests import danonyir_tables as tables
 from tests import runs
+from tests.selection import some
 
 MODELS: list[dict[str, Any]] = [
     {"eir_l": 2},
@@ -63,6 +64,7 @@ def compare(
     return True
 
 
+@some(3)
 @pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_all_in_one_block_is_the_algorithm_of_the_paper(
     tmp_path: Path, privacy: dict[str, Any]
@@ -85,6 +87,7 @@ def test_all_in_one_block_on_many_tables(tmp_path: Path, privacy: dict[str, Any]
     assert compared >= 15
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("size", "privacy"), [(8, MODELS[1]), (20, MODELS[6]), (40, MODELS[7]), (9, MODELS[3])]
 )

@@ -26,6 +26,7 @@ def asked(folder: Path, table: str, quasi: tuple[str, ...], **rest: Any) -> tupl
     return policy(folder, roles, **rest), database
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mondrian", "lgb"])
 def test_loss_and_memory_are_foreseen(name: str, adult_parquet: Path, tmp_path: Path) -> None:
     given, database = asked(tmp_path, f"'{adult_parquet}'", ADULT, k=5, algorithm={"name": name})

@@ -71,6 +71,7 @@ def release_of(
     sensitive: Sequence[Any] | None = None,
     protect: Mapping[str, Any] | None = None,
     built: Mapping[str, Any] | None = None,
+    budget: int | None = None,
     **rest: Any,
 ) -> Release:
     names = [f"q{number}" for number in range(len(lattice.columns))]
@@ -100,7 +101,7 @@ def release_of(
         columns,
         lattice.k if lattice.k > 1 else None,
         suppression_limit=lattice.limit,
-        algorithm={"name": "full_domain", "optimum": lattice.measure},
+        algorithm={"name": "full_domain", "optimum": lattice.measure, "budget": budget},
         **rest,
     )
     return run(given, database)

@@ -13,6 +13,7 @@ from anonymizer.errors import PolicyError
 from tests import danonyir_tables as tables
 from tests import runs
 from tests.duckdb.test_persons_algorithms import TREES, check, policy_of
+from tests.selection import some
 
 MODELS: list[dict[str, Any]] = [
     {"ir_kl": {"k": 3, "l": 3}},
@@ -46,6 +47,7 @@ def climb(
     return found
 
 
+@some(1)
 @pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_equals_a_naive_climb(tmp_path: Path, privacy: dict[str, Any]) -> None:
     draw = random.Random(repr(privacy))

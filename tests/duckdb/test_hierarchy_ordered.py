@@ -11,6 +11,7 @@ import pytest
 
 from anonymizer.errors import AnonymizerError, InfeasibleError, SourceError
 from tests.duckdb.hierarchy_build import Built, build
+from tests.selection import some
 
 HOURS = "select i as value, 1 as n from range(1, 101) t(i)"
 DATES = "select date '1969-11-20' + 17 * i::integer as value, 1 + i % 3 as n from range(60) t(i)"
@@ -193,6 +194,7 @@ def test_on_the_fly_equals_naive_agglomeration(scale: int) -> None:
         assert built.counts()[-1] == 1
 
 
+@some(8)
 @pytest.mark.parametrize("spec", BUILDERS, ids=lambda spec: str(spec["builder"]))
 @pytest.mark.parametrize(
     ("sql_type", "values"),

@@ -15,7 +15,7 @@ from anonymizer.publish.duckdb.file import BUILT, FileTarget
 from anonymizer.run import link
 from anonymizer.run.link import LINK
 from tests.runs import policy, published, run, source
-from tests.selection import few
+from tests.selection import few, some
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "ward": "VARCHAR"}
 ROWS = [(i, 20 + i % 9, f"10{i % 4}", "abcd"[i % 4], "XY"[i // 20]) for i in range(40)]
@@ -69,6 +69,7 @@ def tamper(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
     monkeypatch.setattr(FileTarget, "carry_over", carry_over)
 
 
+@some(6)
 @pytest.mark.parametrize(("statement", "both", "broken"), WRONG)
 def test_rows_that_go_wrong_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, both: str, broken: str
@@ -185,6 +186,7 @@ def test_separated_rows_that_are_right_are_proved_without_comparing_cells(
     assert not any("uncovered" in text or "side_by_side" in text for text in asked)
 
 
+@some(5)
 @pytest.mark.parametrize("suppressed", few([2, 0], 1))
 @pytest.mark.parametrize(("statement", "both", "broken"), SEPARATED)
 def test_separated_rows_that_go_wrong_are_refused(

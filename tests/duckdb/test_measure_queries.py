@@ -29,6 +29,7 @@ from tests.oracle.queries import (
     sure_interval,
     true_sum,
 )
+from tests.selection import some
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 
@@ -68,6 +69,7 @@ def predicates(connection: duckdb.DuckDBPyConnection, draw: int) -> dict[str, Pr
     return found
 
 
+@some(1)
 @pytest.mark.parametrize("typed", [False, True])
 def test_intervals_are_those_of_the_oracle(
     connection: duckdb.DuckDBPyConnection, typed: bool
@@ -125,6 +127,7 @@ def test_reproducible_by_seed(connection: duckdb.DuckDBPyConnection) -> None:
     assert connection.execute(drawn).fetchall() == before
 
 
+@pytest.mark.slow
 def test_a_source_without_answers(connection: duckdb.DuckDBPyConnection) -> None:
     source, release = random_release(random.Random(33))
     originals = store(connection, [{**row, "pay": 0} for row in source], release)

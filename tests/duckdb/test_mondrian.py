@@ -52,7 +52,7 @@ def classes(
     ]
     declared = {"id": "INTEGER", **dict(zip(names, types, strict=True)), **extra}
     database = source(folder, declared, rows)
-    given = policy(folder, columns, k=k, algorithm={"name": "mondrian", **options})
+    given = policy(folder, columns, k=k, algorithm={"name": "mondrian", "refine": 0, **options})
     return partitioned(given, database)
 
 

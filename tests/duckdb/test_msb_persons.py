@@ -16,6 +16,7 @@ from anonymizer.errors import AnonymizerError, InfeasibleError, SourceError
 from anonymizer.policy import Policy
 from anonymizer.release.published import Release
 from tests.duckdb.msb_policy import PAPER_L, policy
+from tests.selection import some
 
 LEVEL = {"Flu": 0, "HIV": 2, "Cancer": 2}
 Visit = tuple[int, int, str, str | None, str | None]
@@ -64,6 +65,7 @@ def published(folder: Path) -> dict[str, list[dict[str, Any]]]:
         }
 
 
+@some(3)
 @pytest.mark.parametrize("mode", ["exact", "batched"])
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_are_of_persons(

@@ -19,6 +19,7 @@ from anonymizer.errors import (
 from tests import danonyir_tables as tables
 from tests import runs
 from tests.danonyir_tables import COLUMNS, TYPES, ZIP_TREE
+from tests.selection import some
 
 TREES = {
     **COLUMNS,
@@ -68,6 +69,7 @@ def check(released: runs.Rows, privacy: dict[str, Any], column: str = "ill") -> 
         assert tables.judge(persons, privacy)(list(range(len(persons))))
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("name", "privacy"),
     [("mondrian", model) for model in MODELS] + [("geneir", model) for model in MODELS[1:]],
@@ -112,6 +114,7 @@ def test_person_numbers_tell_nothing(tmp_path: Path) -> None:
     assert orders[0] != sorted(orders[0])
 
 
+@pytest.mark.slow
 def test_lgb_buckets_hold_nobody_twice(tmp_path: Path) -> None:
     for seed in range(4):
         people, database = table(tmp_path, seed, count=80, nulls=0.05)
@@ -147,6 +150,7 @@ WHOLE_RECORDS: list[dict[str, Any]] = [
 ]
 
 
+@some(2)
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("privacy", WHOLE_RECORDS, ids="+".join)
 def test_lgb_classes_hold_models_on_whole_records(
@@ -276,6 +280,7 @@ WHOLE: dict[str, dict[str, Any]] = {
 }
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("name", "merged", "column"),
     [

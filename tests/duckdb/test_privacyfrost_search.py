@@ -93,6 +93,7 @@ def _sql_score(
             "score": kind,
             "d": lit(d),
             "words": [{"m": Sql("m0")}],
+            "judging": False,
         }
         connection.execute(render("privacyfrost/levels.sql.j2", parameters).text)
         row = connection.execute(f"select {total}(merit) from depths where depth = 0").fetchone()

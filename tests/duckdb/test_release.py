@@ -132,6 +132,7 @@ def test_a_second_run_replaces_the_first_and_leaves_nothing_of_it(
     assert first.run_id.encode() not in (tmp_path / "release.duckdb").read_bytes()
 
 
+@pytest.mark.slow
 def test_other_releases_of_the_tool_in_the_file_are_carried_over(
     tmp_path: Path, database: Path
 ) -> None:

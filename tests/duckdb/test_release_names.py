@@ -10,6 +10,7 @@ import pytest
 
 from anonymizer.errors import NothingToCheckError, TargetError
 from tests import runs
+from tests.selection import some
 
 PEOPLE = [(i, 20 + i % 5, ("flu", "cold")[i % 2]) for i in range(40)]
 COLUMNS: dict[str, Any] = {
@@ -25,6 +26,7 @@ def database(tmp_path: Path) -> Path:
     return runs.source(tmp_path, types, PEOPLE)
 
 
+@some(2)
 @pytest.mark.parametrize("place", [{"database": "release.duckdb"}, {"database": None}])
 @pytest.mark.parametrize(
     ("first", "second"), [("r", "r_manifest"), ("r_manifest", "r"), ("r", "R_Manifest")]

@@ -12,6 +12,7 @@ from anonymizer.review.preview import preview
 from anonymizer.review.report.content import collect
 from anonymizer.review.report.page import utility_rows
 from tests.runs import policy, run, source
+from tests.selection import some
 
 TYPES = {"patient_id": "INTEGER", "age": "INTEGER", "hide": "BOOLEAN", "ill": "VARCHAR"}
 COLUMNS: dict[str, Any] = {
@@ -120,6 +121,7 @@ def test_numbers_of_places_and_quasi_identifiers_tell_no_person(tmp_path: Path) 
     assert run(given, source(tmp_path, types, data)).warnings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("person", [None, "patient_id"])
 def test_persons_are_shown_where_they_are_counted(tmp_path: Path, person: str | None) -> None:
     data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
@@ -134,6 +136,7 @@ def test_persons_are_shown_where_they_are_counted(tmp_path: Path, person: str | 
     assert ("persons in the release" in release._repr_html_()) == (person is not None)
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("ill", "privacy", "told"),
     [

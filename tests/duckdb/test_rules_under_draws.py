@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import runs
-from tests.selection import rounds
+from tests.selection import rounds, some
 
 RULES: list[dict[str, Any]] = [
     {"l_diversity": 2},
@@ -20,6 +20,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
+@some(4)
 @rounds(1, 3)
 @pytest.mark.parametrize("loop", ["recursive", "driven"])
 @pytest.mark.parametrize("rule", RULES, ids="+".join)
@@ -65,7 +66,8 @@ def test_persons_are_parted_without_leaving_a_bucket_one_value(
         assert runs.run(policy, database, seed=seed).verification.passed
 
 
-@rounds(4, 20)
+@some(1)
+@rounds(4, 8, 20)
 @pytest.mark.parametrize(
     "rule",
     [

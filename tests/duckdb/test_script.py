@@ -28,11 +28,12 @@ from tests.scripts import (
     in_shell,
     written,
 )
-from tests.selection import few
+from tests.selection import few, some
 
 WIDEST = 119
 
 
+@some(4)
 @pytest.mark.parametrize("name", few(SETTINGS, 10, by=3))
 def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, ROWS)
@@ -71,6 +72,7 @@ def _for_the_shell(folder: Path, text: str, database: Path) -> str:
     return text.replace(str(database), str(copy))
 
 
+@pytest.mark.slow
 def test_columns_with_tables_of_their_own_are_left_as_well(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     asked = given(tmp_path, "msb exact")
@@ -87,6 +89,7 @@ def test_columns_with_tables_of_their_own_are_left_as_well(tmp_path: Path) -> No
             assert found == connection.execute(f"from release.{table}").fetchall()
 
 
+@some(1)
 @pytest.mark.parametrize("at_once", [20, 100, 10_000])
 def test_large_tables_are_cut_in_rounds_first(
     tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
@@ -108,6 +111,7 @@ def test_cells_that_are_numbered_are_published_as_texts(
     assert by_library(text) == published(run(asked, database))
 
 
+@pytest.mark.slow
 def test_names_do_not_end_comments_or_literals(tmp_path: Path) -> None:
     town, ill = 'to"wn\n; drop table t; --', "il'l\n;$secret"
     folder = tmp_path / "it's"
@@ -125,6 +129,7 @@ def test_names_do_not_end_comments_or_literals(tmp_path: Path) -> None:
         assert by_library(text) == published(run(asked, database))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_file_is_read_by_its_path(tmp_path: Path, kind: str) -> None:
     with duckdb.connect() as connection:
@@ -140,6 +145,7 @@ def anonymizer_script(asked: anonymizer.Policy) -> str:
     return script(asked, None, None)[1]
 
 
+@pytest.mark.slow
 def test_a_view_of_the_source_is_read_as_one(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     with duckdb.connect(str(database)) as connection:
@@ -161,6 +167,7 @@ def stopped(text: str, *, secret: str | None = Seed.test(1).secret) -> str:
     return str(caught.value).removeprefix("Invalid Input Error: ")
 
 
+@some(2)
 @pytest.mark.parametrize("secret", [None, "", "abc", "g" * 64])
 def test_without_a_secret_nothing_is_read(tmp_path: Path, secret: str | None) -> None:
     database = source(tmp_path, TYPES, ROWS)
@@ -250,12 +257,13 @@ def test_a_loop_that_needs_more_rounds_is_not_taken_for_done(
     monkeypatch.setattr(printed, "MORE_ROUNDS", 1)
     text = written(given(tmp_path, "lgb ncp"), database)
     assert stopped(text) == (
-        "divide classes: is not done after the 1 rounds of this script"
+        "grow groups: is not done after the 1 rounds of this script"
         " (hint: compile the policy again)"
     )
 
 
-@pytest.mark.parametrize("name", ["lgb ncp", "full_domain", "danonyir"])
+@some(1)
+@pytest.mark.parametrize("name", ["lgb ncp", "full_domain", "full_domain budget", "danonyir"])
 def test_rounds_beyond_the_last_change_nothing(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import duckdb
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def _found(template: str, asked: Sql, size: int, query: str) -> list[tuple[Any, 
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 @given(GROUPS, st.integers(0, 3))
 def test_groups_and_halves(groups: list[tuple[int, list[list[int]]]], size: int) -> None:
     failing = {group for group, sets in groups if has_hitting_set(sets, size)}

@@ -40,6 +40,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_points_are_the_runs_they_stand_for(source: Path, tmp_path: Path) -> None:
     policy = anonymizer.Policy.load(tmp_path / "p.yml")
     points = sweep(policy, source, vary=["k=3,9", "algorithm.split=loss,median"], seed=4)

@@ -20,7 +20,7 @@ from anonymizer.verification.fast.source import fast_source
 from anonymizer.verification.verify import verify_release
 from tests.oracle import cells, figures
 from tests.oracle.lgb import Requirements, Row, Rule, check_corollary3
-from tests.selection import rounds
+from tests.selection import rounds, some
 
 VIEW, LINK, ORIGINALS = Table("release", "main"), Table("link", "main"), Table("source", "main")
 JOBS = ("clerk", "a, b", '"cook"', " spy", "*", "NULL", "x or NULL", "", "{pilot}", "Zöllner")
@@ -375,6 +375,7 @@ def corollary_requirements() -> Requirements:
     return Requirements(2, KINDS, {column: Rule(l=2) for column in BUCKETS})
 
 
+@some(1)
 @rounds(4, 12)
 @pytest.mark.parametrize("typed", [False, True])
 def test_random_releases_are_as_the_oracle_says(
@@ -401,6 +402,7 @@ def test_random_releases_are_as_the_oracle_says(
         assert failed(judge_source(connection, originals, typed)) == []
 
 
+@pytest.mark.slow
 def test_random_tampering_is_found_where_the_oracle_finds_it(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -448,6 +450,7 @@ def exact(text: str | None, kind: str) -> bool:
     return isinstance(cell, cells.Null) or (isinstance(cell, cells.Exact) and not cell.nullable)
 
 
+@some(1)
 @pytest.mark.parametrize("typed", [False, True])
 def test_every_covering_cell_is_accepted_and_no_other(
     connection: duckdb.DuckDBPyConnection, typed: bool

@@ -19,7 +19,7 @@ from anonymizer.verification.fast.release import WorkTables, fast_release
 from anonymizer.verification.guarantees import questions
 from anonymizer.verification.verify import check_sql, verify_release
 from tests.oracle import models, persons
-from tests.selection import rounds
+from tests.selection import rounds, some
 
 VIEW = Table("release", "main")
 TABLES = WorkTables(Table("judged", "main"), Table("counted", "main"))
@@ -104,6 +104,7 @@ def close(left: Any, right: Any) -> bool:
     return math.isclose(float(left), float(right), rel_tol=1e-12, abs_tol=1e-12)
 
 
+@some(2)
 @rounds(5, 12)
 @pytest.mark.parametrize("sql_type", ["VARCHAR", "INTEGER"])
 @pytest.mark.parametrize("by_person", [False, True])
@@ -261,6 +262,7 @@ def test_identity_reserved_models_agree(connection: duckdb.DuckDBPyConnection) -
             }
 
 
+@pytest.mark.slow
 def test_reasoning_sets_are_searched_exactly(connection: duckdb.DuckDBPyConnection) -> None:
     draw = random.Random(4)
     undecided = 0

@@ -19,11 +19,13 @@ from anonymizer.algorithms.partition.words import fold
 from anonymizer.engines.base import Limits
 from anonymizer.source.profile import Attribute
 from tests.runs import policy, published, run, source
+from tests.selection import some
 from tests.tables import customers
 
 SECRET = "5" * 64
 
 
+@some(2)
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb", "danonyir"])
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_parts_make_the_release_that_one_statement_makes(

@@ -16,6 +16,7 @@ from anonymizer.process.interrupts import decide, deciding, published
 from anonymizer.publish.duckdb.file import FileTarget
 from tests.faults.stage import Stage
 from tests.faults.test_faults import run_command, unharmed
+from tests.selection import some
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
@@ -83,6 +84,7 @@ def test_signal_after_the_swap(
     assert stage.leftovers(temporary) == []
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["beside", "ledger", "replace", "tables_beside"])
 def test_signal_at_the_commit(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch, kind: str

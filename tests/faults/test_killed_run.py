@@ -33,9 +33,16 @@ def check(result: dict[str, Any], step: int = 1) -> None:
     assert result["saw_new"] > 0
 
 
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "step",
+    [
+        24,
+        pytest.param(5, marks=pytest.mark.slow),
+        pytest.param(1, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_killed_run_at_every_statement(tmp_path: Path, step: int) -> None:
-    """Before every statement and file operation of an lgb run (by default, every eighth), and
+    """Before every statement and file operation of an lgb run (by default, every 24th), and
     after the last."""
     (result,) = matrix(tmp_path / "matrix", "--step", str(step))
     check(result, step)
@@ -44,10 +51,10 @@ def test_killed_run_at_every_statement(tmp_path: Path, step: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "step"),
     [
-        ("tables", 50),
-        ("tables_beside", 75),
-        pytest.param("tables", 9, marks=pytest.mark.slow),
-        pytest.param("tables_beside", 13, marks=pytest.mark.slow),
+        pytest.param("tables", 50, marks=pytest.mark.slow),
+        pytest.param("tables_beside", 75, marks=pytest.mark.slow),
+        pytest.param("tables", 9, marks=pytest.mark.exhaustive),
+        pytest.param("tables_beside", 13, marks=pytest.mark.exhaustive),
     ],
 )
 def test_killed_run_of_several_tables(tmp_path: Path, kind: str, step: int) -> None:

@@ -34,7 +34,7 @@ def compiled(
             "source": {"table": "source"},
             "columns": roles,
             "privacy": {"k_anonymity": k},
-            "algorithm": {"name": "mondrian", "split": split, "compare": 1},
+            "algorithm": {"name": "mondrian", "split": split, "compare": 1, "refine": 0},
             "publish": {"name": "compiled"},
         }
     )
@@ -73,6 +73,7 @@ def partition(
     return release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["loss", "median"])
 def test_random_tables_of_all_types(sql: duckdb.DuckDBPyConnection, split: str) -> None:
     draw = random.Random(11)
@@ -110,6 +111,7 @@ def test_random_tables_of_all_types(sql: duckdb.DuckDBPyConnection, split: str) 
         partition(sql, quasi, k, split)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2_000, pytest.param(30_162, marks=pytest.mark.slow)])
 def test_eight_columns_of_adult(
     sql: duckdb.DuckDBPyConnection, data_folder: Path, rows: int

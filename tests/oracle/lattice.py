@@ -11,8 +11,8 @@ Conventions, on which a comparison with SQL rests:
 * Loss by NCP, GLM or distortion: the sum over published cells, and per suppressed row the largest
   loss of each column (1; the column's height for distortion). By C_DM: the squared sizes of the
   published classes in rows, and the number of all rows for each suppressed row.
-* NCP and GLM of a category count the values of the table under its node (NULL is one more value of
-  the domain), a node over all of them costs 1 like the root; of a number they are the listed bounds
+* NCP and GLM of a category count the listed leaves under its node (NULL is one more of them), a
+  node over all values of the table costs 1 like the root; of a number they are the listed bounds
   of its node, cut to the table's range. Distortion counts listed leaves.
 * Nodes are numbered with the last column's level counting singly; equal losses go to the lowest.
 """
@@ -93,10 +93,9 @@ class Column:
             low, high = min(self.present), max(self.present)
             width = min(max(below), high) - max(min(below), low)
             return Fraction(width, high - low) if high > low else Fraction(0)
-        covered = len(self.present & set(below))
-        size = len(self.present) + self.nulls
-        if covered == len(self.present):
+        if self.present <= set(below):
             return whole
+        covered, size = len(below), len(self.paths) + self.nulls
         if covered < 2:
             return Fraction(0)
         return Fraction(covered, size) if measure == "ncp" else Fraction(covered - 1, size - 1)

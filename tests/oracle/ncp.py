@@ -1,163 +1,124 @@
-"""Naive local recoding by seeds and division (Xu et al. 2006), as Li and He (2022), Alg. 4, use it.
+"""LGB's local generalization by minimizing NCP, to the letter (Li and He 2022, Algorithm 4).
 
-Conventions (loss of a set: see `attributes`; the NCP of two rows is the sum over attributes of the
-loss of their two values):
+`find_seeds` and `divide_table` are the top-down algorithm of Xu et al. 2006, as the paper says:
 
-*find_seeds*: start with u = the row of lowest tie. A round sets v to the row farthest from u, then
-u to the row farthest from v; three rounds, ended early when a round does not raise the distance of
-u and v. Ties: lowest tie; a row is never its own partner. If all rows are equal there are no seeds.
+*find_seeds*: from a random row to the row farthest from it, and from there to the farthest again;
+three rounds of both, ended early when a round does not raise the distance. The distance of two rows
+is the NCP of the pair.
 
-*division="seeds"* (set-based): every other row joins the seed it is nearer to, ties join u.
-*division="growing"* (sequential): the other rows one by one, by tie, each to the group G with the
-lower (|G|+1)·NCP(G + row), ties to u's.
+*divide_table*: the other rows one by one, in random order, each to the group whose loss grows less
+by taking it. The loss of a group is its rows times the NCP of its box. Ties go to the first.
 
-*Stop rules of Alg. 4*: a set below 2k is final; if either part is below k (or breaks the
-constraint), or there are no seeds, the whole set is final.
+*Stop rule*: a set below 2k is final; if either part is below k, or all rows are equal, the whole
+set is final.
 
-*rebalance* (Xu): a division is taken if at least one part has k rows; parts above k are divided
-further. Then, as long as a group is below k, the smallest (ties: lowest tie) is mended by the
-cheaper of (A) pulling its k-|G| missing rows from one group of at least 2k-|G| rows, each time the
-row with the smallest NCP(G + row), ties lowest tie; (B) merging with one group. Cost: growth of
-the summed loss. Ties: A before B, then the partner that holds the lowest tie. With a constraint,
-only repairs whose results satisfy it are taken; without any, the group merges by cost alone.
+Numbers without NULL, and categories as sets of values (losses: see `attributes`). In floats, and
+boxes grow instead of being computed anew, so that some ten thousand rows end in seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from tests.oracle.attributes import Attribute
-from tests.oracle.partition import Constraint, Partition, Rows, no_constraint
+from tests.oracle.partition import Partition, Rows
 
 ROUNDS = 3
-Repair = tuple[Fraction, Rows, tuple[Rows, ...]]  # cost, partner, groups that replace both
 
 
-@dataclass(frozen=True)
-class SeedsAndDivision:
-    """`table[row][j]` is the value of attribute `attributes[j]`; `tie[row]` orders the rows."""
+class Group:
+    """A growing group: its rows, and its box, an interval or a set of values per attribute."""
+
+    def __init__(self, of: LocalGeneralization, seed: int) -> None:
+        self.of, self.rows, self.ncp = of, [seed], 0.0
+        numbers, values = of.points[seed]
+        self.lo, self.hi = list(numbers), list(numbers)
+        self.values = [{value} for value in values]
+
+    def ncp_with(self, row: int) -> float:
+        """NCP of the box that also holds `row`."""
+        numbers, values = self.of.points[row]
+        found = 0.0
+        for number, lo, hi in zip(numbers, self.lo, self.hi, strict=True):
+            found += max(hi, number) - min(lo, number)
+        for value, held, size in zip(values, self.values, self.of.sizes, strict=True):
+            several = len(held) + (value not in held)
+            found += several / size if several > 1 else 0
+        return found
+
+    def growth(self, row: int) -> float:
+        """By how much the loss of the group grows by taking `row`."""
+        return (len(self.rows) + 1) * self.ncp_with(row) - len(self.rows) * self.ncp
+
+    def take(self, row: int) -> None:
+        self.ncp = self.ncp_with(row)
+        numbers, values = self.of.points[row]
+        self.lo = [min(lo, number) for lo, number in zip(self.lo, numbers, strict=True)]
+        self.hi = [max(hi, number) for hi, number in zip(self.hi, numbers, strict=True)]
+        for value, held in zip(values, self.values, strict=True):
+            held.add(value)
+        self.rows.append(row)
+
+
+@dataclass
+class LocalGeneralization:
+    """`table[row][j]` is the value of attribute `attributes[j]`; `draw` decides what is random."""
 
     table: Sequence[Sequence[Any]]
     attributes: Sequence[Attribute]
     k: int
-    division: str = "seeds"
-    rebalance: bool = False
-    constraint: Constraint = no_constraint
-    tie: Sequence[Any] | None = None
+    draw: random.Random
+
+    def __post_init__(self) -> None:
+        numeric = [(j, a) for j, a in enumerate(self.attributes) if a.kind == "numeric"]
+        sets = [j for j, a in enumerate(self.attributes) if a.kind != "numeric"]
+        self.sizes = [self.attributes[j].domain_size for j in sets]
+        self.points = [
+            (
+                [float((row[j] - a.lo) / ((a.hi - a.lo) or 1)) for j, a in numeric],
+                [row[j] for j in sets],
+            )
+            for row in self.table
+        ]
 
     def partition(self) -> Partition:
-        """The final groups, as sets of row indexes."""
-        if self.division not in ("seeds", "growing"):
-            raise ValueError(f"unknown division {self.division!r}")
-        everything = self._by_tie(range(len(self.table)))
-        groups = list(self._refine(everything)) if everything else []
-        return frozenset(map(frozenset, self._mended(groups) if self.rebalance else groups))
+        """The final groups, as sets of row numbers."""
+        return frozenset(map(frozenset, self._final(list(range(len(self.table))))))
 
-    def _refine(self, rows: Rows) -> Iterator[Rows]:
-        parts = self.divide(rows) if self._divisible(rows) else None
-        if parts is None:
-            yield rows
-            return
-        good = [len(part) >= self.k and self.constraint(part) for part in parts]
-        if all(good) or (self.rebalance and any(good)):
-            for part in parts:
-                yield from self._refine(part)
-        else:
-            yield rows
-
-    def _divisible(self, rows: Rows) -> bool:
-        return len(rows) > self.k if self.rebalance else len(rows) >= 2 * self.k
+    def _final(self, everything: Rows) -> Iterator[Rows]:
+        waiting = [everything] if everything else []
+        while waiting:
+            rows = waiting.pop()
+            seeds = self.find_seeds(rows) if len(rows) >= 2 * self.k else None
+            parts = self.divide(rows, *seeds) if seeds is not None else None
+            if parts is not None and min(map(len, parts)) >= self.k:
+                waiting += parts
+            else:
+                yield rows
 
     def find_seeds(self, rows: Rows) -> tuple[int, int] | None:
         """Two rows far apart, or None if all are equal."""
-        rows = self._by_tie(rows)
-        u, far = rows[0], Fraction(0)
-        v = u
+        u, far = self.draw.choice(rows), 0.0
+        found = None
         for _ in range(ROUNDS):
-            next_v = self._farthest(u, rows)
-            next_u = self._farthest(next_v, rows)
-            distance = self.ncp((next_u, next_v))
+            v, _ = self._farthest(u, rows)
+            u, distance = self._farthest(v, rows)
             if distance <= far:
                 break
-            u, v, far = next_u, next_v, distance
-        return (u, v) if far > 0 else None
+            found, far = (u, v), distance
+        return found
 
-    def _farthest(self, row: int, rows: Rows) -> int:
-        others = [other for other in rows if other != row]
-        return max(others, key=lambda other: self.ncp((row, other))) if others else row
+    def _farthest(self, row: int, rows: Rows) -> tuple[int, float]:
+        alone = Group(self, row)
+        return max(((x, alone.ncp_with(x)) for x in rows), key=lambda found: found[1])
 
-    def divide(self, rows: Rows) -> tuple[Rows, Rows] | None:
-        seeds = self.find_seeds(rows)
-        if seeds is None:
-            return None
-        near_u, near_v = [seeds[0]], [seeds[1]]
-        for row in self._by_tie(rows):
-            if row not in seeds:
-                cost = self._seed_cost if self.division == "seeds" else self._growing_cost
-                (near_u if cost(near_u, row) <= cost(near_v, row) else near_v).append(row)
-        return near_u, near_v
-
-    def _seed_cost(self, group: Rows, row: int) -> Fraction:
-        return self.ncp((group[0], row))
-
-    def _growing_cost(self, group: Rows, row: int) -> Fraction:
-        return self.total([*group, row])
-
-    def ncp(self, rows: Iterable[int]) -> Fraction:
-        """Loss of one row of the group, summed over attributes."""
-        members = list(rows)
-        return sum(
-            (
-                attribute.loss([self.table[row][j] for row in members])
-                for j, attribute in enumerate(self.attributes)
-            ),
-            Fraction(0),
-        )
-
-    def total(self, rows: Rows) -> Fraction:
-        return len(rows) * self.ncp(rows)
-
-    def _by_tie(self, rows: Iterable[int]) -> Rows:
-        return sorted(rows, key=self._tie)
-
-    def _tie(self, row: int) -> Any:
-        return (row if self.tie is None else self.tie[row], row)
-
-    def _mended(self, groups: list[Rows]) -> list[Rows]:
-        groups = [self._by_tie(group) for group in groups]
-        while len(groups) > 1 and any(len(group) < self.k for group in groups):
-            group = min(groups, key=lambda g: (len(g), self._tie(g[0])))
-            others = sorted((g for g in groups if g is not group), key=lambda g: self._tie(g[0]))
-            repairs = [*self._pulls(group, others), *self._merges(group, others)]
-            allowed = [r for r in repairs if all(self.constraint(part) for part in r[2])]
-            _, partner, after = min(allowed or self._merges(group, others), key=lambda r: r[0])
-            groups = [g for g in groups if g is not group and g is not partner]
-            groups += [self._by_tie(part) for part in after]
-        return groups
-
-    def _pulls(self, group: Rows, others: list[Rows]) -> list[Repair]:
-        repairs = list[Repair]()
-        for donor in others:
-            if len(donor) < 2 * self.k - len(group):
-                continue
-            grown, left = list(group), list(donor)
-            while len(grown) < self.k:
-                nearest = min(left, key=_cost_of_adding(self, grown))
-                grown.append(nearest)
-                left.remove(nearest)
-            before = self.total(group) + self.total(donor)
-            repairs.append((self.total(grown) + self.total(left) - before, donor, (grown, left)))
-        return repairs
-
-    def _merges(self, group: Rows, others: list[Rows]) -> list[Repair]:
-        return [
-            (self.total(group + g) - self.total(group) - self.total(g), g, (group + g,))
-            for g in others
-        ]
-
-
-def _cost_of_adding(recoding: SeedsAndDivision, group: Rows) -> Callable[[int], Fraction]:
-    return lambda row: recoding.ncp([*group, row])
+    def divide(self, rows: Rows, u: int, v: int) -> tuple[Rows, Rows]:
+        rest = [row for row in rows if row not in (u, v)]
+        self.draw.shuffle(rest)
+        first, second = Group(self, u), Group(self, v)
+        for row in rest:
+            (first if first.growth(row) <= second.growth(row) else second).take(row)
+        return first.rows, second.rows

@@ -8,14 +8,20 @@ Where the paper is ambiguous: scores have to rise strictly; the escape goes on f
 whether it holds or not (taking it where it holds), comes back by the best coarser table that
 holds and beats the best, else by the best that does not; where it ends nowhere although a finer
 table holds, that one is taken and the top-down search goes on.
+
+Not of the paper: with a `limit`, a table holds if the classes smaller than k, and those that break
+the rule among the rows that are left, hold no more than this share of the rows. It is judged again
+as long as classes fail. A suppressed row adds no value to the score; a table that does not hold
+scores as if nothing were suppressed.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -56,6 +62,7 @@ class PrivacyFrost:
     d: Fraction = Fraction(2)
     p: int = 0
     tie_break: bool = False
+    limit: float = 0.0
     trail: list[tuple[str, Depths, bool]] = field(default_factory=list)
     """Phase, depths, and whether it was taken as the best table so far."""
 
@@ -76,18 +83,42 @@ class PrivacyFrost:
         values = [self.sensitive[row] for row in rows]
         return len(rows) >= self.k and self.rule(values, self.sensitive)
 
-    def check(self, depths: Depths) -> bool:
-        return all(self.safe(rows) for rows in self.classes(depths))
+    @property
+    def allowed(self) -> int:
+        return math.floor(self.limit * len(self.rows))
 
-    def different(self, i: int, depth: int) -> int:
-        return len({self.columns[i].node(row[i], depth) for row in self.rows})
+    def remaining(self, depths: Depths) -> list[int] | None:
+        """The rows that are published; None where the table does not hold."""
+        kept = [rows for rows in self.classes(depths) if len(rows) >= self.k]
+        while True:
+            left = [row for rows in kept for row in rows]
+            values = [self.sensitive[row] for row in left]
+            safe = [rows for rows in kept if self.rule([self.sensitive[r] for r in rows], values)]
+            if len(safe) == len(kept):
+                break
+            kept = safe
+        holds = bool(kept) and len(self.rows) - len(left) <= self.allowed
+        return sorted(left) if holds else None
+
+    def check(self, depths: Depths) -> bool:
+        return self.remaining(depths) is not None
+
+    def different(self, i: int, depth: int, rows: Sequence[int] | None = None) -> int:
+        among = range(len(self.rows)) if rows is None else rows
+        return len({self.columns[i].node(self.rows[row][i], depth) for row in among})
 
     def score_of(self, depths: Depths) -> Score:
-        counts = [self.different(i, depth) for i, depth in enumerate(depths)]
+        left = self.remaining(depths) if self.limit else None
+        counts = [self.different(i, depth, left) for i, depth in enumerate(depths)]
         before = [self.different(i, column.height) for i, column in enumerate(self.columns)]
         weights = [column.priority for column in self.columns]
         value = table_score(self.score, counts, before, weights, self.d)
         return value, sum(counts) if self.tie_break else 0
+
+    def tables(self) -> list[Depths]:
+        """All that the minimum levels allow."""
+        ranges = [range(column.floor, column.height + 1) for column in self.columns]
+        return list(itertools.product(*ranges))
 
     # the search
 
@@ -107,7 +138,7 @@ class PrivacyFrost:
         depths = []
         for i, column in enumerate(self.columns):
             depth = column.height
-            while depth > column.floor and self.smallest(i, depth) < self.k + self.p:
+            while depth > column.floor and self.short(i, depth) > self.allowed:
                 depth -= 1
             depths.append(depth)
         while not self.check(tuple(depths)):
@@ -117,11 +148,12 @@ class PrivacyFrost:
             depths = coarser
         return tuple(depths)
 
-    def smallest(self, i: int, depth: int) -> int:
+    def short(self, i: int, depth: int) -> int:
+        """Rows in classes smaller than k + p of one column."""
         counts: dict[Any, int] = defaultdict(int)
         for row in self.rows:
             counts[self.columns[i].node(row[i], depth)] += 1
-        return min(counts.values())
+        return sum(count for count in counts.values() if count < self.k + self.p)
 
     def finer(self, depths: Depths) -> list[Depths]:
         return [
@@ -173,6 +205,16 @@ class PrivacyFrost:
 
     def divided(self, depths: Depths) -> dict[frozenset[int], Depths]:
         """Classes after the partial-domain step, with the depths at which they are published."""
+        if self.limit:
+            left = self.remaining(depths) or []
+            rest = replace(
+                self,
+                rows=[self.rows[row] for row in left],
+                sensitive=[self.sensitive[row] for row in left],
+                limit=0.0,
+            )
+            found = rest.divided(depths)
+            return {frozenset(left[row] for row in rows): at for rows, at in found.items()}
         done: dict[frozenset[int], Depths] = {}
         todo = self.classes(depths)
         while todo:

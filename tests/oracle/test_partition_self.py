@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.oracle.attributes import Attribute, categorical, numeric
-from tests.oracle.ncp import SeedsAndDivision
+from tests.oracle.ncp import Group, LocalGeneralization
 from tests.oracle.partition import Mondrian, histogram_constraint, mondrian, partition_loss
 
 
@@ -152,20 +152,20 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "relaxed median": {"split": "median", "strict": False},
     "loss": {"split": "loss"},
     "relaxed loss": {"split": "loss", "strict": False},
-    "seeds": {"division": "seeds"},
-    "growing": {"division": "growing"},
-    "rebalance": {"division": "seeds", "rebalance": True},
 }
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", [*ALGORITHMS, "growing groups"])
 def test_partitions_are_sound_and_no_better_than_the_optimum(name: str) -> None:
-    draw, options = random.Random(6), ALGORITHMS[name]
-    build: Any = SeedsAndDivision if "division" in options else Mondrian
+    draw = random.Random(6)
     for _ in range(25):
         n, k = draw.randint(2, 8), draw.randint(2, 3)
-        table, attributes = _random_table(draw, n)
-        found = build(table, attributes, k, **options).partition()
+        if name in ALGORITHMS:
+            table, attributes = _random_table(draw, n)
+            found = Mondrian(table, attributes, k, **ALGORITHMS[name]).partition()
+        else:
+            table, attributes = line(*(draw.randint(0, 9) for _ in range(n)))
+            found = LocalGeneralization(table, attributes, k, draw).partition()
         assert sorted(row for group in found for row in group) == list(range(n))
         assert all(len(group) >= k for group in found) or groups(found) == [list(range(n))]
         if n >= k:
@@ -203,61 +203,55 @@ def test_final_classes_have_no_admissible_gain_left() -> None:
                         assert Mondrian(table, attributes, 3).gain(j, left, right) <= 0
 
 
+def grown(k: int, *values: Any, seed: int = 0) -> LocalGeneralization:
+    return LocalGeneralization(*line(*values), k, random.Random(seed))
+
+
 def test_seeds_are_the_ends() -> None:
-    table, attributes = line(5, 0, 10, 4)
-    recoding = SeedsAndDivision(table, attributes, 2)
-    # From 5 both ends are equally far: 0 has the lower tie, and 10 is farthest from it.
-    assert recoding.find_seeds([0, 1, 2, 3]) == (2, 1)
-    assert recoding.divide([0, 1, 2, 3]) == ([2, 0], [1, 3])
-    assert groups(recoding.partition()) == [[0, 2], [1, 3]]
-    assert recoding.find_seeds([0]) is None
-    table, attributes = line(5, 5, 5, 5)
-    assert groups(SeedsAndDivision(table, attributes, 1).partition()) == [[0, 1, 2, 3]]
+    for seed in range(5):
+        found = grown(2, 5, 0, 10, 4, seed=seed).find_seeds([0, 1, 2, 3])
+        assert found is not None
+        assert set(found) == {1, 2}
+    assert grown(1, 5, 5, 5).find_seeds([0, 1, 2]) is None
+    assert groups(grown(1, 5, 5, 5).partition()) == [[0, 1, 2]]
+
+
+def test_a_row_goes_where_the_loss_grows_less() -> None:
+    of = grown(2, 0, 10, 2, 4, 6)
+    first, second = Group(of, 0), Group(of, 1)
+    assert [first.growth(2), second.growth(2)] == pytest.approx([0.4, 1.6])
+    first.take(2)
+    # two rows of .2 become three of .4; the other group's one row of 0 two of .6
+    assert [first.growth(3), second.growth(3)] == pytest.approx([0.8, 1.2])
+    first.take(3)
+    # three rows of .4 become four of .6: nearer to the box, and yet dearer than two rows of .4
+    assert [first.growth(4), second.growth(4)] == pytest.approx([1.2, 0.8])
+
+
+def test_boxes_that_grow_are_boxes_of_their_rows() -> None:
+    draw = random.Random(11)
+    rows = [(draw.randint(0, 9), draw.choice("abc"), draw.choice("de")) for _ in range(30)]
+    columns = list(zip(*rows, strict=True))
+    of_values = [categorical(column, sorted(set(column)))[0] for column in columns[1:]]
+    attributes = [numeric(columns[0]), *of_values]
+    of = LocalGeneralization(rows, attributes, 3, draw)
+    group = Group(of, 0)
+    for row in range(1, 30):
+        group.take(row)
+        spanned = [[of.table[member][j] for member in group.rows] for j in range(3)]
+        loss = sum(a.loss(values) for a, values in zip(attributes, spanned, strict=True))
+        assert group.ncp == pytest.approx(float(loss))
 
 
 def test_alg_4_stops_below_2k_and_where_a_part_is_too_small() -> None:
-    table, attributes = line(0, 1, 10)
-    assert groups(SeedsAndDivision(table, attributes, 2).partition()) == [[0, 1, 2]]
+    assert groups(grown(2, 0, 1, 10).partition()) == [[0, 1, 2]]
+    assert groups(grown(2, 0, 1, 9, 10).partition()) == [[0, 1], [2, 3]]
     # One far row freezes the whole set, although {0, 1} and {2, 3} would do.
-    table, attributes = line(0, 1, 2, 3, 100)
-    assert groups(SeedsAndDivision(table, attributes, 2).partition()) == [[0, 1, 2, 3, 4]]
-
-
-def test_rebalance_mends_what_an_outlier_freezes() -> None:
-    table, attributes = line(0, 1, 2, 3, 100)
-    mended = SeedsAndDivision(table, attributes, 2, rebalance=True)
-    # {100} is cut off, {0 … 3} divided. Merging makes 100 share with {2, 3}; its donor would need
-    # 2k - 1 = 3 rows, which none has.
-    assert groups(mended.partition()) == [[0, 1], [2, 3, 4]]
-    frozen = SeedsAndDivision(table, attributes, 2).partition()
-    assert partition_loss(table, attributes, mended.partition()) < partition_loss(
-        table, attributes, frozen
-    )
-    # A group of 3 can give one row away, which is cheaper than to merge.
-    table, attributes = line(50, 50, 51, 100)
-    pulled = SeedsAndDivision(table, attributes, 2, rebalance=True)
-    assert groups(pulled.partition()) == [[0, 1], [2, 3]]
-
-
-def test_growing_groups_weigh_their_size() -> None:
-    # Seeds 0 and 10; 5 joins u = 0's side or v's by tie rules, 6 then sees the grown groups.
-    table, attributes = line(0, 10, 5, 6)
-    growing = SeedsAndDivision(table, attributes, 2, division="growing")
-    fixed = SeedsAndDivision(table, attributes, 2)
-    assert growing.find_seeds([0, 1, 2, 3]) == (0, 1)
-    assert growing.divide([0, 1, 2, 3]) == ([0, 2], [1, 3])
-    assert fixed.divide([0, 1, 2, 3]) == ([0, 2], [1, 3])
-    # With 0, 5, 5, 5, 6 | 10 the large group is dear: 3 rows of .5 and one more make 4·.6 > 2·.4.
-    table, attributes = line(0, 10, 5, 5, 4, 4)
-    growing = SeedsAndDivision(table, attributes, 2, division="growing")
-    fixed = SeedsAndDivision(table, attributes, 2)
-    assert fixed.divide(list(range(6))) == ([0, 2, 3, 4, 5], [1])
-    assert growing.divide(list(range(6))) == ([0, 2, 4], [1, 3, 5])
+    assert groups(grown(2, 0, 1, 2, 3, 100).partition()) == [[0, 1, 2, 3, 4]]
 
 
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(ValueError, match="split"):
         Mondrian([(1,)], [numeric([1])], 1, split="best").partition()
-    with pytest.raises(ValueError, match="division"):
-        SeedsAndDivision([(1,)], [numeric([1])], 1, division="best").partition()
-    assert Mondrian([], [], 1).partition() == SeedsAndDivision([], [], 1).partition() == frozenset()
+    empty = LocalGeneralization([], [], 1, random.Random(0))
+    assert Mondrian([], [], 1).partition() == empty.partition() == frozenset()

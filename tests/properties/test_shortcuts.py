@@ -27,7 +27,7 @@ from anonymizer.verification.questions import Question, ask_all
 from anonymizer.verification.verify import verify_release
 from tests.duckdb import test_verify_form as form
 from tests.properties.tables import TEXTS
-from tests.selection import rounds
+from tests.selection import exhaustive, rounds, slow
 
 VIEW, LINK, ORIGINALS = form.VIEW, form.LINK, form.ORIGINALS
 TABLES = WorkTables(Table("judged", "main"), Table("counted", "main"))
@@ -154,8 +154,15 @@ def covered(asked: Sequence[Compared]) -> tuple[set[str], set[str], set[str]]:
     return proved, unproved, figures
 
 
-@rounds(40, 120)
-@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize(
+    ("typed", "rounds"),
+    [
+        (False, 20),
+        pytest.param(True, 40, marks=slow),
+        pytest.param(False, 120, marks=exhaustive),
+        pytest.param(True, 120, marks=exhaustive),
+    ],
+)
 def test_shortcuts_say_the_same_of_classes_and_buckets(
     connection: duckdb.DuckDBPyConnection, typed: bool, rounds: int
 ) -> None:
@@ -261,7 +268,7 @@ def separated(draw: random.Random, connection: duckdb.DuckDBPyConnection) -> tup
     return Originals(ORIGINALS, names, distinct=known), left_out
 
 
-@rounds(60, 120)
+@rounds(15, 60, 120)
 def test_shortcuts_say_the_same_of_groups(
     connection: duckdb.DuckDBPyConnection, rounds: int
 ) -> None:

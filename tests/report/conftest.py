@@ -14,6 +14,7 @@ import pytest
 
 import anonymizer
 from tests.report.cases import CASES, Case
+from tests.selection import slow
 
 SOURCE = """
 create table visits as select
@@ -85,6 +86,14 @@ def case_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
     return cache(lambda name: CASES[name](tmp_path_factory.mktemp("case")))
 
 
-@pytest.fixture(scope="session", params=list(CASES))
+def parted() -> list[Any]:
+    """Every case is built in one process only; the first four by default."""
+    return [
+        pytest.param(name, marks=[pytest.mark.xdist_group(name), *([slow] if at >= 4 else [])])
+        for at, name in enumerate(CASES)
+    ]
+
+
+@pytest.fixture(scope="session", params=parted())
 def case(request: pytest.FixtureRequest, case_of: Callable[[str], Case]) -> Case:
     return case_of(request.param)

@@ -20,6 +20,7 @@ from anonymizer.review.report import rendered, write_report
 from anonymizer.review.report.bins import intervals, merged, round_bounds
 from anonymizer.review.report.content import QUERIES, Report, collect
 from tests.report.conftest import COLUMNS, RARE, Clinic, make
+from tests.selection import some
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,7 @@ def test_it_is_self_contained_and_accessible(page: str) -> None:
     assert all("scope" in a for tag, a in tags if tag == "th")
 
 
+@some(2)
 @pytest.mark.parametrize("form", ["html", "md", "json"])
 @pytest.mark.parametrize("with_source", [True, False])
 def test_nothing_is_shown_that_few_have(
@@ -144,6 +146,7 @@ def test_own_queries_have_errors(report: Report) -> None:
     assert "nonsense" not in broken.problem
 
 
+@pytest.mark.slow
 def test_exact_release_has_no_error(tmp_path: Path) -> None:
     """Every row five times: nothing is generalized, so that every query has its true answer."""
     source = tmp_path / "five.duckdb"
@@ -177,6 +180,7 @@ def test_exact_release_has_no_error(tmp_path: Path) -> None:
     assert all(d.distance == 0 for d in found.distributions)
 
 
+@pytest.mark.slow
 def test_the_command(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: object) -> int:
         with pytest.raises(SystemExit) as ended:
@@ -210,6 +214,7 @@ def test_a_release_that_was_changed_is_not_hidden(tmp_path: Path) -> None:
     assert ended.value.code == 1
 
 
+@pytest.mark.slow
 def test_typed_cells_and_notebooks(tmp_path: Path) -> None:
     columns = {**COLUMNS, "age": {"role": "quasi"}}
     publish = {"name": "released", "database": "release.duckdb", "cells": "typed"}

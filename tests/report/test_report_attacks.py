@@ -43,6 +43,7 @@ def test_attacks_are_on_the_first_screen(again: Clinic) -> None:
     assert f"Attacks on {tried.linking.targets:,} rows" in rendered(found, "md")
 
 
+@pytest.mark.slow
 def test_an_earlier_release_decides_the_verdict(again: Clinic) -> None:
     earlier = again.folder / "earlier.duckdb"
     found = collect(again.policy, source=again.source, earlier=earlier, share=1.0)
@@ -58,6 +59,7 @@ def test_an_earlier_release_decides_the_verdict(again: Clinic) -> None:
             assert said in text
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_the_verdict(
     again: Clinic, capsys: pytest.CaptureFixture[str]
 ) -> None:

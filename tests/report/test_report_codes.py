@@ -11,8 +11,10 @@ import pytest
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of, parse
 from tests.report.cases import COLUMNS, ends, labels, made, near, table
+from tests.selection import some
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_open_intervals_end_with_their_code(tmp_path: Path, cells: str) -> None:
     """Beyond a top or bottom code there is one value: nothing is spread up to the end of a type."""
@@ -53,6 +55,7 @@ def test_open_intervals_end_with_their_code(tmp_path: Path, cells: str) -> None:
         assert near(bar.after, sum(held, Fraction(0)), len(case.source)), bar
 
 
+@some(1)
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_null_cells_of_coded_columns_cost_nothing(tmp_path: Path, cells: str) -> None:
     """A NULL has no bounds, and least() and greatest() would take the codes for them."""

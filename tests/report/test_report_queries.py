@@ -22,6 +22,7 @@ from tests.oracle.cells import domain_of
 from tests.oracle.counts import STEPS, answered, steps
 from tests.oracle.workload import Errors, Own, errors, of_one, on_average
 from tests.report.cases import KINDS, OWN, Case
+from tests.selection import some
 
 LISTED = [*(f"< {round(100 * end)} %" for end in STEPS), "50 % or more"]
 
@@ -32,6 +33,7 @@ def floor(case: Case) -> int:
     return privacy.k_anonymity or privacy.ir_k or 5
 
 
+@some(4)
 def test_random_queries_have_the_errors_of_a_naive_recipient(case: Case) -> None:
     least, found = 10 * floor(case), case.report.counts
     # the columns in their published order

@@ -10,6 +10,7 @@ import pytest
 import anonymizer
 from anonymizer.review.report.content import collect, floor_of
 from tests import runs
+from tests.selection import some
 
 COLUMNS: dict[str, Any] = {
     "town": "quasi",
@@ -17,6 +18,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+@some(1)
 @pytest.mark.parametrize("k", [None, 2, 7])
 def test_what_few_have_is_not_shown(tmp_path: Path, k: int | None) -> None:
     """Four people live in a town of their own: fewer than five, and at least two."""

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, verification
@@ -59,6 +60,7 @@ def differences(made: Made, path: Path) -> tuple[int, list[str]]:
     return found.checks, found.different
 
 
+@pytest.mark.slow
 def test_random_tables_are_judged_alike(tmp_path: Path) -> None:
     checks = 0
     for seed in range(30):
@@ -73,6 +75,7 @@ def test_random_tables_are_judged_alike(tmp_path: Path) -> None:
     assert checks > 150
 
 
+@pytest.mark.slow
 def test_faults_are_judged_alike(tmp_path: Path) -> None:
     for name, (change, _) in FAULTS.items():
         made = clinic()

@@ -14,8 +14,9 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, SourceError
 from tests.schema import hospital, judged
+from tests.selection import some
 
 VISITS = "tables.visits.columns"
 PREFIX = {"publish": {"prefix": "anon_"}}
@@ -173,7 +174,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "an event that is a list": (
         ["alter table visits alter ward type varchar[] using [ward]"],
         {},
-        ["tables.visits.columns.ward: has a type that cannot be anonymized"],
+        ["tables.visits.columns.ward: has a type that cannot be published as a value"],
     ),
     "events that are not numbers": (
         ["alter table visits alter ward type double using case when ward = 'eyes' then 'nan' end"],
@@ -263,6 +264,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
 }  # fmt: skip
 
 
+@some(11)
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(database: Path, name: str) -> None:
     statements, changes, says = REFUSED[name]
@@ -314,6 +316,7 @@ PUBLISHED: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
 QUICK = ("visits of nobody are left out", "no visits", "typed events without a value")
 
 
+@some(1)
 @pytest.mark.parametrize(
     "name",
     [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PUBLISHED],
@@ -348,21 +351,45 @@ def rows_of(database: Path, table: str) -> int:
     return int(found[0])
 
 
-def test_warnings_name_their_table(database: Path) -> None:
+NEXT = "(select concat('saw ', min_by(name, patient_id)) from patients p where {})"
+
+
+@some(1)
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ("'call 212-555-0100'", "telephone numbers"),
+        (NEXT.format("p.patient_id > v.patient_id"), ""),
+        ("concat('visit ', visit_id)", ""),
+    ],
+)
+def test_text_that_names_somebody(database: Path, note: str, said: str) -> None:
+    """A telephone number, the name of some patient, the number of the visit."""
     hospital.changed(
         database,
         "alter table visits add column note varchar",
-        "update visits set note = 'call 212-555-0100' where visit_id % 2 = 0",
+        "update patients set name = concat('Jo ', name, ' Doe')",
+        f"update visits v set note = {note} where (visit_id // 3) % 2 = 0",
     )
+    changes = {f"{VISITS}.note": {"role": "keep", "acknowledge_unique": True}}
+    with pytest.raises(SourceError) as refused:
+        hospital.run(hospital.policy(database.parent, changes), database)
+    (problem,) = refused.value.problems
+    assert problem.path == "tables.visits.columns.note"
+    assert (said or "values that hold one of an identifier column") in problem.message
+    kind = "phone" if said else "identifier_value"
+    changes[f"{VISITS}.note"]["acknowledge"] = [kind]
+    hospital.run(hospital.policy(database.parent, changes), database)
+
+
+def test_warnings_name_their_table(database: Path) -> None:
     changes = {
-        f"{VISITS}.note": {"role": "keep"},
         f"{VISITS}.diagnosis": {"role": "sensitive", "acknowledge_unique": True},
     }
     release = hospital.run(hospital.policy(database.parent, changes), database)
     told = [said.split(": ")[0] for said in release.warnings if "left out" not in said]
     assert told == [
         "tables.patients.columns.died",
-        "tables.visits.columns.note",
         "tables.visits.columns.diagnosis",
         "tables.visits.columns.diagnosis",
     ]

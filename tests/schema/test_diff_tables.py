@@ -81,6 +81,7 @@ def same_as_run(trial: Trial, release: Release) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_two_runs(source: Path) -> None:
     found = compared(source, {}, STRICTER)
     for changes, trial, events in (
@@ -118,6 +119,7 @@ def test_the_figures_are_those_of_two_runs(source: Path) -> None:
     assert changed(found.tables) == {}
 
 
+@pytest.mark.slow
 def test_every_guarantee_is_compared(source: Path) -> None:
     found = compared(source, {}, STRICTER)
     for change in (*found.required, *found.achieved):
@@ -126,6 +128,7 @@ def test_every_guarantee_is_compared(source: Path) -> None:
     assert names == {change.what for change in found.achieved}
 
 
+@pytest.mark.slow
 def test_tables_and_options_that_come_and_go(source: Path) -> None:
     found = compared(
         source,
@@ -154,6 +157,7 @@ def test_tables_and_options_that_come_and_go(source: Path) -> None:
     assert "  labs  visit_id -> visits    -  gone" in shown
 
 
+@pytest.mark.slow
 def test_the_same_policy_twice(source: Path) -> None:
     before = source.read_bytes()
     found = compared(source, {}, {})
@@ -164,6 +168,7 @@ def test_the_same_policy_twice(source: Path) -> None:
     assert [path.name for path in source.parent.iterdir()] == ["source.duckdb"]
 
 
+@pytest.mark.slow
 def test_a_link_that_changes(source: Path) -> None:
     """Labs hang on the visits, or on the patients themselves."""
     hospital.changed(
@@ -183,6 +188,7 @@ def test_a_link_that_changes(source: Path) -> None:
     assert found.new.runs
 
 
+@pytest.mark.slow
 def test_columns_that_no_policy_classifies(source: Path) -> None:
     hospital.changed(
         source,
@@ -206,6 +212,7 @@ def test_columns_that_no_policy_classifies(source: Path) -> None:
     assert changed(found.roles)["labs.more"] == (None, "drop")
 
 
+@pytest.mark.slow
 def test_what_does_not_hold_or_cannot_run(source: Path) -> None:
     hospital.changed(source, "update patients set sex = null where patient_id % 20 = 0")
     suppressing = {"tables.patients.columns.sex.nulls": "suppress"}
@@ -237,6 +244,7 @@ def test_one_table_and_several(source: Path) -> None:
         assert "tables: {t: ...}" in str(problem.hint)
 
 
+@pytest.mark.slow
 def test_queries_and_files_are_sources_too(source: Path) -> None:
     names = ("patients", "visits", "labs")
     for name in names:
@@ -252,6 +260,7 @@ def test_queries_and_files_are_sources_too(source: Path) -> None:
     assert alone.new.figures == found.new.figures
 
 
+@pytest.mark.slow
 def test_guarantees_that_tell_persons_from_rows(source: Path) -> None:
     identity = {
         "privacy.ir_kl": {"k": 3, "l": 2},
@@ -265,6 +274,7 @@ def test_guarantees_that_tell_persons_from_rows(source: Path) -> None:
     assert reached == required - {"suppression limit"}
 
 
+@pytest.mark.slow
 def test_rules_among_those_who_remain(source: Path) -> None:
     among = {
         "privacy.knows": {"events": 1, "sensitive": True},

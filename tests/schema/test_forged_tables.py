@@ -23,7 +23,7 @@ from anonymizer.release.seal import manifest_digest
 from anonymizer.release.signing import new_key
 from tests.forging import seal_again
 from tests.schema import hospital
-from tests.selection import few
+from tests.selection import few, some
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,7 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
+@some(2)
 @pytest.mark.parametrize("name", few(MANIFESTS, 6, by=3))
 def test_a_manifest_that_was_changed(forged: Place, name: str) -> None:
     """The digest shows a change, and so does what is judged where the seal was made anew."""
@@ -294,6 +295,7 @@ RESEALED: dict[str, tuple[list[str], tuple[str, str | None]]] = {
 }  # fmt: skip
 
 
+@some(2)
 @pytest.mark.parametrize("name", few(RESEALED, 4, by=2))
 def test_rows_that_were_sealed_again(forged: Place, name: str) -> None:
     """What no longer keeps a promise fails by its check, with the policy and without."""

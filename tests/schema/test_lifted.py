@@ -16,6 +16,7 @@ from anonymizer.independent.judge import judge
 from anonymizer.review.diff import compare
 from anonymizer.review.preview import preview
 from tests.runs import THRIFTY, fetch
+from tests.selection import some
 
 BY_HAND = """
 select p.*, v.region, l.blood
@@ -92,6 +93,7 @@ def published(path: Path) -> list[list[dict[str, Any]]]:
         return [fetch(connection, f"from {name}") for name in ("patients", "visits", "labs")]
 
 
+@pytest.mark.slow
 def test_as_if_joined_by_hand(database: Path, tmp_path: Path) -> None:
     lifted, joined = policy(tmp_path, "lifted"), policy(tmp_path, "joined", by_hand=True)
     anonymizer.run(lifted, database, seed=1, limits=THRIFTY)
@@ -105,6 +107,7 @@ def test_as_if_joined_by_hand(database: Path, tmp_path: Path) -> None:
     assert anonymizer.verify(lifted).passed
 
 
+@pytest.mark.slow
 def test_assess_and_diff_read_it(database: Path, tmp_path: Path) -> None:
     lifted, joined = policy(tmp_path, "lifted"), policy(tmp_path, "joined", by_hand=True)
     found = [anonymizer.assess(one, database).as_dict() for one in (lifted, joined)]
@@ -160,6 +163,7 @@ def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
     assert paths == {"tables.labs.columns.Region.of", "tables.labs.columns.age.of"}
 
 
+@some(1)
 @pytest.mark.parametrize("name", ["owner", "up", "UP", "own", "v1", "anonymizer_key"])
 def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path: Path) -> None:
     """The keys of the source are not published for a column that is called as they are inside."""
@@ -177,6 +181,7 @@ def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path:
     assert published(tmp_path / "renamed/release.duckdb") == as_called
 
 
+@some(1)
 @pytest.mark.parametrize("name", ["anonymizer_key", "anonymizer_key_0", "v1", "owner"])
 def test_so_may_the_key_of_the_persons(name: str, database: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(database)) as connection:

@@ -16,6 +16,7 @@ from tests.runs import THRIFTY
 from tests.schema import oracle, truth
 from tests.schema.oracle import Child, Published
 from tests.schema.random_schemas import PERSON, Schema, draw, owned
+from tests.selection import some
 
 RELEASES = 2
 
@@ -81,6 +82,7 @@ def expected(
     return found
 
 
+@some(1)
 @pytest.mark.parametrize("events", [True, False])
 def test_observers(events: bool, tmp_path: Path) -> None:
     """Where no column tells of events, there is still who knows the number of rows."""

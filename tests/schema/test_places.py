@@ -20,6 +20,7 @@ from anonymizer.run.clean import clean
 from tests import runs
 from tests.schema import hospital, judged
 from tests.schema.hospital import released
+from tests.selection import some
 
 NAMES = ("patients", "visits", "labs")
 QUICK = {"privacy.knows": {"events": 0}}
@@ -67,6 +68,7 @@ def single(folder: Path, **publish: Any) -> Policy:
     )
 
 
+@pytest.mark.slow
 def test_several_releases_in_one_file(source: Path, tmp_path: Path) -> None:
     """Two of several tables and one of a single one: each is replaced as a whole, and alone."""
     file = tmp_path / "release.duckdb"
@@ -108,6 +110,7 @@ def test_names_of_another_release_are_not_taken(source: Path, tmp_path: Path) ->
         runs.run(single(tmp_path, name="labs", database="release.duckdb"), source)
 
 
+@some(1)
 @pytest.mark.parametrize(
     "publish", [{"schema": "published"}, {"prefix": "anon_"}], ids=["schema", "prefix"]
 )
@@ -181,6 +184,7 @@ def test_clean(source: Path, tmp_path: Path) -> None:
     assert anonymizer.verify(policy).passed
 
 
+@pytest.mark.slow
 def test_signatures(source: Path, tmp_path: Path) -> None:
     new_key(tmp_path / "key.pem")
     new_key(tmp_path / "other.pem")

@@ -49,6 +49,7 @@ def test_tables_of_a_release(made: tuple[Path, Release]) -> None:
             read("encounters")
 
 
+@pytest.mark.slow
 def test_the_certificate_says_what_a_known_row_tells(tmp_path: Path) -> None:
     """The surgery has one diagnosis, and its patients have others besides."""
     source = hospital.write(tmp_path / "source.duckdb")
@@ -150,6 +151,7 @@ def test_export(folder: Path, target: str, form: str) -> None:
     assert done.as_dict()["files"][1]["rows"] == len(rows["published.encounters"])
 
 
+@pytest.mark.slow
 def test_a_later_export_takes_the_place_of_an_earlier_one(
     made: tuple[Path, Release], folder: Path
 ) -> None:

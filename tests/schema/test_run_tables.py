@@ -11,7 +11,7 @@ import pytest
 import anonymizer
 from anonymizer.errors import GuaranteeError, NothingToCheckError
 from tests.schema import hospital, judged
-from tests.selection import few
+from tests.selection import few, some
 
 LABS = "tables.labs.columns"
 VISITS = "tables.visits.columns"
@@ -57,6 +57,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hospital.write(tmp_path_factory.mktemp("source") / "source.duckdb")
 
 
+@some(1)
 @pytest.mark.parametrize("kind", few(KINDS, 6))
 def test_run(kind: str, source: Path, tmp_path: Path) -> None:
     changes, drop = KINDS[kind]
@@ -225,6 +226,7 @@ def _figure(achieved: Any) -> float:
     return float(achieved)
 
 
+@pytest.mark.slow
 def test_rules_of_a_table_of_rows(source: Path, tmp_path: Path) -> None:
     """Every rule holds in the classes of the persons, and is what the definition says."""
     number = "10 * ascii(diagnosis) + cast(diagnosis[2:] as integer)"

@@ -14,6 +14,7 @@ from anonymizer.engines.base import Limits
 from tests.schema import truth
 from tests.schema.oracle import Row
 from tests.schema.random_schemas import TAG, Schema, draw
+from tests.selection import some
 
 
 def rows(schema: Schema, folder: Path, threads: int) -> dict[str, list[Row]]:
@@ -27,6 +28,7 @@ def rows(schema: Schema, folder: Path, threads: int) -> dict[str, list[Row]]:
         return {name: list(some) for name, some in truth.read(schema, connection).rows.items()}
 
 
+@some(1)
 @pytest.mark.parametrize("seed", [9, 24])
 def test_order_and_threads_make_no_difference(seed: int, tmp_path: Path) -> None:
     schema = draw(seed)
@@ -36,6 +38,7 @@ def test_order_and_threads_make_no_difference(seed: int, tmp_path: Path) -> None
     assert rows(schema, tmp_path / "after", 2) == before
 
 
+@some(1)
 @pytest.mark.parametrize("seed", [7, 49])
 def test_hidden_columns_make_no_difference(seed: int, tmp_path: Path) -> None:
     """Of tables with a key: the draws of rows without one hang on all of their values."""
@@ -51,6 +54,7 @@ def test_hidden_columns_make_no_difference(seed: int, tmp_path: Path) -> None:
     assert rows(schema, tmp_path / "after", 1) == before
 
 
+@pytest.mark.slow
 def test_another_seed_draws_other_keys(tmp_path: Path) -> None:
     schema = draw(49)
     before = rows(schema, tmp_path / "before", 1)

@@ -43,6 +43,7 @@ def swept(source: Path, *vary: str) -> list[Point]:
     return points
 
 
+@pytest.mark.slow
 def test_every_point_is_a_run(source: Path) -> None:
     points = swept(source, "k=3,5", "knows.events=1,2", "weight.events=0.5")
     assert len(points) == 4
@@ -92,6 +93,7 @@ def test_the_observer_and_the_front(source: Path) -> None:
     assert [point.best for point in points] == [True, True]
 
 
+@pytest.mark.slow
 def test_points_that_cannot_work_say_why(source: Path) -> None:
     good, bad = swept(source, "k=3,61")
     assert good.holds

@@ -23,6 +23,7 @@ from anonymizer.release.signing import new_key
 from tests import runs
 from tests.forging import seal_again
 from tests.independent.planted import RELEASES, asked, make
+from tests.selection import some
 
 VIEW = "people_anonymous"
 ROWS = [(20 + i % 30, "mf"[i % 2], f"v{i % 5}", i % 7) for i in range(120)]
@@ -277,6 +278,7 @@ if duckdb.__version__.startswith("1."):
     del STATEMENTS["a trigger"]  # DuckDB has them since 2.0
 
 
+@some(4)
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_on_the_file(forged: Place, name: str) -> None:
     statements, says = STATEMENTS[name]
@@ -319,6 +321,7 @@ def changed(data: dict[str, Any], path: tuple[Any, ...]) -> None:
         within[last] = f"{value or ''}x"
 
 
+@pytest.mark.slow
 def test_every_field_of_the_manifest_one_by_one(forged: Place) -> None:
     """Refused with the policy, without it, and as a field that changed: nothing of it is free."""
     with duckdb.connect(str(forged.file)) as connection:
@@ -413,6 +416,7 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize("name", RESEALED)
 def test_a_manifest_that_was_sealed_again(forged: Place, name: str) -> None:
     change, says = RESEALED[name]
@@ -519,6 +523,7 @@ def test_the_release_itself_holds(forged: Place) -> None:
     assert (found.passed, found.origin) == (True, "signature")
 
 
+@pytest.mark.slow
 def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place) -> None:
     from anonymizer.publish.export import export
     from anonymizer.review.attack import attack
@@ -539,6 +544,7 @@ def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place
         )
 
 
+@some(1)
 @pytest.mark.parametrize("name", list(RELEASES))
 def test_a_correct_release_of_every_form_holds(tmp_path: Path, name: str) -> None:
     """No false alarm: what was written is what is made again from the manifest as it is read."""

@@ -18,6 +18,7 @@ import pytest
 from anonymizer.errors import AnonymizerError
 from anonymizer.release.published import Release
 from tests import runs
+from tests.selection import some
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "clinic": "VARCHAR"}
 CLINICS = ("ab", "ba", "cc", "dd")
@@ -124,6 +125,7 @@ BUILDERS: list[tuple[str, Mapping[str, Any]]] = [
 ]
 
 
+@some(2)
 @pytest.mark.parametrize("cells", ["text", "typed"])
 @pytest.mark.parametrize("how", ["left out for NULL", "suppressed"])
 @pytest.mark.parametrize(("column", "tree"), BUILDERS, ids=[b["builder"] for _, b in BUILDERS])
@@ -181,6 +183,7 @@ def test_one_label_for_one_node(tmp_path: Path) -> None:
     assert "*" in cells
 
 
+@some(2)
 @pytest.mark.parametrize("partial", [True, False])
 @pytest.mark.parametrize("algorithm", ["privacyfrost", "full_domain"])
 def test_a_comma_is_quoted_once(tmp_path: Path, algorithm: str, partial: bool) -> None:

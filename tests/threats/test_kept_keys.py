@@ -12,6 +12,7 @@ from anonymizer.errors import GuaranteeError, SourceError
 from anonymizer.review.preview import preview
 from anonymizer.review.report.content import collect
 from tests.runs import policy, run
+from tests.selection import some
 
 PATIENTS = {"patient_id": "keep", "age": "quasi", "sex": "quasi", "mrn": "drop"}
 VISITS = {"visit_id": "drop", "patient_id": "keep", "age": "quasi", "ward": "quasi", "cost": "drop"}
@@ -39,6 +40,7 @@ def given(folder: Path, table: str, columns: dict[str, Any], **rest: Any) -> Any
     return policy(folder, columns, k=4, source={"table": table}, publish=publish, **rest)
 
 
+@some(3)
 @pytest.mark.parametrize(
     ("column", "refused"),
     [
@@ -83,6 +85,7 @@ def test_values_of_one_person_each_are_refused(
     assert any("joins the two person by person" in said for said in release.warnings)
 
 
+@pytest.mark.slow
 def test_an_acknowledged_key_is_told_of_everywhere(hospital: Path, tmp_path: Path) -> None:
     kept = {"role": "keep", "acknowledge_unique": True}
     asked = given(tmp_path, "patients", {**PATIENTS, "patient_id": kept})
@@ -100,6 +103,7 @@ def test_a_repeating_key_that_is_published_is_told(hospital: Path, tmp_path: Pat
     assert "published as it is" in told
 
 
+@some(1)
 @pytest.mark.parametrize("first", ["patients", "visits"])
 def test_two_tables_that_keep_a_key_are_not_released_without_a_word(
     hospital: Path, tmp_path: Path, first: str

@@ -14,7 +14,7 @@ import pytest
 
 import anonymizer
 from anonymizer.cli import main
-from tests.selection import few
+from tests.selection import few, some
 
 ROWS = 240
 SECRET = "5e" * 32
@@ -116,6 +116,7 @@ def everything(connection: duckdb.DuckDBPyConnection) -> str:
     return repr(said)
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("algorithm", "cells"),
     few([("mondrian", "typed"), ("lgb", "text"), ("mondrian", "text"), ("lgb", "typed")], 2),
@@ -237,6 +238,7 @@ def test_leaks_of_a_release_are_looked_for_with_success(tmp_path: Path, source: 
     assert "QXDROP" in found_in(repr(statistics))
 
 
+@some(3)
 @pytest.mark.parametrize(
     ("change", "code"),
     [

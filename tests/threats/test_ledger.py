@@ -42,6 +42,7 @@ PROTECTED = {
 }
 
 
+@pytest.mark.slow
 def test_ledger_refuses_what_two_releases_tell(
     tmp_path: Path, people: Population, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +157,7 @@ def test_ledger_refuses_a_pseudonym(tmp_path: Path, people: Population) -> None:
     run(tmp_path, columns=columns)
 
 
+@pytest.mark.slow
 def test_a_value_that_many_share_is_no_pseudonym(tmp_path: Path, people: Population) -> None:
     """Whatever the policy acknowledges: five values over sixty persons tell nobody apart."""
     with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:

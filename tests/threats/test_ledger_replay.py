@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from tests.selection import rounds
+from tests.selection import rounds, some
 from tests.threats.population import Population, Seen, observed, policy
 
 M, K = 3, 3
@@ -67,6 +67,7 @@ def returning(releases: list[Seen]) -> set[int]:
     return {one for one, n in times.items() if n > 1}
 
 
+@pytest.mark.slow
 @rounds(4, ROUNDS)
 def test_ledger_m_invariance_over_many_releases(tmp_path: Path, rounds: int) -> None:
     population = Population(seed=11, size=240)
@@ -122,6 +123,7 @@ def test_ledger_attack_succeeds_without_republish(tmp_path: Path) -> None:
             assert candidates_of_value(releases, one) == {population.people[one][2]}
 
 
+@pytest.mark.slow
 @rounds(3, ROUNDS)
 def test_ledger_append_only_keeps_k_candidates(tmp_path: Path, rounds: int) -> None:
     population = Population(seed=5, size=240)
@@ -132,6 +134,7 @@ def test_ledger_append_only_keeps_k_candidates(tmp_path: Path, rounds: int) -> N
     assert min(len(candidates_of_class(releases, one)) for one in known) >= K
 
 
+@pytest.mark.slow
 def test_ledger_classes_fall_apart_without_append_only(tmp_path: Path) -> None:
     population = Population(seed=5, size=240)
     releases, _ = replay(tmp_path, population, continued=None, loss=8, rounds=4)
@@ -139,6 +142,7 @@ def test_ledger_classes_fall_apart_without_append_only(tmp_path: Path) -> None:
     assert len(alone) > 20
 
 
+@some(1)
 @pytest.mark.parametrize("arrivals", [1, 2, 40])
 def test_ledger_append_only_places_new_persons(tmp_path: Path, arrivals: int) -> None:
     """A few join an earlier class, many make classes of their own; nobody is left out."""
@@ -158,6 +162,7 @@ def test_ledger_append_only_places_new_persons(tmp_path: Path, arrivals: int) ->
         assert len({after[one][0] for one in people}) == 1, "a class was torn apart"
 
 
+@pytest.mark.slow
 def test_ledger_m_invariance_of_one_arrival(tmp_path: Path) -> None:
     """One new person stands with m - 1 counterfeits, which nothing in the release marks."""
     population = Population(seed=3, size=90)

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from anonymizer import Policy
+from tests.selection import some
 from tests.threats.interference import ALGORITHMS, draw_pair, made_of, said_of
 
 PAIRS = int(os.environ.get("ANONYMIZER_PAIRS", "500"))
-"""Pairs that are compared among the slow tests; ANONYMIZER_PAIRS asks for more."""
+"""Pairs that are compared by the exhaustive tests, a part of them by the slow ones;
+ANONYMIZER_PAIRS asks for more.
+"""
 FEW = 14
 """Pairs that are compared among the others."""
 PARTS = 14
@@ -47,17 +50,19 @@ def alike(numbers: range, folder: Path) -> int:
     return released
 
 
-def test_nothing_hidden_shows(tmp_path: Path) -> None:
-    assert alike(range(FEW), tmp_path) > FEW / 2
+@pytest.mark.parametrize("numbers", [range(5), pytest.param(range(5, FEW), marks=pytest.mark.slow)])
+def test_nothing_hidden_shows(tmp_path: Path, numbers: range) -> None:
+    assert alike(numbers, tmp_path) > len(numbers) / 2
 
 
-@pytest.mark.slow
+@some(0, 2)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_hidden_shows_in_hundreds_of_pairs(part: int, tmp_path: Path) -> None:
     numbers = range(FEW + part, FEW + PAIRS, PARTS)
     assert alike(numbers, tmp_path) > len(numbers) / 2
 
 
+@some(1)
 @pytest.mark.parametrize("number", [0, 1, 3, 5, 13])
 def test_plan_and_report_say_the_same(number: int, tmp_path: Path) -> None:
     (tmp_path / "jobs.csv").write_text(JOBS + "\n", encoding="utf-8")
@@ -68,6 +73,7 @@ def test_plan_and_report_say_the_same(number: int, tmp_path: Path) -> None:
         assert text == second[form], (form, pair.words)
 
 
+@some(2)
 @pytest.mark.parametrize("number", [0, 1, 4, 5, 7, 11, 18, 19])
 def test_without_a_key_the_cells_are_the_same(number: int, tmp_path: Path) -> None:
     """Draws hang on the whole row then: order, numbers and the deal inside buckets differ."""

@@ -14,6 +14,7 @@ from anonymizer.cli import main
 from anonymizer.errors import AnonymizerError, GuaranteeError, TargetError
 from anonymizer.process import run_folder
 from tests import runs
+from tests.selection import some
 
 MARK = "QXMARKSECRET"
 TYPES = {"id": "integer", "age": "integer", "name": "varchar", "disease": "varchar"}
@@ -131,6 +132,7 @@ def published(folder: Path) -> bytes:
     )
 
 
+@some(2)
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_view_of_the_source_reaches_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str], reading: str
@@ -165,6 +167,7 @@ SOURCE_VERBS = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize("verb", SOURCE_VERBS)
 @pytest.mark.parametrize("kind", ["view", "query"])
 def test_no_verb_reads_a_file_for_its_source(
@@ -238,6 +241,7 @@ def test_further_tables_of_the_source_are_read_apart(folder: Path, what: str) ->
     assert "refused access" in str(raised.value)
 
 
+@pytest.mark.slow
 def test_views_macros_and_queries_of_a_source_work(folder: Path) -> None:
     """What stays inside of the database is the user's affair, in every schema."""
     with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:
@@ -319,6 +323,7 @@ RELEASE_VERBS = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize("reading", ["read_text", "glob", "a scalar macro", "a table macro"])
 @pytest.mark.parametrize("verb", RELEASE_VERBS)
 def test_no_verb_runs_the_sql_of_a_release(

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.selection import some
 from tests.toys.copies import Copy, blocks, copied
 
 FIELD, DESCRIPTOR, TEMPLATE = blocks("A guarantee")
@@ -46,6 +47,7 @@ def test_an_algorithm_takes_three_files() -> None:
     assert len({block.path for block in ALGORITHM}) == 3
 
 
+@pytest.mark.slow
 def test_a_guarantee_of_three_files_is_kept(copy: Copy) -> None:
     copy.policy()
     assert copy.run().returncode == 0
@@ -67,6 +69,7 @@ def test_a_guarantee_of_three_files_is_kept(copy: Copy) -> None:
     assert "max_share" in assessed.stderr
 
 
+@pytest.mark.slow
 def test_a_release_is_not_verified_against_what_no_question_asks(copy: Copy) -> None:
     copy.policy()
     assert copy.run().returncode == 0
@@ -85,6 +88,7 @@ def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
     refused(copy, "protect.max_share: no guarantee answers for it", 70)
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("forgotten", "instead", "said", "exit_code"),
     [
@@ -118,6 +122,7 @@ def test_a_part_of_the_descriptor_that_is_forgotten(
     refused(copy, said, exit_code)
 
 
+@pytest.mark.slow
 def test_a_statement_that_is_missing(copy: Copy) -> None:
     copy.add(FIELD, DESCRIPTOR)
     copy.policy("max_share: 0.5")
@@ -138,6 +143,7 @@ def test_an_algorithm_of_three_files_runs(copy: Copy) -> None:
     refused(copy, "is not a rule that the algorithm sorted_blocks works towards", 2)
 
 
+@pytest.mark.slow
 def test_an_algorithm_that_ignores_a_guarantee(copy: Copy) -> None:
     copy.add(*ALGORITHM)
     copy.change(ALGORITHM[2].path, 'frozenset({"size"})', 'frozenset({"size", "protection"})')
@@ -155,6 +161,7 @@ def on_quack(copy: Copy, verb: str, *more: str) -> subprocess.CompletedProcess[s
     return copy.anonymizer(verb, "policy.yaml", "--database", "quack:people.duckdb", *more)
 
 
+@pytest.mark.slow
 def test_an_engine_of_five_files_runs(copy: Copy) -> None:
     assert len({block.path for block in ENGINE}) == 5
     copy.add(*ENGINE)
@@ -181,6 +188,7 @@ def test_what_an_engine_does_not_say_that_it_has_is_refused(copy: Copy) -> None:
     assert not copy.release.exists()
 
 
+@some(1)
 @pytest.mark.parametrize("number", range(2, 5))
 def test_a_file_of_an_engine_that_is_forgotten(copy: Copy, number: int) -> None:
     """Nothing is published; without its name (the first file) only a policy cannot ask for it."""

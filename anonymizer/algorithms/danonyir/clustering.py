@@ -45,6 +45,8 @@ class Clustering:
     block_size: int | Literal["all"]
     persons: int
     """Rows of the source: a bound on the persons."""
+    leaves_out: bool
+    """Whether the policy lets persons be left out; if not, who can join a class does."""
 
     @property
     def carried(self) -> Carried:

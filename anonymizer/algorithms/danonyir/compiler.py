@@ -37,7 +37,8 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     rules = person_rules(policy, roles)
     _check_block_size(options, profile.rows, rules.least)
     boxes = Boxes(shapes(roles.quasi))
-    how = Clustering(boxes, rules, codes, options.block_size, profile.rows)
+    leaves_out = policy.suppression_limit > 0
+    how = Clustering(boxes, rules, codes, options.block_size, profile.rows, leaves_out)
     extents, extent_stages = extent_steps(policy, roles)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),

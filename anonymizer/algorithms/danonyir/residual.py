@@ -8,7 +8,6 @@ from typing import Any
 from anonymizer.algorithms.danonyir.clustering import Clustering
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
-from anonymizer.algorithms.persons.boxes import SCALE
 from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.compile import lit, work
 from anonymizer.steps import Compute, Loop, Note, Stage, Step
@@ -34,7 +33,7 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
 
     The residual persons of a block join clusters of their block, one by one in secret-keyed order,
     each the nearest that still holds the guarantees then, unless suppression costs less (one per
-    cell). If no cluster of the block can take a person, the nearest ones of all blocks are tried.
+    cell) and the policy allows any. If no cluster of the block can take a person, the nearest ones of all blocks are tried.
     """
     context = residual_context(how)
     stages: list[Stage] = [
@@ -95,5 +94,5 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "nearest": NEAREST,
         "in_reach": IN_REACH,
         "comparisons": COMPARISONS,
-        "whole": lit(SCALE * len(how.boxes.shapes)),
+        "whole": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
     }

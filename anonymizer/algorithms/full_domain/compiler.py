@@ -12,6 +12,13 @@ from anonymizer.algorithms.encode import (
     tuple_keys,
 )
 from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.lattice.budget import (
+    BUDGET,
+    SUBSETS,
+    additive,
+    budgeted_stages,
+    whole_row,
+)
 from anonymizer.algorithms.lattice.judging import (
     JUDGED,
     Judged,
@@ -23,12 +30,12 @@ from anonymizer.algorithms.lattice.packing import packing
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
 from anonymizer.algorithms.lattice.recode import climbed, recode_steps, tuple_steps
 from anonymizer.algorithms.lattice.search import search_stages
-from anonymizer.algorithms.lattice.shape import lattice_size, refuse_large
+from anonymizer.algorithms.lattice.shape import MOST_LISTED, lattice_size
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.protections import protections
 from anonymizer.compile import Sql, ident
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import FullDomain, Policy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
@@ -38,9 +45,8 @@ from anonymizer.steps import Guard, Note, Row, Stage, Step
 def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
     """Find the optimum of the lattice and publish it.
 
-    Raises PolicyError for a lattice that is too large to search.
+    A lattice too large to list is searched within a budget.
     """
-    refuse_large(profile.shapes)
     context, columns, stages = lattice_stages(policy, profile, roles)
     found = (
         *stages,
@@ -70,12 +76,23 @@ def lattice_stages(
     keys = tuple_keys(roles)
     columns = judged_columns(policy, roles)
     context = lattice_context(policy, roles, packed, columns)
-    context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS}
+    context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS, "size": None}
     _, rule_stages = protections(policy, roles, keys)
     if policy.suppression_limit:
         # what the whole table breaks, it can hold without some of its rows
         rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
     size = lattice_size(profile.shapes)
+    budget = budget_of(policy, size) if pruned else None
+    if budget is not None:
+        # a number that would be too large for an integer is told roughly
+        told = size if size < 10**37 else float(f"{size:.3g}")
+        context |= {"size": told, "subsets": SUBSETS, "additive": additive(context)}
+        context["whole"] = whole_row(context)
+    search = (
+        search_stages(context, columns, pruned=pruned, size=size)
+        if budget is None
+        else budgeted_stages(context, columns, packed, budget)
+    )
     return (
         context,
         columns,
@@ -88,9 +105,16 @@ def lattice_stages(
             *rule_stages,
             *recode_steps(policy, roles),
             *tuple_steps(policy, roles, packed, keys),
-            *search_stages(context, columns, pruned=pruned, size=size),
+            *search,
         ),
     )
+
+
+def budget_of(policy: Policy, size: int) -> int | None:
+    """How many nodes are judged at most; None: all that the proof of the optimum needs."""
+    options = policy.algorithm
+    given = options.budget if isinstance(options, FullDomain) else None
+    return BUDGET if given is None and size > MOST_LISTED else given
 
 
 def _named(roles: Roles) -> list[tuple[Sql, Sql]]:
@@ -109,6 +133,13 @@ def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
                 f"is passed by {-allowed:,} {unit} before any node is judged: those that"
                 " `nulls: suppress` leaves out",
                 hint="raise suppression_limit, or let NULLs be a value: nulls: own_class",
+            )
+        if context["size"] is not None:
+            return Problem(
+                "privacy",
+                f"holds at none of the {judged:,} nodes of the lattice that were judged (of"
+                f" {nodes:,}), with {allowed:,} {unit} to suppress at most",
+                hint="raise algorithm.budget or suppression_limit, or weaken the guarantees",
             )
         return Problem(
             "privacy",

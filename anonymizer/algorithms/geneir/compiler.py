@@ -43,7 +43,8 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     rules = person_rules(policy, roles)
     nodes = tuple(Node(a) for a in roles.quasi)
     boxes = Boxes(nodes)
-    how = Clustering(boxes, rules, [a.c for a in roles.quasi], "all", profile.rows)
+    leaves_out = policy.suppression_limit > 0
+    how = Clustering(boxes, rules, [a.c for a in roles.quasi], "all", profile.rows, leaves_out)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.algorithms.lattice.packing import Packing
@@ -26,6 +26,8 @@ SCREENED = work("lattice_screened")
 CLASSES = work("lattice_classes")
 FAILING = work("lattice_failing")
 VERDICTS = work("lattice_verdicts")
+SET_MEMBERS = work("lattice_set_members")
+SET_CLASSES = work("lattice_set_classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Judged:
 
     column: Sensitive
     rules: tuple[Rule, ...]
+    of_sets: bool = False
+    """Whether it speaks of the classes of sets of columns, and not of those of all of them."""
 
     @property
     def number(self) -> Sql:
@@ -50,7 +54,8 @@ class Judged:
     @property
     def histogram(self) -> Table:
         """Its values by class."""
-        return work(f"lattice_histogram_{self.column.index}")
+        which = "set_histogram" if self.of_sets else "histogram"
+        return work(f"lattice_{which}_{self.column.index}")
 
     @property
     def dense(self) -> bool:
@@ -85,7 +90,9 @@ def lattice_context(
     optimum = options.optimum if isinstance(options, FullDomain) else "ncp"
     attributes = climbed(roles)
     persons = policy.person is not None
+    sets = _sets(policy, attributes, packed)
     return {
+        **({"sets": sets} if sets else {}),
         "attributes": attributes,
         "radixes": [lit(weight) for weight in _radixes(packed)],
         "levels": LEVELS,
@@ -110,8 +117,23 @@ def lattice_context(
         "records": Sql("records" if persons else "n"),
         "optimum": "c_dm" if optimum == "dcp" else optimum,
         "penalties": _penalties(attributes),
+        "measures": [Sql("ncp"), Sql("glm"), Sql("distortion")],
         "monotone": all(rule.upward for one in columns for rule in one.rules),
     }
+
+
+def _sets(policy: Policy, attributes: Sequence[Climbed], packed: Packing) -> list[tuple[int, ...]]:
+    """Of every set of quasi-identifiers its number, and per word the fields of its columns."""
+    positions = {a.attribute.column: a.position for a in attributes}
+    made: list[tuple[int, ...]] = []
+    for number, names in enumerate(policy.privacy.quasi_sets or ()):
+        masks = [0] * len(packed.words)
+        for name in names:
+            masks = [
+                m | own for m, own in zip(masks, packed.masks(positions[name], 0), strict=True)
+            ]
+        made.append((number, *masks))
+    return made
 
 
 def _radixes(packed: Packing) -> list[int]:
@@ -126,12 +148,9 @@ def _radixes(packed: Packing) -> list[int]:
 
 def _penalties(attributes: Sequence[Climbed]) -> list[tuple[Sql, Sql]]:
     """What a suppressed row loses by each measure that adds up over cells."""
-    cells, heights = len(attributes), sum(a.height for a in attributes)
-    return [
-        (Sql("ncp"), lit(cells * ONE)),
-        (Sql("glm"), lit(cells * ONE)),
-        (Sql("distortion"), lit(heights * ONE)),
-    ]
+    cells = lit(sum(a.attribute.scaled(ONE) for a in attributes))
+    heights = lit(sum(a.height * a.attribute.scaled(ONE) for a in attributes))
+    return [(Sql("ncp"), cells), (Sql("glm"), cells), (Sql("distortion"), heights)]
 
 
 def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[Step | Loop, ...]:
@@ -141,14 +160,17 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
     Where a rule compares with the rows that are published, suppressing changes what the others are
     compared with: they are judged again until no class fails. A class never comes back.
     """
+    whole = "set_whole" if "sets" in context else "classes"
     stages: list[Step | Loop] = [
-        Step("sizes of classes", "lattice/screen.sql.j2", context),
-        Step("classes of nodes", "lattice/classes.sql.j2", context),
+        Step("sizes of classes", screen_of(context), context),
+        Step("classes of nodes", f"lattice/{whole}.sql.j2", context),
     ]
     for one in columns:
         own = {**context, "histogram": one.histogram, "cells": one.cells}
         name = f"{one.column.column} by class"
         stages.append(Step(name, "lattice/histogram.sql.j2", own))
+    if "sets" in context:
+        return (*stages, _sets_judged(context, columns))
     if not columns:
         return tuple(stages)
     applied = (
@@ -159,6 +181,37 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
         until = Step("classes to judge again", "lattice/still_failing.sql.j2", context)
         return (*stages, Loop("suppress until the rest holds", applied, until, MOST_ROUNDS))
     return (*stages, *applied)
+
+
+def screen_of(context: dict[str, Any]) -> str:
+    """The template that looks at the sizes of classes, of all columns or of sets of them."""
+    return "lattice/set_screen.sql.j2" if "sets" in context else "lattice/screen.sql.j2"
+
+
+def _sets_judged(context: dict[str, Any], columns: Sequence[Judged]) -> Loop:
+    """Suppress what is in a failing class of any set, until nothing is any more.
+
+    What one set suppresses is missing in the classes of the others. Where all rules are kept by
+    larger classes, what is left in the end is all that can be left.
+    """
+    own = {**context, "set_members": SET_MEMBERS, "set_classes": SET_CLASSES}
+    steps = [
+        Step("classes in their sets", "lattice/set_members.sql.j2", own),
+        Step("classes of sets", "lattice/set_classes.sql.j2", own),
+    ]
+    of_sets = [replace(one, of_sets=True) for one in columns]
+    for one, of_set in zip(columns, of_sets, strict=True):
+        tables = {"histogram": one.histogram, "set_histogram": of_set.histogram}
+        name = f"{one.column.column} by class of a set"
+        steps.append(Step(name, "lattice/set_histogram.sql.j2", {**own, **tables}))
+    if columns:
+        histograms = [one.histogram for one in of_sets]
+        judged = {"classes": SET_CLASSES, "protections": of_sets, "histograms": histograms}
+        name = "classes of sets that break a rule"
+        steps.append(Step(name, "lattice/failing.sql.j2", {**own, **judged}))
+    steps.append(Step("suppress classes", "lattice/set_suppress.sql.j2", own))
+    until = Step("classes to judge again", "lattice/set_failing.sql.j2", own)
+    return Loop("suppress until every set holds", tuple(steps), until, MOST_ROUNDS)
 
 
 MOST_ROUNDS = 1_000_000

@@ -125,7 +125,7 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
         "listed": work(f"listed_{attribute.index}") if listed else None,
         "typed": from_text(Sql("value"), attribute.sql_type),
         "height": a.height,
-        "one": lit(ONE),
+        "one": lit(attribute.scaled(ONE)),
         "declared": isinstance(spec, Taxonomy),
         "lo": lo,
         "hi": hi,

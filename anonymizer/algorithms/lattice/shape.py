@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.hierarchy.shape import Shape
 
-MOST_NODES = 1_000_000
-"""Largest lattice that is searched."""
+MOST_LISTED = 1_000_000
+"""Largest lattice whose nodes are listed."""
 
 
 def lattice_size(shapes: Sequence[Shape]) -> int:
@@ -20,14 +20,15 @@ def lattice_size(shapes: Sequence[Shape]) -> int:
 
 
 def refuse_large(shapes: Sequence[Shape]) -> None:
-    """Raises PolicyError for a lattice with more nodes than are searched."""
+    """Raises PolicyError for a lattice with more nodes than are listed."""
     size = lattice_size(shapes)
-    if size > MOST_NODES:
+    if size > MOST_LISTED:
         raise PolicyError(
             Problem(
-                "algorithm.name",
-                f"would search a lattice of {size:,} nodes",
-                allowed=f"at most {MOST_NODES:,}",
-                hint="fewer quasi columns or levels, or algorithm: {name: privacyfrost}",
+                "columns",
+                f"make a lattice of {size:,} nodes, too many to judge them all",
+                allowed=f"at most {MOST_LISTED:,}",
+                hint="fewer quasi columns or levels; a run with algorithm: {name: full_domain}"
+                " searches a lattice of any size",
             )
         )

@@ -1,4 +1,4 @@
-"""LGB (Li and He 2023): local generalization and bucketization of semi-sensitive attributes."""
+"""LGB (Li and He 2022): local generalization and bucketization of semi-sensitive attributes."""
 
 from anonymizer.algorithms.attacks import COMPOSITION, DEFINETTI, DOWNCODING, REFINEMENT, SKEWNESS
 from anonymizer.algorithms.descriptor import Algorithm
@@ -10,14 +10,14 @@ ALGORITHM = Algorithm(
     towards=frozenset({"size", "protection", "persons"}),
     distances=frozenset({"equal", "ordered"}),
     words="Local generalization and bucketization: quasi-identifiers are generalized class by"
-    " class, sensitive cells are mixed in buckets of different values (Li and He 2023).",
+    " class, sensitive cells are mixed in buckets of different values (Li and He 2022).",
     attacks=(
         COMPOSITION,
         DOWNCODING,
         REFINEMENT,
         DEFINETTI,
         SKEWNESS,
-        "one known sensitive value (Li and He 2023, Fig. 2): may leave fewer than k rows",
+        "one known sensitive value (Li and He 2022, Fig. 2): may leave fewer than k rows",
         "visible flags: which cells are sensitive is published and may itself say something",
     ),
     note=", with buckets",

@@ -1,4 +1,4 @@
-"""The algorithm `lgb`: local generalization and bucketization (Li and He 2023), Algorithm 1."""
+"""The algorithm `lgb`: local generalization and bucketization (Li and He 2022), Algorithm 1."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from anonymizer.algorithms.bound.stages import bound_stages
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
 from anonymizer.algorithms.encode import (
@@ -75,6 +76,8 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *feasibility(policy, persons),
         *classes,
         *cell_steps(roles.quasi, policy.publish.cells),
+        # (a row with a sensitive cell stands with those of its pattern)
+        *(bound_stages(policy, profile, roles, k) if not roles.flagged else ()),
     )
     layout, expressions = published(policy, roles, {c.column: c for c in columns})
     numbers = PERSONS if policy.person is not None else None

@@ -1,10 +1,11 @@
 """Local generalization by minimizing NCP (LGB Algorithm 4; Xu et al. 2006, top-down).
 
-Every class is divided between two seeds that are far apart, all classes at once. A unit goes to
-the seed with which it forms the tighter pair. Fixed seeds replace Xu's growing groups, which add
-one tuple at a time, so that a level is one statement. The farthest unit is the first
-for which k rows are at least as far, so that no single outlier becomes a seed. Distances are
-rounded to 10^-9 and summed as integers: the result does not depend on the order of addition.
+Every class is divided between two groups that grow from seeds far apart, all classes at once. A
+unit goes to the group that it makes lose less: rows times the NCP of the box. Xu et al. add one
+tuple at a time, in random order. Here a round adds as many units as the groups have, those of the
+next in turn for which it is clearest, so that the rounds of a class grow with the logarithm of its
+rows. The farthest unit is the first for which k rows are at least as far, so that no single outlier
+becomes a seed. Losses are whole numbers: the result does not depend on the order of addition.
 """
 
 from __future__ import annotations
@@ -15,23 +16,36 @@ from dataclasses import dataclass
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.loss import shape
 from anonymizer.algorithms.partition.partition import MEMBERS, OPEN, Partitioning
-from anonymizer.compile import Sql, Table, work
-from anonymizer.source.profile import Attribute
+from anonymizer.algorithms.partition.words import Packed, fold
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.source.profile import Attribute, Level
 from anonymizer.steps import Loop, Stage, Step
 
 SEEDS = work("seeds")
+DEALT = work("dealt")
 SIDES = work("sides")
-SCALE = 1_000_000_000
-ROUNDS = (("start", "far_1"), ("far_1", "far_2"), ("far_2", "far_3"))
+SCALE = 100_000_000
+"""Parts of the NCP of a cell that losses are counted in: 64 bits hold those of 10^9 rows with 90
+quasi-identifiers."""
+SCANS = (("start", "far_1"), ("far_1", "far_2"))
+"""Xu et al. look for the farthest unit six times; a third time finds no better groups."""
 MAX_LEVELS = 10_000
 ATTEMPTS = 3
 """Further pairs of seeds that a class may try after one split off fewer than k rows. LGB freezes
 the class at once, so that a single outlier can keep thousands of rows together."""
+EARLY = 32
+"""Units that the groups of a class have together when their boxes stop changing much. Until then a
+round doubles them."""
+LATE = 7
+"""Units that a later round adds for every one that the groups have."""
+CHOICE = 4
+"""Next units in turn, for every one that is added, of which the clearest are chosen."""
+GROWTH_ROUNDS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One attribute's columns of a point."""
+    """One attribute's columns of a point, besides its code."""
 
     attribute: Attribute
 
@@ -50,38 +64,126 @@ class Point:
     @property
     def columns(self) -> list[tuple[Sql, Sql]]:
         a = self.attribute
-        columns = [(Sql(f"coalesce({a.d}.size, 1)"), Sql(f"m{a.index}"))]
         if shape(a) == "range":
-            columns.append((Sql(f"coalesce({a.d}.share, 0)"), Sql(f"p{a.index}")))
+            place = f"case when u.{a.c} <> 0 then coalesce({a.d}.share, 0) end"
+            return [(Sql(place), Sql(f"p{a.index}"))]
         if shape(a) == "node":
-            for level in a.levels:
-                columns.append((Sql(f"{a.d}.{level.a}"), Sql(f"a{a.index}_{level.number}")))
-                columns.append((Sql(f"{a.d}.{level.z}"), Sql(f"z{a.index}_{level.number}")))
-        return columns
+            return [
+                (Sql(f"{a.d}.{column}"), Sql(f"{which}{a.index}_{level.number}"))
+                for level in _below_root(a)
+                for which, column in (("a", level.a), ("z", level.z))
+            ]
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One column of the box of a group: over its units, and with one unit `x` more than box `b`."""
+
+    name: Sql
+    over: Sql
+    widened: Sql
+
+
+def spans(attributes: Sequence[Attribute], words: Packed) -> list[Span]:
+    """The columns of a box.
+
+    Of a range the lowest and the highest place, and whether it has NULL; of a set its bits; of a
+    node the code and the ancestors that all units share, else NULL.
+    """
+    made: list[Span] = []
+
+    def add(name: str, over: str, widened: str) -> None:
+        made.append(Span(Sql(name), Sql(over), Sql(widened)))
+
+    def shared(name: str) -> None:
+        over = f"case when min({name}) = max({name}) then min({name}) end"
+        add(name, over, f"case when x.{name} = b.{name} then x.{name} end")
+
+    for a in attributes:
+        i = a.index
+        if shape(a) == "range":
+            add(f"lo{i}", f"min(p{i})", f"least(b.lo{i}, x.p{i})")
+            add(f"hi{i}", f"max(p{i})", f"greatest(b.hi{i}, x.p{i})")
+            if a.nulls:
+                null = "case when {}c{} = 0 then 1 else 0 end"
+                widened = f"greatest(b.null{i}, {null.format('x.', i)})"
+                add(f"null{i}", f"max({null.format('', i)})", widened)
+        elif shape(a) == "node":
+            shared(f"c{i}")
+            for level in _below_root(a):
+                shared(f"a{i}_{level.number}")
+                add(f"z{i}_{level.number}", f"max(z{i}_{level.number})", f"x.z{i}_{level.number}")
+    for word, _ in words.columns:
+        add(f"{word}", f"bit_or({word})", f"b.{word} | x.{word}")
+    return made
+
+
+def loss(attributes: Sequence[Attribute]) -> Sql:
+    """NCP of a box, in units of 1/SCALE, as an integer."""
+    return _whole(" + ".join(_weighed(a, _of_box(a)) for a in attributes))
+
+
+def _of_box(a: Attribute) -> str:
+    i = a.index
+    match shape(a):
+        case "range":
+            width = f"coalesce(hi{i} - lo{i}, 0)"
+            mixed = f"({width} * {_size(a) - 1} + 1) / {_size(a)}"
+            return (
+                f"case when null{i} = 1 and lo{i} is not null then {mixed} else {width} end"
+                if a.nulls
+                else width
+            )
+        case "set":
+            return f"case when size{i} >= 2 then size{i} / cast({_size(a)} as double) else 0 end"
+        case _:
+            whens = " ".join(
+                f"when a{i}_{level.number} is not null then z{i}_{level.number}"
+                for level in _below_root(a)
+            )
+            return f"case when c{i} is not null then 0 {whens} else 1 end"
 
 
 def distance(attributes: Sequence[Attribute], x: str, y: str) -> Sql:
     """NCP of the pair {x, y}, in units of 1/SCALE, as an integer."""
-    return Sql(" + ".join(_term(a, x, y) for a in attributes))
+    return _whole(" + ".join(_weighed(a, _of_pair(a, x, y)) for a in attributes))
 
 
-def _term(a: Attribute, x: str, y: str) -> str:
+def _weighed(a: Attribute, lost: str) -> str:
+    return f"({lost})" if a.weight is None else f"({lost}) * {lit(float(a.weight))}"
+
+
+def _of_pair(a: Attribute, x: str, y: str) -> str:
     i = a.index
+    one = "cast(1 as double)"
     match shape(a):
         case "range":
             width = f"abs({x}.p{i} - {y}.p{i})"
-            other = f"case when {x}.c{i} = 0 or {y}.c{i} = 0 then 1.0 / {x}.m{i} else {width} end"
+            other = f"coalesce({width}, {one} / {_size(a)})"
         case "set":
-            other = f"2.0 / {x}.m{i}"
+            other = f"2 * {one} / {_size(a)}"
         case _:
             whens = " ".join(
                 f"when {x}.a{i}_{j} = {y}.a{i}_{j} then {x}.z{i}_{j}"
-                for j in (level.number for level in a.levels)
+                for j in (level.number for level in _below_root(a))
             )
-            other = f"case {whens} else 1 end"
-    return (
-        f"case when {x}.c{i} = {y}.c{i} then 0 else cast(round({SCALE} * ({other})) as bigint) end"
-    )
+            other = f"case {whens} else 1 end" if whens else "1"
+    return f"case when {x}.c{i} = {y}.c{i} then 0 else {other} end"
+
+
+def _below_root(a: Attribute) -> Sequence[Level]:
+    """The levels of a hierarchy whose nodes do not cover the whole domain."""
+    return a.levels[:-1]
+
+
+def _whole(amount: str) -> Sql:
+    return Sql(f"cast(round({SCALE} * cast({amount} as double)) as bigint)")
+
+
+def _size(a: Attribute) -> int:
+    """Values of the domain, with NULL."""
+    return max(a.distinct + (a.nulls > 0), 1)
 
 
 def seed_stages(
@@ -93,22 +195,35 @@ def seed_stages(
     a whole (LGB); with it the cut moves to the nearest place where both sides have k (after Xu's
     adjustment of small groups).
     """
+    points = [Point(a) for a in attributes]
+    words = fold([a for a in attributes if shape(a) == "set"])
+    further = [name for point in points for _, name in point.columns]
+    further += [name for name, _ in words.columns]
     context = {
         "units": UNITS,
         "open": OPEN,
         "members": MEMBERS,
         "seeds": SEEDS,
+        "dealt": DEALT,
         "sides": SIDES,
         "domains": [a.domain for a in attributes],
-        "points": [Point(a) for a in attributes],
+        "points": points,
+        "words": words.columns,
+        "state": [a.c for a in attributes] + further,
+        # a box needs the code of a node, and of a range only to tell NULL
+        "boxed": [a.c for a in attributes if a.nulls or shape(a) == "node"] + further,
+        "spans": spans(attributes, words),
+        "sizes": [(Sql(f"size{i}"), size) for i, size in words.sizes.items()],
+        "loss": loss(attributes),
         "first_class": how.first_class,
         "k": how.k,
         "rebalance": rebalance,
         "attempts": 0 if rebalance else ATTEMPTS,
-        "rounds": [(Sql(before), Sql(name)) for before, name in ROUNDS],
+        "early": EARLY,
+        "late": LATE,
+        "choice": CHOICE,
+        "scans": [(Sql(before), Sql(name)) for before, name in SCANS],
         "distance": distance(attributes, "x", "y"),
-        "to_first": Sql(f"({distance(attributes, 'x', 'y')})"),
-        "to_second": Sql(f"({distance(attributes, 'x', 'w')})"),
     }
     return (
         Step("units as points", "lgb/points.sql.j2", context),
@@ -117,6 +232,13 @@ def seed_stages(
             "divide classes",
             (
                 Step("choose seeds", "lgb/choose_seeds.sql.j2", context),
+                Step("groups of one seed", "lgb/seeded.sql.j2", context),
+                Loop(
+                    "grow groups",
+                    (Step("grow", "lgb/grow.sql.j2", context),),
+                    until=Step("units in no group", "lgb/undealt.sql.j2", context),
+                    at_most=GROWTH_ROUNDS,
+                ),
                 Step("divide", "lgb/divide.sql.j2", context),
                 Step("close classes", "lgb/close_undivided.sql.j2", context),
                 Step("apply the division", "lgb/apply_division.sql.j2", context),

@@ -25,12 +25,5 @@ ALGORITHM = Algorithm(
                 )
             },
         ),
-        Limit(
-            "refine",
-            lacking=dict.fromkeys(
-                ("postgres", "spark"),
-                ("its rounds take seconds each there", "leave refine out"),
-            ),
-        ),
     ),
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from anonymizer.algorithms.bound.stages import FULL, USUAL, bound_stages
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.deal.shares import judged, shares
+from anonymizer.algorithms.deal.stages import Dealing
 from anonymizer.algorithms.encode import (
     PERSONS,
     coded_stages,
@@ -15,18 +18,26 @@ from anonymizer.algorithms.encode import (
 )
 from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
-from anonymizer.algorithms.partition.refine import refine_steps
 from anonymizer.algorithms.persons.feasible import feasibility
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.persons.units import extent_steps
 from anonymizer.algorithms.population import population_rules, population_stages
 from anonymizer.algorithms.protections import column_rules, protections
+from anonymizer.algorithms.refine.boxes import possible
+from anonymizer.algorithms.refine.stages import refine_stages
 from anonymizer.compile import Sql
 from anonymizer.policy import Mondrian, Policy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage
+
+BLOCK = 2_000
+BLOCK_IN_FULL = 6_000
+"""Rows of a block in which rows are dealt: larger ones lose less and take longer."""
+DEALT = 100_000
+DEALT_IN_FULL = 400_000
+"""Rows of the table beyond which nothing is dealt."""
 
 
 def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
@@ -38,6 +49,28 @@ def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
     return any(rule.relative for column in roles.sensitive for rule in column_rules(policy, column))
 
 
+def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | None:
+    """By which column rows are dealt, if one is compared with the whole table.
+
+    Rows are dealt one by one, so rows with equal values may part.
+    """
+    options = policy.algorithm
+    assert isinstance(options, Mondrian)
+    if options.refine == 0 or options.split != "loss" or policy.person is not None:
+        return None
+    if not possible(roles.quasi) or policy.privacy.populations:
+        return None
+    thorough = options.refine == "full"
+    if (profile.rows or 0) > (DEALT_IN_FULL if thorough else DEALT):
+        return None
+    ruled = [(column, column_rules(policy, column)) for column in roles.sensitive]
+    found = [one for one in (shares(*pair) for pair in ruled) if one is not None]
+    if len(found) != 1:
+        return None
+    rules = tuple(judged(column, rules) for column, rules in ruled if rules)
+    return Dealing(found[0], rules, BLOCK_IN_FULL if thorough else BLOCK)
+
+
 def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
     """Codes, units, the partitioning under every rule, and the cells of its classes."""
     options = policy.algorithm
@@ -45,7 +78,8 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     assert profile.rows is not None
     persons = person_rules(policy, roles)
     k = max(least_class(policy), persons.least)
-    together = options.strict and not policy.merge_person_rows
+    dealing = _dealing(policy, profile, roles)
+    together = options.strict and not policy.merge_person_rows and dealing is None
     if together:
         keys, units = tuple_keys(roles), packed_units_step(policy, roles)
     else:
@@ -64,9 +98,12 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         persons=persons,
         population=population,
     )
+    loop = options.loop if profile.recursive else "driven"
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
-        *coded_stages(policy, roles, numbered=not options.strict, packed=together),
+        *coded_stages(
+            policy, roles, numbered=not options.strict or dealing is not None, packed=together
+        ),
         *person_stages(policy, roles, keys if together else None),
         enough_units(policy, k),
         units,
@@ -75,11 +112,10 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *holding_steps(policy, persons, keys, PERSONS),
         *feasibility(policy, persons),
         *population_stages(population),
-        *partition_stages(
-            roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
-        ),
-        *refine_steps(roles.quasi, k, options.refine),
+        *partition_stages(roles.quasi, how, profile.rows, loop),
+        *refine_stages(roles.quasi, how, options.refine, dealing, recursive=loop != "driven"),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
+        *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
     )
     layout, columns = published(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None

@@ -10,6 +10,7 @@ value of the domain.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from anonymizer.compile import Sql, join, lit
 from anonymizer.source.profile import Attribute, Level
@@ -59,6 +60,23 @@ def _whole(levels: Sequence[Level]) -> dict[str, str]:
     }
 
 
+def weighted(attributes: Sequence[Attribute], amount: str, which: str = "attribute") -> str:
+    """An amount of loss by what its attribute weighs, where weights differ."""
+    groups: dict[Fraction, list[int]] = {}
+    for a in attributes:
+        if a.weight is not None:
+            groups.setdefault(a.weight, []).append(a.index)
+    if not groups:
+        return amount
+    # no more than 1, so that what fits without weights fits with them
+    whens = " ".join(
+        f"when {which} in ({join([lit(i) for i in members])})"
+        f" then {lit(float(weight / max(groups)))}"
+        for weight, members in groups.items()
+    )
+    return f"({amount}) * case {whens} end"
+
+
 def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
     """The loss of a cell between its places `l` and `h` in the domain.
 
@@ -69,7 +87,8 @@ def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> S
         "set": "different / cast(l.size as double)",
         "node": _node(levels, "l.", "h.", "low", "high"),
     }
-    return Sql(by_kind(attributes, losses.__getitem__, "e.attribute"))
+    lost = by_kind(attributes, losses.__getitem__, "e.attribute")
+    return Sql(weighted(attributes, lost, "e.attribute"))
 
 
 def merit_sql(attributes: Sequence[Attribute]) -> Sql:
@@ -80,7 +99,12 @@ def merit_sql(attributes: Sequence[Attribute]) -> Sql:
     """
     weights = {"range": "least(kept_left, n_all - kept_left)", "set": "n_all", "node": "n_all"}
     weight = by_kind(attributes, weights.__getitem__)
-    return Sql(f"cast(gain / sqrt({weight}) as decimal(18, 8))")
+    return Sql(f"cast({weighted(attributes, 'gain')} / sqrt({weight}) as decimal(18, 8))")
+
+
+def plain_merit_sql(attributes: Sequence[Attribute]) -> Sql:
+    """Cuts by what they save, and nothing else."""
+    return Sql(f"cast({weighted(attributes, 'gain')} as decimal(18, 8))")
 
 
 def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:

@@ -12,6 +12,7 @@ from anonymizer.algorithms.partition.loss import (
     cell_loss_sql,
     gain_sql,
     merit_sql,
+    plain_merit_sql,
     shape,
     single_gain_sql,
 )
@@ -44,8 +45,6 @@ FEWER_STRETCHES = 32
 
 
 ONE_CLASS = Sql("1")
-GAIN = Sql("cast(gain as decimal(18, 8))")
-"""Cuts by what they save, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +207,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
         # a cut that is refused leaves large halves as well, so nothing is said for thin slices
-        "merit": GAIN if how.plain or how.judged else merit_sql(attributes),
+        "merit": (plain_merit_sql if how.plain or how.judged else merit_sql)(attributes),
         "singles": singles,
         "thinned": bool(how.protections) and by_loss and how.strict and large,
         "many_values": MANY_VALUES,

@@ -34,6 +34,18 @@ class Packed:
     folded: frozenset[int]
     """Attributes among them whose codes share bits. Their sizes are estimates, whole for a class
     that needs no bit twice; one and several codes are not told apart."""
+    bits: Mapping[int, tuple[tuple[str, int], ...]]
+    """By index of an attribute whose codes share none: the words of its bits, with their masks."""
+
+    def counted(self, index: int, prefix: str) -> str:
+        """How many different codes words with this prefix hold of an attribute."""
+        parts = (_counted(f"{prefix}{word}", mask) for word, mask in self.bits[index])
+        return f"({' + '.join(parts)})"
+
+
+def fits(attribute: Attribute) -> bool:
+    """Whether every code of an attribute has a bit of its own."""
+    return attribute.distinct < MOST_BITS
 
 
 def pack(attributes: Iterable[Attribute]) -> Packed:
@@ -41,7 +53,7 @@ def pack(attributes: Iterable[Attribute]) -> Packed:
 
     A code below 0 (a sensitive cell) sets no bit.
     """
-    return _laid_out([a for a in attributes if a.distinct < MOST_BITS])
+    return _laid_out([a for a in attributes if fits(a)])
 
 
 def fold(attributes: Sequence[Attribute]) -> Packed:
@@ -50,8 +62,8 @@ def fold(attributes: Sequence[Attribute]) -> Packed:
     How many different codes set b of m bits is estimated by linear counting (Whang et al. 1990):
     m · ln(m / (m - b)), or all of the domain where no bit is free.
     """
-    exact = _laid_out([a for a in attributes if a.distinct < MOST_BITS])
-    large = [a for a in attributes if a.distinct >= MOST_BITS]
+    exact = _laid_out([a for a in attributes if fits(a)])
+    large = [a for a in attributes if not fits(a)]
     each = max(1, min(MOST_BITS // WORD_BITS, MOST_FOLDED_WORDS // max(len(large), 1)))
     columns, sizes = list(exact.columns), dict(exact.sizes)
     for a in large:
@@ -68,18 +80,18 @@ def fold(attributes: Sequence[Attribute]) -> Packed:
         sizes[a.index] = Sql(
             f"case when {used} = {bits} then {domain} else least({domain}, {estimate}) end"
         )
-    return Packed(tuple(columns), sizes, frozenset(a.index for a in large))
+    return Packed(tuple(columns), sizes, frozenset(a.index for a in large), exact.bits)
 
 
 def _laid_out(attributes: Iterable[Attribute]) -> Packed:
     terms: list[list[str]] = [[]]
-    counts: dict[int, list[str]] = {}
+    bits: dict[int, list[tuple[str, int]]] = {}
     free = WORD_BITS
     for a in attributes:
-        bits = a.distinct + 1
+        codes = a.distinct + 1
         first = 0
-        while first < bits:
-            taken = min(bits - first, WORD_BITS)
+        while first < codes:
+            taken = min(codes - first, WORD_BITS)
             if taken > free:
                 terms.append([])
                 free = WORD_BITS
@@ -88,13 +100,16 @@ def _laid_out(attributes: Iterable[Attribute]) -> Packed:
             bit = f"cast(1 as bigint) << ({a.c} + {offset - first})"
             terms[-1].append(f"case when {a.c} between {first} and {last} then {bit} else 0 end")
             mask = ((1 << taken) - 1) << offset
-            # bit_count is of one byte, which the sum of several passes
-            size = f"cast(bit_count(w{len(terms)} & {mask}) as integer)"
-            counts.setdefault(a.index, []).append(size)
+            bits.setdefault(a.index, []).append((f"w{len(terms)}", mask))
             free -= taken
             first += taken
     columns = tuple(
         (Sql(f"w{number}"), Sql(" + ".join(word))) for number, word in enumerate(terms, 1) if word
     )
-    sizes = {index: Sql(" + ".join(parts)) for index, parts in counts.items()}
-    return Packed(columns, sizes, frozenset())
+    sizes = {i: Sql(" + ".join(_counted(*part) for part in parts)) for i, parts in bits.items()}
+    return Packed(columns, sizes, frozenset(), {i: tuple(parts) for i, parts in bits.items()})
+
+
+def _counted(word: str, mask: int) -> str:
+    # bit_count is of one byte, which the sum of several passes
+    return f"cast(bit_count({word} & {mask}) as integer)"

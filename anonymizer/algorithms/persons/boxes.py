@@ -25,7 +25,7 @@ from anonymizer.source.profile import Attribute, Level
 from anonymizer.steps import Step
 
 SCALE = 1_000_000_000
-"""The loss of one cell that is generalized to the whole domain."""
+"""The loss of one cell that is generalized to the whole domain, of an attribute of weight 1."""
 EXACT_SPAN = 100_000
 """Up to this span whole numbers are placed in proportion; the weight of 1 is then rounded by less
 than 1/10,000 of itself."""
@@ -57,6 +57,11 @@ class Shape(ABC):
     def places(self) -> Table:
         """Work table of the attribute's codes with their places, ancestors and costs."""
         return work(f"places_{self.attribute.index}")
+
+    @property
+    def whole(self) -> int:
+        """The loss of a cell that is generalized to the whole domain."""
+        return self.attribute.scaled(SCALE)
 
     @property
     def size(self) -> int:
@@ -107,7 +112,7 @@ class Range(Shape):
         width = f"({hi} - {lo})"
         if not self.attribute.nulls:
             return width
-        mixed = f"cast(floor(({width} * {self.size - 1} + {SCALE}) / {self.size}) as bigint)"
+        mixed = f"cast(floor(({width} * {self.size - 1} + {self.whole}) / {self.size}) as bigint)"
         nil = get(self.name("nil"))
         return f"case when {lo} is null then 0 when {nil} then {mixed} else {width} end"
 
@@ -135,7 +140,7 @@ class Set(Shape):
         return (f"({x}.{bits} | {y}.{bits})",)
 
     def loss(self, get: Get) -> str:
-        weight = round(SCALE / (self.size - 1)) if self.size > 1 else 0
+        weight = round(self.whole / (self.size - 1)) if self.size > 1 else 0
         # (bit_count is of one byte, and the losses of three sets pass four bytes)
         return f"cast(bit_count({get(self.name('bits'))}) - 1 as bigint) * {weight}"
 
@@ -223,7 +228,7 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
                     "offset": Sql(offset),
                     "levels": a.levels if isinstance(one, Node) else (),
                     "height": a.height,
-                    "scale": lit(SCALE),
+                    "scale": lit(one.whole),
                     "exact_span": lit(EXACT_SPAN),
                 },
             )

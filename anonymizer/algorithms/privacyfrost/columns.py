@@ -100,6 +100,10 @@ class Searched:
         )
         return Sql(f"case {whens} end" if whens else "cast(null as integer)")
 
+    def whole(self, word: int) -> Sql:
+        """All of its bits in one word of a tuple."""
+        return lit(sum(field.mask for field in self.fields if field.word == word))
+
     def parting_mask(self, word: int) -> Sql:
         """The same expression for the bits of that level, those in one word of a tuple."""
         whens = " ".join(

@@ -14,10 +14,19 @@ from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.lattice.packing import packing
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
 from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
+from anonymizer.algorithms.lattice.shape import lattice_size
+from anonymizer.algorithms.privacyfrost.anytime import anytime_stages
 from anonymizer.algorithms.privacyfrost.columns import searched
 from anonymizer.algorithms.privacyfrost.partial import DIVIDED, class_stages
 from anonymizer.algorithms.privacyfrost.presampling import presampling_stages
 from anonymizer.algorithms.privacyfrost.search import search_context, search_stages
+from anonymizer.algorithms.privacyfrost.suppressing import (
+    judging_context,
+    leave_out_stages,
+    none_safe,
+    suppressing_stages,
+    value_steps,
+)
 from anonymizer.algorithms.privacyfrost.trail import findings
 from anonymizer.algorithms.protections import protections
 from anonymizer.policy import Policy, PrivacyFrost
@@ -25,7 +34,7 @@ from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import rows_read
-from anonymizer.steps import Stage
+from anonymizer.steps import Guard, Stage
 
 
 def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
@@ -39,9 +48,45 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
-    paths, tuples = tuple_steps(policy, roles, packed, keys)[:2]
+    suppressing = policy.suppression_limit > 0
+    if suppressing:
+        # what the whole table breaks, it can hold without some of its rows
+        rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
     # persons are numbered when it is known who stays
     numbering = person_stages(policy, roles)
+    units = (units_step(policy, keys), *rule_stages)
+    paths, tuples, _, limits = tuple_steps(policy, roles, packed, keys)
+    judging, judged, own = judging_context(policy, roles, packed, search)
+    searching: tuple[Stage, ...]
+    safe: tuple[Stage, ...] = ()
+    if suppressing:
+        safe = (none_safe(policy, columns, own),)
+        searching = (
+            limits,
+            *value_steps(own),
+            *suppressing_stages(judging, judged, own),
+        )
+    else:
+        searching = search_stages(policy, columns, search)
+    if options.budget is None:
+        searching += safe
+    else:
+        if not suppressing:
+            # the same levels, with what the walkers need to know of them
+            searching += (limits, *value_steps(own))
+        searching += anytime_stages(
+            judging,
+            judged,
+            own,
+            columns,
+            packed,
+            budget=options.budget,
+            size=lattice_size(profile.shapes),
+            safe=safe,
+        )
+    if suppressing:
+        left = (*numbering[-1:], *units, tuples)
+        searching += (*leave_out_stages(judging, judged, own), *left)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=False),
@@ -49,12 +94,11 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         enough_units(policy, k),
         *presampling_stages(policy, columns, rows_read(policy, roles)),
         *numbering[1:],
-        units_step(policy, keys),
-        *rule_stages,
+        *units,
         *recode_steps(policy, roles, losses=False),
         paths,
         tuples,
-        *search_stages(policy, columns, search),
+        *searching,
         *class_stages(
             policy, roles, columns, packed, k, partial=options.partial_domain, rows=profile.rows
         ),

@@ -55,6 +55,8 @@ def search_context(
         "d": lit(Decimal(repr(options.d))),
         "total": TOTALS[options.score],
         "weight": Sql("sum(v.distinct_values)" if options.tie_break == "sum" else "0"),
+        "weighed": options.tie_break == "sum",
+        "judging": False,
         "protections": rules,
         "keys": keys,
         "references": [rule.reference for rule in rules],

@@ -49,7 +49,11 @@ def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], 
             "taken": taken,
         }
         if seen and not holds:
-            told["fails"] = sensitive.get(broken, "class size")
+            told["fails"] = (
+                "rules of sensitive columns"
+                if broken == -1
+                else sensitive.get(broken, "class size")
+            )
         return told
 
     def tell(rows: list[Row]) -> list[dict[str, Any]]:

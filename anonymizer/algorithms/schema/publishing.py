@@ -121,6 +121,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
                     sensitive[name].kind if name in sensitive else "categorical",
                     published_type(one.sql_type),
                     name=name,
+                    masks=child.roles.masks_told(name),
                 )
             )
     layout = Layout(
@@ -147,6 +148,7 @@ def _event(
         kind=attribute.kind,
         sql_type=published_type(attribute.sql_type),
         hierarchy=cell.shape == "node",
+        masks=child.roles.masks_told(name),
         **codes_of(child.policy, attribute),
     )
     made = [expression for _, expression in cell_columns(a, policy.publish.cells)]

@@ -8,6 +8,7 @@ target may accept it with another meaning.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -53,10 +54,15 @@ class Dialect:
         return _translated(self, text, pretty)
 
 
+DEEP = 20_000
+"""Calls within calls that a translation may need: expressions are trees, some of them deep."""
+
+
 @lru_cache(maxsize=CACHED)
 def _translated(dialect: Dialect, text: str, pretty: bool) -> tuple[str, ...]:
     import sqlglot
 
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEP))
     try:
         tree = sqlglot.parse_one(dialect.spelled(text), read="duckdb")
     except sqlglot.errors.SqlglotError as error:

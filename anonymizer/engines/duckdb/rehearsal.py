@@ -8,7 +8,7 @@ from anonymizer.compile import Statement
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.messages import columns
 from anonymizer.engines.execute import Event
-from anonymizer.steps import Compute, Loop, Row
+from anonymizer.steps import Compute, Loop, Row, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,12 @@ class Rehearsal:
         """The most rounds that the loop took."""
         return self._rounds.get(loop.name, 0)
 
-    def width(self, query: object) -> int:
+    def width(self, query: Step) -> int:
         """How many columns a query has."""
+        if id(query) not in self._widths:  # it was not needed
+            self.engine.raw(f"from (\n{query.statement().text}\n) limit 0", query.name)
+            self._widths[id(query)] = len(self.engine.column_names)
+            self._kept.append(query)
         return self._widths[id(query)]
 
     def answers(self, compute: Compute) -> list[Computed]:

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+def vaults_of(policy: Policy) -> list[Path]:
+    """The files that remember which value a token stands for."""
+    named = {column.vault for column in policy.columns.values() if column.vault is not None}
+    return [policy.resolve(file).resolve() for file in sorted(named)]
+
+
 @contextmanager
 def open_session(
     policy: Policy,
@@ -52,6 +58,7 @@ def open_session(
         databases = (*databases, policy.resolve(policy.ledger).resolve())
     further = beside or {}
     every = (policy, *further.values())
+    databases = (*databases, *(file for one in every for file in vaults_of(one)))
     missing = list(_missing_files(policy))
     for name, one in further.items():
         missing += within(name, _missing_files(one))

@@ -7,4 +7,5 @@ ENGINE = EngineDescription(
     libraries=("psycopg",),
     addresses=("postgresql://", "postgres://"),
     recursive=False,
+    numeric_draws=False,
 )

@@ -102,7 +102,9 @@ class PostgresEngine(Engine):
                     self.native("select set_config(%s, '', false)", where, (setting_of(name),))
         return rows
 
-    def native(self, text: str, where: str, values: Sequence[Any] | None = None) -> Rows:
+    def native(
+        self, text: str, where: str, values: Sequence[Any] | Mapping[str, Any] | None = None
+    ) -> Rows:
         """Run a text in Postgres' own SQL and fetch all of its (few) rows."""
         import psycopg
 

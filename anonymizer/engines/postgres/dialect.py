@@ -28,6 +28,8 @@ from anonymizer.engines.postgres.dialect_types import (
 ASIDE = "anon_next"
 """A work table is written under this name before it takes the place of the old one."""
 DIGITS = 32
+MOST_ARGUMENTS = 90
+"""Arguments of one call; a server takes 100."""
 
 
 def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
@@ -75,8 +77,8 @@ def draws(node: exp.Expr) -> exp.Expr:
             return by_code_point(_reversed(node.expressions[0]))
         case "md5_number_lower":
             return _filled(
-                "(cast(('x' || substr(r, 17, 16)) as bit(64))::bigint::numeric"
-                " + case when substr(r, 17, 1) >= '8' then 18446744073709551616 else 0 end)",
+                "(cast(('x' || substr(r, 1, 16)) as bit(64))::bigint::numeric"
+                " + case when substr(r, 1, 1) >= '8' then 18446744073709551616 else 0 end)",
                 r=_reversed(node.expressions[0]),
             )
     return node
@@ -147,6 +149,16 @@ def closest_rows(node: exp.Expr) -> exp.Expr:
     return exp.Join(this=lateral, side=node.side, on=exp.true())
 
 
+def _is_utf8(node: exp.Encode) -> bool:
+    """Whether a text becomes bytes: DuckDB's `encode` has no other argument."""
+    charset = node.args.get("charset")
+    return charset is None or charset.name.lower() == "utf-8"
+
+
+def _utf8() -> exp.Expr:
+    return exp.Literal.string("UTF8")
+
+
 def functions(node: exp.Expr) -> exp.Expr:
     """Functions that have another name, or other words, on Postgres."""
     match node:
@@ -165,6 +177,16 @@ def functions(node: exp.Expr) -> exp.Expr:
             return _filled("bit_count(cast(cast(x as bigint) as bit(64)))", x=node.expressions[0])
         case exp.Anonymous() if node.name.lower() == "epoch_us":
             return _filled("cast(extract(epoch from x) * 1000000 as bigint)", x=node.expressions[0])
+        case exp.Anonymous() if node.name.lower() == "to_hours":
+            return _filled("(x * interval '1 hour')", x=node.expressions[0])
+        case exp.Anonymous() if node.name.lower() == "regexp_full_match":
+            return _filled(
+                "(x ~ ('^(' || y || ')$'))", x=node.expressions[0], y=node.expressions[1]
+            )
+        case exp.RegexpFullMatch():
+            return _filled("(x ~ ('^(' || y || ')$'))", x=node.this, y=node.expression)
+        case exp.Encode() if _is_utf8(node):
+            return exp.Anonymous(this="convert_to", expressions=[node.this, _utf8()])
         case exp.Log() if node.expression is not None:
             # defined for numerics only; the cast keeps the significant digits of a double
             return _filled(
@@ -184,6 +206,14 @@ def functions(node: exp.Expr) -> exp.Expr:
             return _filled(
                 "(case when x >= 0 then floor(x + 0.5) else ceil(x - 0.5) end)", x=node.this
             )
+        case exp.Concat() if len(node.expressions) > MOST_ARGUMENTS:
+            parts = [
+                exp.Concat(
+                    **{**node.args, "expressions": node.expressions[at : at + MOST_ARGUMENTS]}
+                )
+                for at in range(0, len(node.expressions), MOST_ARGUMENTS)
+            ]
+            return exp.Concat(**{**node.args, "expressions": parts})
         case exp.StartsWith():
             return exp.Anonymous(this="starts_with", expressions=[node.this, node.expression])
         case exp.EndsWith():

@@ -54,6 +54,8 @@ def lists(node: exp.Expr) -> exp.Expr:
                     f"coalesce((regexp_match(t, p))[{found}], '')", t=node.this, p=node.expression
                 )
             return _filled("coalesce(substring(t from p), '')", t=node.this, p=node.expression)
+        case exp.Split():
+            return exp.Anonymous(this="string_to_array", expressions=[node.this, node.expression])
         case exp.ArrayDistinct():
             return _filled(
                 "array(select distinct u.m from unnest(l) as u(m) where u.m is not null)",

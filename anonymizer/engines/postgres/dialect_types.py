@@ -104,7 +104,9 @@ def decimals(node: exp.Expr) -> exp.Expr:
     )
     return _filled(
         """(case when abs(y) < 9000000000000000000 then cast(cast(y as bigint) as numeric)
-            else cast(cast(y / 1024 as bigint) as numeric) * 1024 end * unit)""",
+            when abs(y) < 9000000000000000000000 then
+                cast(cast(y / 1024 as bigint) as numeric) * 1024
+            else cast(y as numeric) end * unit)""",
         y=scaled,
         unit=exp.Literal.number(f"0.{'0' * (scale - 1)}1"),
     )

@@ -31,7 +31,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
             source = _relation(policy, engine)
             columns = engine.describe(source.sql.text, "source")
             refuse_repeated(columns)
-            profile = TableProfile(tuple(columns), recursive=False)
+            profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False)
             yield Session(engine, source, profile, None)
 
 

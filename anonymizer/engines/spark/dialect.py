@@ -27,6 +27,7 @@ from anonymizer.engines.spark.dialect_values import (
     strict_dates,
     wide_integers,
 )
+from anonymizer.errors import TemplateError
 
 PREFIX = "anonymizer_run_"
 """Stands before the name of a work table until the engine puts the run's own prefix there."""
@@ -118,7 +119,19 @@ def plain_exists(node: exp.Expr) -> exp.Expr:
     return exp.Subquery(this=counted)
 
 
+def counted_down(node: exp.Expr) -> exp.Expr:
+    """Raises `TemplateError` for a series whose members become rows.
+
+    Where it ends before it begins, Spark counts down, and DuckDB has none. Places in a list are
+    NULL there.
+    """
+    if isinstance(node, exp.GenerateSeries) and not isinstance(node.parent, exp.Transform):
+        raise TemplateError(f"a series of rows is not known to work on spark\n{node.sql()}")
+    return node
+
+
 EACH: tuple[Rewrite, ...] = (
+    counted_down,
     work_tables,
     binary_collation,
     concatenation,

@@ -193,6 +193,9 @@ def list_lengths(node: exp.Expr) -> exp.Expr:
 
 def list_members(node: exp.Expr) -> exp.Expr:
     """Lists that grow by a member (NULL included), and lists in the order of their members."""
+    if isinstance(node, exp.Bracket) and not isinstance(node.expressions[0], exp.Literal):
+        # counted from 1; what is written in a text is counted by sqlglot
+        return exp.Anonymous(this="element_at", expressions=[node.this, *node.expressions])
     if isinstance(node, exp.ArrayAppend):
         return exp.Anonymous(
             this="concat", expressions=[node.this, exp.Array(expressions=[node.expression])]

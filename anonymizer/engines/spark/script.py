@@ -38,6 +38,8 @@ CLOSING = f"""\
 DROP TEMPORARY VARIABLE anonymizer_secret;
 -- The rows of the release: {PLACE}.staged"""
 
+NOT_REFINED = "-- The rows are those of a run with algorithm: {name: mondrian, refine: 0}."
+
 _WRITES = re.compile(
     r"\A\s*(?P<how>create or replace table|insert into)\s+anon_scratch\.main\.(?P<name>\w+)\s+"
     r"(?:as\s)?(?P<query>.*)\Z",
@@ -48,7 +50,10 @@ _WRITES = re.compile(
 def script(plan: Plan, policy: Policy, database: object = None) -> str:
     """Raises EngineError for a plan with a step that Spark's SQL cannot say."""
     del database
-    parts = [OPENING.format(title=plan.title), _source(policy)]
+    opening = OPENING.format(title=plan.title)
+    if getattr(policy.algorithm, "refine", None) == 0:
+        opening = f"{NOT_REFINED}\n{opening}"
+    parts = [opening, _source(policy)]
     parts += ["\n".join(_shown(stage)) for stage in plan.stages]
     parts.append(CLOSING)
     whole = "\n\n".join(parts).replace(PREFIX, f"{PLACE}.")
@@ -62,11 +67,18 @@ def copied_source(policy: Policy) -> Table:
 
 
 def scripted(policy: Policy) -> Policy:
-    """The policy with a loop in place of a recursive statement, which Spark's SQL does not have."""
+    """The policy with a loop in place of a recursive statement, which Spark's SQL does not have,
+    and without `refine`, whose classes take one round of a loop for every row.
+    """
     algorithm = policy.algorithm
-    if getattr(algorithm, "loop", None) != "auto":
+    if getattr(algorithm, "must_refine", False):
+        said = "takes more rounds than a script for Spark can have"
+        raise EngineError(Problem("algorithm.refine", said, "0", "leave refine out"))
+    instead = {"loop": "driven", "refine": 0}
+    changed = {key: to for key, to in instead.items() if getattr(algorithm, key, None) == "auto"}
+    if not changed:
         return policy
-    return policy.model_copy(update={"algorithm": algorithm.model_copy(update={"loop": "driven"})})
+    return policy.model_copy(update={"algorithm": algorithm.model_copy(update=changed)})
 
 
 def _source(policy: Policy) -> str:

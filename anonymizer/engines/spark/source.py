@@ -48,7 +48,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
         engine.work_tables.source(SOURCE.name, _source(policy, engine))
         columns = engine.describe(ident(SOURCE).text, "source")
         refuse_repeated(columns)
-        profile = TableProfile(tuple(columns))
+        profile = TableProfile(tuple(columns), numeric_draws=False)
         yield Session(engine, Relation(ident(SOURCE), SOURCE), profile, None)
 
 

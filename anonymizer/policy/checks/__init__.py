@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
-from anonymizer.policy.checks import algorithms, columns, conditions, guarantees, names, release
+from anonymizer.policy import kinds
+from anonymizer.policy.checks import (
+    algorithms,
+    columns,
+    conditions,
+    guarantees,
+    masking,
+    names,
+    release,
+    safe_harbor,
+    sets,
+)
 from anonymizer.policy.problems import Broken
 
 if TYPE_CHECKING:
@@ -24,20 +35,28 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.options_fit_role, ()),
     (columns.hierarchy_fits_kind, ()),
     (columns.distance_has_order, ()),
+    (masking.options_given, ("columns", "person")),
+    (safe_harbor.stated, ("columns", "preset")),
+    (safe_harbor.algorithm, ("columns", "preset", "algorithm")),
     (conditions.key_and_person, ("columns", "key", "person")),
     (conditions.bare_condition, ("columns",)),
     (conditions.person_options, ("person", "merge_person_rows")),
     (conditions.semi_sensitive, ("algorithm",)),
     (guarantees.some_guarantee, ("columns", "privacy", "preset")),
     (guarantees.identity_reserved, ("privacy", "person", "columns")),
+    (sets.columns_of_sets, ("privacy", "columns")),
+    (sets.where_sets_hold, ("privacy", "algorithm", "person", "ledger", "republish")),
     (guarantees.alpha_k, ("privacy", "columns")),
     (guarantees.levels, ("privacy", "columns", "algorithm")),
+    (kinds.agrees, ("kind", "columns", "algorithm")),
+    (algorithms.none, ("columns", "privacy", "preset", "algorithm", "ledger")),
     (algorithms.quasi_needed, ("columns", "algorithm")),
     (algorithms.hierarchies_needed, ("algorithm",)),
     (algorithms.levels_nest, ("algorithm",)),
     (algorithms.refine, ("algorithm", "privacy", "preset", "columns")),
     (algorithms.lgb, ("algorithm", "privacy", "preset")),
     (algorithms.privacyfrost_columns, ("algorithm",)),
+    (algorithms.weights, ("algorithm",)),
     (algorithms.persons_clustered, ("algorithm", "privacy")),
     (algorithms.msb, ("algorithm", "privacy", "columns")),
     (release.place, ("publish", "source", "engine", "ledger")),

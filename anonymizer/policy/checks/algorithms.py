@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import Lgb, Msb
 from anonymizer.policy.builders import Divisor, Taxonomy
+from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
@@ -25,9 +26,37 @@ WHOLE = ", or algorithm: {name: full_domain}"
 
 def quasi_needed(policy: Policy) -> Iterator[Problem]:
     """All but those that separate sensitive values generalize quasi-identifiers."""
+    if policy.algorithm.classless:
+        return
     if policy.columns and not policy.quasi and policy.algorithm.values_in != "group":
         said = f"has no quasi column, and {policy.algorithm.name} has nothing to generalize"
         yield Problem("columns", said, hint="give the columns that others may know role: quasi")
+
+
+def none(policy: Policy) -> Iterator[Problem]:
+    """Without classes there is nothing to generalize, and nothing of which a guarantee speaks."""
+    if not policy.algorithm.classless:
+        return
+    other = "another algorithm, as in algorithm: {name: mondrian}"
+    unseen = ("identifier", "drop", "quasi")
+    if policy.columns and all(column.role in unseen for column in policy.columns.values()):
+        yield Problem("columns", "has no column that is published", hint="role: keep")
+    for name in policy.quasi:
+        said = "is quasi, and with the algorithm none nothing generalizes it"
+        hint = f"role keep, a role that masks it, or {other}"
+        yield Problem(column_path(name, "role"), said, hint=hint)
+    said = "asks for a guarantee, and with the algorithm none there are no classes to keep it in"
+    asked = [f"privacy.{name}" for name, value in policy.privacy if value is not None]
+    asked += [column_path(n, "protect") for n, c in policy.columns.items() if c.protect is not None]
+    # (a preset fills in guarantees that the policy does not state)
+    for path in asked if policy.preset not in PRESETS else ["preset"]:
+        yield Problem(path, said, hint=f"leave it out, or {other}")
+    if policy.merge_person_rows:
+        said = "has no quasi-identifiers to merge with the algorithm none"
+        yield Problem("merge_person_rows", said, hint="leave it out")
+    if policy.ledger is not None:
+        said = "remembers classes, and with the algorithm none there are none"
+        yield Problem("ledger", said, hint=f"leave it out, or {other}")
 
 
 def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
@@ -67,14 +96,12 @@ def unnested(table: Table, *, whole: bool, otherwise: str = WHOLE) -> Iterator[P
 
 
 def refine(policy: Policy) -> Iterator[Problem]:
-    """A unit that moves changes what its classes hold, which only k-anonymity does not mind."""
-    if not getattr(policy.algorithm, "refine", 0):
+    """The last pass knows sizes and values of classes, but not which persons they hold."""
+    if not getattr(policy.algorithm, "must_refine", False):
         return
-    asked = [f"privacy.{name}" for name in policy.privacy.guarantees if name != "k_anonymity"]
-    asked += [column_path(name, "protect") for name in policy.protected]
-    for path in asked:
-        said = f"moves rows between classes under k_anonymity alone, and {path} asks for more"
-        yield Problem("algorithm.refine", said, "0", "leave refine out")
+    for name in (*policy.privacy.identity_reserved, *policy.privacy.populations):
+        said = f"cannot exchange rows between classes under privacy.{name}"
+        yield Problem("algorithm.refine", said, "auto, 0", "leave refine out")
 
 
 def lgb(policy: Policy) -> Iterator[Problem]:
@@ -100,6 +127,19 @@ def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
                 said = f"is an option of privacyfrost, not of {policy.algorithm.name}"
                 hint = "algorithm: {name: privacyfrost}"
                 yield Problem(column_path(name, option), said, hint=hint)
+
+
+def weights(policy: Policy) -> Iterator[Problem]:
+    """A weight tells where columns are compared by their loss, and nowhere else."""
+    hint = policy.algorithm.unweighted
+    if hint is None:
+        return
+    for name in policy.quasi:
+        if policy.columns[name].weight is not None:
+            said = (
+                f"is of no effect: {policy.algorithm.name} weighs no loss of columns as it is set"
+            )
+            yield Problem(column_path(name, "weight"), said, hint=hint)
 
 
 def persons_clustered(policy: Policy) -> Iterator[Problem]:

@@ -18,16 +18,40 @@ ORDERED_BUILDERS = ("conventional", "divisor", "cardinality", "on_the_fly", "int
 NO_STRUCTURE = "add a hierarchy to the column for distance: hierarchical, or distance: equal"
 
 
+COARSE = ("top_code", "bottom_code", "round", "redact", "zip3")
+"""Masking roles that leave values as they are, or nearly."""
+
 ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "hierarchy": (("quasi", "sensitive"), None),
     "sensitive_when": (("quasi",), None),
     "protect": (("sensitive", "quasi"), "role: sensitive"),
     "nulls": (("quasi", "sensitive", "keep"), None),
-    "acknowledge_unique": (("keep", "sensitive"), None),
+    "acknowledge_unique": (("keep", "sensitive", *COARSE), None),
+    "acknowledge": (("keep", "sensitive", "quasi", *COARSE), None),
     "null_as_value": (("sensitive", "quasi"), None),
+    "weight": (("quasi",), None),
     "priority": (("quasi",), None),
     "minimum_level": (("quasi",), None),
     "presampling_level": (("quasi",), None),
+    "format": (("token",), None),
+    "key_file": (("token", "shift"), None),
+    "vault": (("token",), None),
+    "within": (("shift",), None),
+    "keep": (("shift",), None),
+    "per": (("shift",), None),
+    "at": (("top_code", "bottom_code"), None),
+    "at_least": (("top_code", "bottom_code"), None),
+    "to": (("round",), None),
+    "method": (("round",), None),
+    "amount": (("noise",), None),
+    "share": (("noise",), None),
+    "between": (("noise",), None),
+    "patterns": (("redact",), None),
+    "value": (("constant",), None),
+    "top_code": (("quasi", "sensitive", "round"), "role: top_code, with at"),
+    "bottom_code": (("quasi", "sensitive", "round"), "role: bottom_code, with at"),
+    "zip3": (("quasi", "sensitive"), "role: zip3"),
+    "round": (("quasi", "sensitive"), "role: round, with to"),
 }
 """Options that say something for some roles only, those roles, and a hint."""
 

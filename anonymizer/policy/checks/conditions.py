@@ -18,7 +18,7 @@ CONSTANTS = {"true", "false", "null"}
 
 
 def key_and_person(policy: Policy) -> Iterator[Problem]:
-    """Key and person are listed columns that are not published."""
+    """Key and person are listed columns that are not published as they are."""
     for option in ("key", "person"):
         name = getattr(policy, option)
         if name is None:
@@ -27,9 +27,9 @@ def key_and_person(policy: Policy) -> Iterator[Problem]:
         if column is None:
             hint = closest(name, policy.columns) or "list it there, as role: drop"
             yield Problem(option, "is not a column listed under columns", hint=hint)
-        elif column.role not in ("drop", "identifier"):
+        elif column.role not in ("drop", "identifier", "token"):
             said = f"is the {option} and would be published by the role {column.role}"
-            yield Problem(column_path(name, "role"), said, "drop, identifier")
+            yield Problem(column_path(name, "role"), said, "drop, identifier, token")
 
 
 def bare_condition(policy: Policy) -> Iterator[Problem]:

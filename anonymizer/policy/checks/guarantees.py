@@ -31,6 +31,8 @@ class Promising(Protocol):
 
 def some_guarantee(policy: Policy) -> Iterator[Problem]:
     """A policy promises something; nothing is assumed."""
+    if policy.algorithm.classless:
+        return  # and none is possible: algorithms.none refuses them
     if not policy.privacy.guarantees and not any(c.protect for c in policy.columns.values()):
         yield Problem(
             "privacy",

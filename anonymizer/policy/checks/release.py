@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import Mondrian
+from anonymizer.policy.kinds import ENDINGS, kind_of
+from anonymizer.policy.masking import MASKS
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.publish import Publish
 
@@ -26,7 +28,9 @@ def place(policy: Policy) -> Iterator[Problem]:
     publish, source = policy.publish, policy.source
     if not publish.name:
         said = "is missing: a query has no name of its own"
-        yield Problem("publish.name", said, hint="publish: {name: visits_anonymous}")
+        yield Problem(
+            "publish.name", said, hint=f"publish: {{name: visits_{ENDINGS[kind_of(policy)]}}}"
+        )
     yield from target(publish)
     if publish.grant_select is not None and policy.engine != "postgres":
         said = f"is a Postgres grant, and the engine is {policy.engine}"
@@ -133,6 +137,6 @@ def _invariant(policy: Policy) -> Iterator[Problem]:
     if len(policy.sensitive) != 1:
         said = f"protects one sensitive column, and the policy has {len(policy.sensitive)}"
         yield Problem("republish.m", said, hint="role drop for the others, or a policy for each")
-    for name in policy.kept:
+    for name in (n for n, c in policy.columns.items() if c.role in ("keep", *MASKS)):
         said = "cannot be published beside counterfeits, which have no value of their own there"
         yield Problem(column_path(name, "role"), said, allowed="quasi, drop")

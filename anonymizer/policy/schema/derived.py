@@ -14,6 +14,7 @@ from anonymizer.policy.protect import Protect
 from anonymizer.policy.publish import Publish
 from anonymizer.policy.schema.either import AnyPolicy
 from anonymizer.policy.schema.model import SchemaPolicy
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.schema.table import SchemaColumn, SchemaTable
 
 ROLES = {"key": "drop", "event": "quasi"}
@@ -55,6 +56,15 @@ def child_policy(policy: SchemaPolicy, name: str) -> Policy:
     return _single(policy, name, policy.tables[name], FullDomain(name="full_domain"))
 
 
+def singles_of(policy: AnyPolicy) -> dict[str, Policy]:
+    """The policies of all tables, by what stands before their paths."""
+    if not isinstance(policy, SchemaPolicy):
+        return {"": policy}
+    made = {policy.person: lead_of(policy)}
+    made |= {name: child_policy(policy, name) for name in policy.children}
+    return {f"{table_path(name)}.": single for name, single in made.items()}
+
+
 def with_hierarchies(policy: Policy, added: dict[str, Hierarchy]) -> Policy:
     """The policy with hierarchies for columns that had none."""
     columns = {
@@ -73,6 +83,7 @@ def _single(
     publish = {field: getattr(policy.publish, field) for field in Publish.model_fields}
     made = Policy.model_construct(
         version=1,
+        kind=policy.release_kind,
         engine=policy.engine,
         source=table.source,
         key=table.key,

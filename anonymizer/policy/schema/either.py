@@ -17,6 +17,16 @@ def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
     return cast("AnyPolicy", Policy.load(path, preset))
 
 
+def together(policy: AnyPolicy, verb: str) -> None:
+    """PolicyError for a policy with sets of quasi-identifiers, of which the verb knows nothing: it
+    takes all of them as known together.
+    """
+    if policy.privacy.quasi_sets is not None:
+        said = f"`{verb}` takes all quasi-identifiers as known together, which is not the promise"
+        hint = "plan, run, verify and export work on sets"
+        raise PolicyError(Problem("privacy.quasi_sets", said, hint=hint))
+
+
 def single(policy: AnyPolicy, verb: str) -> Policy:
     """The policy of one table; PolicyError for one of several, which the verb does not take."""
     if isinstance(policy, SchemaPolicy):

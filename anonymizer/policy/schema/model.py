@@ -13,7 +13,9 @@ from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
 from anonymizer.policy.document import Document
 from anonymizer.policy.frozen import FrozenMap, Refused, fail
+from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.problems import Broken
+from anonymizer.policy.safe_harbor import PRESET
 from anonymizer.policy.schema.checks import crosscheck
 from anonymizer.policy.schema.privacy import SchemaPrivacy, Weight
 from anonymizer.policy.schema.publish import SchemaPublish
@@ -47,9 +49,19 @@ def _mondrian(given: object) -> object:
     return given
 
 
+def _of_several(given: object) -> object:
+    if given == PRESET:
+        said = "is for one table: it is not judged over several"
+        raise fail(said, allowed="internal, external", hint="a policy for each table")
+    return given
+
+
 class SchemaPolicy(Document):
     """A policy of several tables; everything that is wrong raises one `PolicyError`."""
 
+    kind: ReleaseKind | None = None
+    """What the release is: anonymised, or pseudonymised, which is personal data still; when left
+    out, it follows from the policy."""
     engine: Annotated[Literal["duckdb"], BeforeValidator(_duckdb)] = "duckdb"
     """Where the work is done."""
     person: Text
@@ -67,7 +79,7 @@ class SchemaPolicy(Document):
     """How the tables are anonymized."""
     publish: SchemaPublish = SchemaPublish()
     """Where and under which names the release is published."""
-    preset: defaults.Preset | None = None
+    preset: Annotated[defaults.Preset | None, BeforeValidator(_of_several)] = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
     with 5 % suppression. What the policy states itself goes before."""
     ledger: LocalPath | None = None
@@ -85,6 +97,11 @@ class SchemaPolicy(Document):
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
         return crosscheck(self, broken)
+
+    @property
+    def release_kind(self) -> ReleaseKind:
+        """The kind of the release: what is stated, or what follows from the policy."""
+        return kind_of(self)
 
     def view(self, table: str) -> str:
         """The name of the published view of a table."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from anonymizer.policy.masking import MASKS
 from anonymizer.policy.names import PublishedName, cell_names
 
 if TYPE_CHECKING:
@@ -21,5 +22,5 @@ def column_names(
         if column.role in ("quasi", "event"):
             kind, event = column.kind or (kinds or {}).get(name), column.role == "event"
             yield from cell_names(name, column, kind, policy.publish.cells, event=event)
-        elif column.role in ("key", "sensitive", "keep"):
+        elif column.role in ("key", "sensitive", "keep", *MASKS):
             yield PublishedName(name, f"the {column.role} column", name, False)

@@ -11,6 +11,7 @@ from anonymizer.policy.privacy import DeltaPresence, KMap, Privacy
 from anonymizer.policy.schema.table import MONDRIAN, SINGLE
 from anonymizer.policy.values import Positive, PositiveNumber
 
+SETS = Refused(f"{SINGLE}: an observer knows the quasi columns of a person", "leave it out")
 POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "leave it out")
 
 
@@ -39,6 +40,7 @@ class SchemaPrivacy(Privacy):
     level_l: Annotated[FrozenMap[int, Positive] | None, MONDRIAN] = None
     k_map: Annotated[KMap | None, POPULATION] = None
     delta_presence: Annotated[DeltaPresence | None, POPULATION] = None
+    quasi_sets: Annotated[None, SETS] = None
 
     @property
     def guarantees(self) -> tuple[str, ...]:

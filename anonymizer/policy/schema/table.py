@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Literal
 
-from anonymizer.policy.columns import Column
+from anonymizer.policy.columns import Column, NamedNull
 from anonymizer.policy.frozen import FrozenMap, Options, Refused
 from anonymizer.policy.hierarchies import Hierarchy
+from anonymizer.policy.masking import MaskRole
 from anonymizer.policy.protect import Levels, Protect
 from anonymizer.policy.publish import Source
 from anonymizer.policy.values import AtLeastTwo, Text
 
-SchemaRole = Literal["identifier", "quasi", "event", "sensitive", "keep", "drop", "key"]
+SchemaRole = Literal["identifier", "quasi", "event", "sensitive", "keep", "drop", "key"] | MaskRole
 Orphans = Literal["error", "drop"]
 
 SINGLE = "is not offered with several tables"
+WEIGHT = Refused(f"{SINGLE}", "leave it out")
 MONDRIAN = Refused(f"{SINGLE}: mondrian does not use it", "leave it out")
 
 
@@ -31,7 +33,7 @@ class SchemaProtect(Protect):
 class SchemaColumn(Column):
     """What a column of one of several tables is, and what is done with it."""
 
-    role: SchemaRole  # type: ignore[assignment]  # two more than the column of a single table
+    role: Annotated[SchemaRole, NamedNull]  # type: ignore[assignment]  # two more than in Column
     """key: published as a number drawn for this release; quasi stands in the table of the persons;
     event is what somebody may know of a single row of a person; the others as in a single table."""
     hierarchy: Hierarchy | None = None
@@ -43,6 +45,7 @@ class SchemaColumn(Column):
     """A quasi column of another table that is the same in all rows of a person: it is published
     with the persons; NULL for who has no row there."""
     sensitive_when: Annotated[None, MONDRIAN] = None
+    weight: Annotated[None, WEIGHT] = None
     priority: Annotated[None, MONDRIAN] = None
     minimum_level: Annotated[None, MONDRIAN] = None
     presampling_level: Annotated[None, MONDRIAN] = None

@@ -6,13 +6,27 @@ requirement or question is missing is detected by its absence from the verificat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from anonymizer.contract.checks import Verification
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy.columns import Column
+from anonymizer.policy.privacy import SCOPING
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
+
+BY_SOURCE: Mapping[str, tuple[str, ...]] = {
+    "token": ("source_mask_one_to_one", "source_mask_foreign"),
+    "shift": ("source_mask_shift",),
+    "top_code": ("source_mask_coded",),
+    "bottom_code": ("source_mask_coded",),
+    "round": ("source_mask_rounded",),
+    "noise": ("source_mask_near",),
+    "redact": ("source_mask_untouched",),
+    "zip3": ("source_mask_zip3",),
+}
+"""The checks of masks against the source; null and constant keep nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +40,26 @@ class Promise:
 
 def promises_of(policy: Policy) -> Iterator[Promise]:
     """Every field of the policy that promises something."""
+    sets = policy.privacy.quasi_sets
+    if sets is None:
+        yield from _promises(policy)
+        return
+    for promise in _promises(policy):
+        of_class = promise.path.startswith(("privacy.", "algorithm")) or ".protect." in promise.path
+        if not of_class:
+            yield promise
+            continue
+        # what holds for all columns together is not asked, but all of it for every set
+        for number in range(1, len(sets) + 1):
+            checks = frozenset((f"{name}_set_{number}", c) for name, c in promise.checks)
+            yield Promise(promise.path, checks)
+
+
+def _promises(policy: Policy) -> Iterator[Promise]:
     parameters = {field for guarantee in GUARANTEES for field in guarantee.further}
     by_field = {guarantee.field: guarantee for guarantee in GUARANTEES}
     for name, value in policy.privacy:
-        if value is not None and f"privacy.{name}" not in parameters:
+        if value is not None and f"privacy.{name}" not in parameters and name not in SCOPING:
             yield _of_table(policy, f"privacy.{name}", by_field.get(f"privacy.{name}"))
     for name in policy.algorithm.promises:
         yield Promise("algorithm", frozenset({(name, None)}))
@@ -40,8 +70,60 @@ def promises_of(policy: Policy) -> Iterator[Promise]:
                 judged = name if guarantee is None else guarantee.name
                 path = f"columns.{column}.protect.{name}"
                 yield Promise(path, frozenset({(judged, column)}))
+    for masked in policy.masked:
+        shown = shown_by_release(policy.columns[masked])
+        if shown is not None:
+            yield Promise(f"columns.{masked}", frozenset({(shown, masked)}))
+    if safe_harbor.applies(policy):
+        for shown, given in policy.columns.items():
+            if given.role not in safe_harbor.UNPUBLISHED:
+                judged = _harbor_check(given)
+                yield Promise(f"columns.{shown}.safe_harbor", frozenset({(judged, shown)}))
     if policy.republish is not None and policy.republish.m is not None:
         yield _of_table(policy, "republish.m", by_field.get("republish.m"))
+
+
+def _harbor_check(column: Column) -> str:
+    """The check of a column under Safe Harbor."""
+    match column.safe_harbor:
+        case "none":
+            return "safe_harbor_text"
+        case "dates" | "birth" if safe_harbor.shows(column):
+            return "safe_harbor_year"
+        case "ages" if safe_harbor.shows(column):
+            return "safe_harbor_age"
+        case "geography" if safe_harbor.shows(column):
+            return "safe_harbor_zip3"
+    return "safe_harbor_nothing"
+
+
+def shown_by_release(column: Column) -> str | None:
+    """The check of a masked column that needs no source; None where only a source can tell."""
+    match column.role:
+        case "token":
+            return None if column.format == "like" else "mask_form"
+        case "top_code" | "bottom_code":
+            return "mask_beyond" if column.at is not None else "mask_group"
+        case "round":
+            return "mask_rounded"
+        case "noise":
+            return "mask_between" if column.between is not None else None
+        case "redact":
+            return "mask_patterns"
+        case "zip3":
+            return "mask_zip3"
+        case "null" | "constant":
+            return "mask_constant"
+    return None
+
+
+def told_by_source(policy: Policy) -> Iterator[Promise]:
+    """The checks of masked columns against the values as they were, which every run makes."""
+    for name in policy.masked:
+        for mask, _ in policy.columns[name].masks:
+            if mask in BY_SOURCE:
+                checks = frozenset((check, name) for check in BY_SOURCE[mask])
+                yield Promise(f"columns.{name}", checks)
 
 
 def _of_table(policy: Policy, path: str, guarantee: Guarantee | None) -> Promise:
@@ -65,14 +147,18 @@ def _checks(
         yield name, column if BY_NAME[name].of_values else None
 
 
-def unanswered(policy: Policy, verification: Verification) -> Iterator[tuple[str, str]]:
+def unanswered(
+    policy: Policy, verification: Verification, *, source: bool = False
+) -> Iterator[tuple[str, str]]:
     """Every promise of which a check is missing: its path, and the names of those checks.
 
-    What could not be judged, and is listed as such, is answered.
+    What could not be judged, and is listed as such, is answered. `source`: the release was
+    compared with its source, so that those checks are asked for as well.
     """
     found = {(check.name, check.column) for check in verification.checks}
     left = {item.name for item in verification.not_checked}
-    for promise in promises_of(policy):
+    more = told_by_source(policy) if source else ()
+    for promise in (*promises_of(policy), *more):
         missing = {name for name, _ in promise.checks - found if name not in left}
         if missing:
             yield promise.path, ", ".join(sorted(missing))

@@ -1,4 +1,4 @@
-"""Replacing the source: the table becomes its anonymized version.
+"""Replacing the source: the table becomes its release.
 
 Everything happens in one transaction of the source's database. The old data stays in the unused
 space of the file until the file is rewritten.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anonymizer.algorithms.compiled import STAGED
-from anonymizer.compile import Sql, Table, ident, lit
-from anonymizer.compile.render import CREATES
+from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
+from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.publish.duckdb.in_place import InPlaceTarget
+from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest
@@ -78,7 +78,7 @@ class ReplaceTarget(InPlaceTarget):
 
     def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
         assert self._snapshot is not None
-        _refuse_changed(engine, self._snapshot)
+        refuse_changed(engine, self._snapshot)
         names, catalog = self.names, self.catalog
         objects.create_record(engine, catalog)
         try:
@@ -98,46 +98,3 @@ class ReplaceTarget(InPlaceTarget):
         made = tuple(item for item in names.recorded() if item.kind != "rows")
         objects.record(engine, catalog, made)
         return manifest
-
-
-def _refuse_changed(engine: DuckDBEngine, snapshot: Step) -> None:
-    """Raises SourceError where the source is no longer the rows that were read: what came since
-    would be lost with it.
-    """
-    text = snapshot.statement().text
-    found = CREATES.match(text)
-    assert found is not None
-    then, now = Sql(f"from {found['target']}"), Sql(f"({text[found.end() :]})")
-    rows = engine.raw(
-        f"select (select count(*) from ({then} except all {now}))"
-        f" + (select count(*) from ({now} except all {then}))",
-        "publish",
-    )
-    if rows[0][0]:
-        raise SourceError(
-            Problem(
-                "source",
-                f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
-                hint="run again while nothing writes to the table",
-            )
-        )
-
-
-def dropped_source(table: str) -> str:
-    """In words, what becomes of a source that its release replaces."""
-    return (
-        f"the source table {table} is dropped with all its rows, and its anonymized version put in"
-        " its place"
-    )
-
-
-def refuse_without_consent(agreed: bool) -> None:
-    """Raises TargetError unless the caller has agreed to lose the source."""
-    if not agreed:
-        raise TargetError(
-            Problem(
-                "publish.replace_source",
-                "the source table would be replaced for good, and nobody has agreed to that",
-                hint="--yes-replace-source (in Python: replace_source=True); have a copy",
-            )
-        )

@@ -9,6 +9,7 @@ from anonymizer.engines.session import Session
 from anonymizer.policy import Policy
 from anonymizer.publish.postgres.in_database import PostgresTarget
 from anonymizer.publish.postgres.published import PostgresPublished, published_in
+from anonymizer.publish.postgres.replace_source import ReplaceTarget
 from anonymizer.release.names import Names
 
 
@@ -19,6 +20,8 @@ def place_of(policy: Policy, database: Any) -> None:
 
 def target(policy: Policy, session: Session, names: Names) -> PostgresTarget:
     """See `anonymizer.publish.target.Publisher`."""
+    if policy.publish.replace_source:
+        return ReplaceTarget.of(policy, session, names)
     return PostgresTarget.of(policy, session, names)
 
 

@@ -5,7 +5,7 @@ In Postgres a view is a security boundary: its readers need no access to the tab
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,22 +140,11 @@ class PostgresTarget(StagedTarget):
         return manifest
 
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        from anonymizer.engines.postgres.dialect import table_text
-
         def run(text: str, values: tuple[Any, ...] | None = None) -> None:
             engine.native(text, "publish", values)
 
-        def frozen(target: Table, rows: Table) -> None:
-            origin = engine.placed(table_text(ident(rows).text))
-            run(f"create table {ident(target)} as select * from {origin}")
-            # default privileges may grant access to the new objects
-            run(f"revoke all on {ident(target)} from public")
-            run(f"analyze {ident(target)}")
-
         names = self.names
-        run("select pg_advisory_xact_lock(hashtextextended(%s, 0))", (names.release,))
-        # the order of the staged rows, which is drawn, is the order in which they are written
-        run("set local max_parallel_workers_per_gather = 0")
+        self._lock(engine)
         create_record(engine)
         run(f"create schema if not exists {ident(names.schema)}")
         old = [item for item in recorded(engine) if item.release == names.release]
@@ -163,7 +152,7 @@ class PostgresTarget(StagedTarget):
             kind = "view" if item.kind == "view" else "table"
             run(f"drop {kind} if exists {ident(Table(item.name, item.schema))}")
         run(f"delete from {SCHEMA}.objects where release = %s", (names.release,))
-        frozen(names.rows(None), STAGED)
+        self._freeze(engine, names.rows(None), STAGED)
         columns = engine.describe(ident(names.rows(None)).text, "publish")
         listed = ", ".join(ident(name).text for name, _ in columns)
         run(
@@ -171,25 +160,57 @@ class PostgresTarget(StagedTarget):
             f" as select {listed} from {ident(names.rows(None))}"
         )
         for name, rows in self.staged.items():
-            frozen(names.separate(name, None), rows)
+            self._freeze(engine, names.separate(name, None), rows)
         kept = manifest_object(names, None, signed=sign is not None)
         found = published_objects(engine, names, frozen_only=True)
         manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        self._write_manifest(engine, manifest, kept)
+        self._grant(engine)
+        self._record(engine, names.recorded())
+        return manifest
+
+    def _lock(self, engine: PostgresEngine) -> None:
+        """One run at a time publishes under a name."""
+        lock = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
+        engine.native(lock, "publish", (self.names.release,))
+        # the order of the staged rows, which is drawn, is the order in which they are written
+        engine.native("set local max_parallel_workers_per_gather = 0", "publish")
+
+    def _freeze(self, engine: PostgresEngine, target: Table, rows: Table) -> None:
+        """Copy staged rows to a table of the release."""
+        from anonymizer.engines.postgres.dialect import table_text
+
+        origin = engine.placed(table_text(ident(rows).text))
+        engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
+        # default privileges may grant access to the new objects
+        engine.native(f"revoke all on {ident(target)} from public", "publish")
+        engine.native(f"analyze {ident(target)}", "publish")
+
+    def _write_manifest(
+        self, engine: PostgresEngine, manifest: Manifest, kept: SealedObject
+    ) -> None:
+        table = ident(self.names.manifest(None))
         typed = ", ".join(f"{name} text" for name, _ in kept.columns)
         values = (manifest.text(), manifest.signature)[: len(kept.columns)]
-        run(f"create table {ident(names.manifest(None))} ({typed})")
+        engine.native(f"create table {table} ({typed})", "publish")
         places = ", ".join(["%s"] * len(values))
-        run(f"insert into {ident(names.manifest(None))} values ({places})", values)
+        engine.native(f"insert into {table} values ({places})", "publish", values)
+
+    def _grant(self, engine: PostgresEngine) -> None:
+        names = self.names
         for role in self.grantees:
-            run(f"grant usage on schema {ident(names.schema)} to {ident(role)}")
+            usage = f"grant usage on schema {ident(names.schema)} to {ident(role)}"
+            engine.native(usage, "publish")
             for table in names.published(None):
-                run(f"grant select on {ident(table)} to {ident(role)}")
-        for item in names.recorded():
-            run(
+                engine.native(f"grant select on {ident(table)} to {ident(role)}", "publish")
+
+    def _record(self, engine: PostgresEngine, made: Iterable[Recorded]) -> None:
+        for item in made:
+            engine.native(
                 f"insert into {SCHEMA}.objects values (%s, %s, %s, %s, %s)",
+                "publish",
                 (item.release, item.schema, item.name, item.kind, item.run_id),
             )
-        return manifest
 
     def frame(self) -> pd.DataFrame:
         return self.read(f"select * from {ident(self.names.view(None))}")
@@ -229,13 +250,15 @@ def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
 
 
 def published_objects(
-    engine: PostgresEngine, names: Names, *, frozen_only: bool = False
+    engine: PostgresEngine, names: Names, *, frozen_only: bool = False, replaced: bool = False
 ) -> tuple[SealedObject, ...]:
     """The tables and the view of a release, without its manifest.
 
     `frozen_only`: the view was made a moment ago, and shows the rows of the table behind it.
+    `replaced`: the release is in the place of its source, and its view is a table.
     """
-    made = [item for item in names.recorded() if item.kind != "manifest"]
+    left_out = ("manifest", "rows") if replaced else ("manifest",)
+    made = [item for item in names.recorded() if item.kind not in left_out]
     found: list[SealedObject] = []
     for item in made:
         text = ident(Table(item.name, item.schema)).text

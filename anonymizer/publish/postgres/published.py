@@ -52,7 +52,11 @@ class PostgresPublished:
         tables = tuple(manifest.layout.tables.values())
         names = Names(view.schema or "main", view.name, manifest.run_id, tables)
         kept = manifest_object(names, manifest)
-        found = (*published_objects(self.engine, names), kept)
+        replaced = not any(
+            (item.schema, item.name) == (names.schema, names.rows(None).name)
+            for item in recorded(self.engine)
+        )
+        found = (*published_objects(self.engine, names, replaced=replaced), kept)
         yield from object_problems(seal_of(manifest), found)
         described = self.engine.describe(ident(names.manifest(None)).text, "seal")
         if [name for name, _ in described] != [name for name, _ in kept.columns]:

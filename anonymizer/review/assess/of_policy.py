@@ -9,6 +9,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.schema.either import together
 from anonymizer.review.assess.assessment import Assessment, assess
 from anonymizer.review.tables.assess import TablesAssessment, assess_tables
 
@@ -24,6 +25,7 @@ def assess_policy(
     `options`: those of `assess`, which go before the policy's roles; none of them with several
     tables. Raises PolicyError for options and sources that it does not take.
     """
+    together(policy, "assess")
     if isinstance(policy, SchemaPolicy):
         _refuse(options)
         return assess_tables(policy, database, limits=limits)

@@ -15,6 +15,7 @@ from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
 from anonymizer.errors import NothingToCheckError, PolicyError, Problem
 from anonymizer.policy import Policy, single
+from anonymizer.policy.schema.either import together
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
@@ -45,6 +46,11 @@ def attack(
     the targets. Raises NothingToCheckError where there is no release.
     """
     single(policy, "attack")
+    together(policy, "attack")
+    if policy.algorithm.classless:
+        said = "none makes no row like another: who knows enough of a row finds it"
+        hint = "anonymizer assess tells how many rows are singled out"
+        raise PolicyError(Problem("algorithm.name", said, hint=hint))
     if not 0 < share <= 1:
         raise PolicyError(Problem("--share", "is not a share", allowed="above 0, up to 1"))
     path = release_file(policy, release, source)

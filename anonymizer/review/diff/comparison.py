@@ -11,6 +11,7 @@ from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.columns import Column
+from anonymizer.policy.schema.either import together
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.process.seed import Seed
@@ -32,7 +33,7 @@ PARTS = (
     "observers",
 )
 DEFAULTS = {
-    name: field.default
+    name: [] if field.default == () else field.default
     for form in (Column, SchemaTable)
     for name, field in form.model_fields.items()
 }
@@ -132,6 +133,8 @@ def compare(
         said = f"is of one table, and {several} of several: their figures are not comparable"
         hint = "write its table under tables as well (person: t, tables: {t: ...})"
         raise PolicyError(Problem(one, said, hint=hint))
+    for policy in (old, new):
+        together(policy, "diff")
     drawn = seed or Seed.fresh()
     below = new.privacy.k_anonymity
     before, after = (trial(policy, database, drawn, limits, below=below) for policy in (old, new))
@@ -207,6 +210,7 @@ def _default_alone(change: Change) -> bool:
 
 def _options(policy: AnyPolicy) -> Iterator[tuple[str, Any]]:
     content = policy.to_dict()
+    yield "kind", policy.release_kind
     yield from _of_table(content, "")
     for name, table in content.get("tables", {}).items():
         yield from _of_table(table, f"{table_path(name)}.")

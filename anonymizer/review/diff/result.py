@@ -41,6 +41,8 @@ def of_whole(
     units: str, share: float, measures: Mapping[str, Any], many: int
 ) -> dict[str, float | int | None]:
     """The figures of the table that is put into classes."""
+    if "classes" not in measures:  # the algorithm none
+        return {"suppressed (share)": share}
     smallest, classes = measures["class_min"], measures["classes"]
     return {
         "suppressed (share)": share,

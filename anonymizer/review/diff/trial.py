@@ -37,6 +37,7 @@ from anonymizer.run.source_checks import (
     stage_originals,
     suppression,
 )
+from anonymizer.source.masking.keys import bound_values
 
 
 def trial(
@@ -56,7 +57,7 @@ def trial(
         with open_source(policy, database, limits=limits) as session:
             columns = dict(_columns(policy, session))
             known = Trial(columns=columns, replaces=_replaced(policy, session))
-            session.engine.binds = {"secret": seed.secret}
+            session.engine.binds = bound_values(policy, seed.secret)
             if isinstance(policy, SchemaPolicy):
                 found = trial_of_tables(policy, session, below)
             else:

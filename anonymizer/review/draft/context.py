@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql, ident, render
+from anonymizer.policy.words import words
 from anonymizer.review.draft.guess import Guess, guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile, profiles
 from anonymizer.source import column_names
@@ -32,7 +33,7 @@ NUMBERED = re.compile(
 
 def guess_columns(opened: Opened, known: Collection[str] = ()) -> dict[str, str]:
     """Roles by column; those in `known` are left out."""
-    found = tuple(p for p in profiles(opened) if p.column not in known)
+    found = tuple(p for p in profiles(opened, identifiers=True) if p.column not in known)
     return {name: one.role for name, one in guesses(opened, found).items()}
 
 
@@ -57,7 +58,7 @@ def _series(by_name: dict[str, Profile], made: dict[str, Guess]) -> Iterator[tup
     for p in open_ones:
         if match := NUMBERED.match(p.column):
             groups["stem", match["stem"].lower() or "by number", p.number].append(p)
-        said = column_names.words(p.column)
+        said = words(p.column)
         if len(said) > 1 and p.number:
             groups["ends", said[-1], p.number].append(p)
             groups["begins", said[0], p.number].append(p)

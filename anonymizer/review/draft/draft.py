@@ -64,7 +64,7 @@ def draft(
     where the table is not found or has no column that others may know.
     """
     with open_table(table, database, limits=limits) as opened:
-        found = profiles(opened)
+        found = profiles(opened, identifiers=True)
         if found and found[0].rows == 0:
             raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to look at"))
         guesses = guess_all(opened, found)

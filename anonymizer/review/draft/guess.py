@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anonymizer.policy.words import words
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
 from anonymizer.source import column_names
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, fractional
@@ -44,6 +45,8 @@ def spread_of(p: Profile) -> str:
 def _by_content(p: Profile) -> Guess | None:
     if (p.like_mail or 0) > 0.5 * p.known / p.rows:
         return Guess("identifier", "holds mail addresses")
+    if p.held:
+        return Guess("identifier", f"holds {p.held}")
     if p.text and (p.mean_length or 0) > LONG_TEXT and p.spread > REPEATS:
         return Guess("identifier", "free text, which may name people")
     if p.sql_type == "UUID":
@@ -81,7 +84,7 @@ def _numbers_something(p: Profile) -> bool:
         return keyed or not _category(p)
     if not keyed:
         return False
-    alone = column_names.words(p.column)[-1:] in (["id"], ["key"], ["pk"], ["rowid"], ["nr"])
+    alone = words(p.column)[-1:] in (["id"], ["key"], ["pk"], ["rowid"], ["nr"])
     others = column_names.says(p.column, column_names.OTHERS | column_names.QUASI)
     repeats = alone and not others and (p.different or 0) > FEW
     few_rows = p.known <= (p.different or 0) * MOST_ROWS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql, ident, render
+from anonymizer.run.raw_text import forms_found
+from anonymizer.source.looked_through import WHOLE, is_text
 from anonymizer.source.persons import fractional
 from anonymizer.source.profile import kind_of
 
@@ -43,6 +45,9 @@ class Profile:
     like_code: float | None = None
     """Share of rows whose text is written as a code: capitals and digits, at least one of these."""
 
+    held: str | None = None
+    """What forms of identifiers it holds, in words."""
+
     @property
     def text(self) -> bool:
         return self.sql_type == "VARCHAR"
@@ -78,8 +83,11 @@ class _Counted:
     endless: bool
 
 
-def profiles(opened: Opened) -> tuple[Profile, ...]:
-    """Counts of every column, in one statement."""
+def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...]:
+    """Counts of every column, in one statement.
+
+    `identifiers`: texts and large numbers are looked through for the forms that refuse a run.
+    """
     columns = [
         _Counted(
             ident(name),
@@ -98,7 +106,9 @@ def profiles(opened: Opened) -> tuple[Profile, ...]:
         {"source": source.table or source.sql, "relation": source.sql, "columns": columns},
     ).text
     rows = opened.engine.raw(text, "columns")
+    looked = [n for n, kind in opened.columns if identifiers and (is_text(kind) or kind in WHOLE)]
+    held = forms_found(opened.engine, source, looked)
     return tuple(
-        Profile(name, kind, *row[1:])
+        replace(Profile(name, kind, *row[1:]), held=held.get(name))
         for (name, kind), row in zip(opened.columns, rows, strict=True)
     )

@@ -78,5 +78,8 @@ def _label(low: float, high: float, whole: bool, days: bool) -> str:
 
 def _text(place: float, days: bool) -> str:
     if days:
-        return (EPOCH + timedelta(days=place)).isoformat()
+        try:
+            return (EPOCH + timedelta(days=place)).isoformat()
+        except OverflowError:  # there are dates in databases that are none in Python
+            return "9999-12-31" if place > 0 else "0001-01-01"
     return f"{place:,.0f}" if abs(place) >= 10_000 else f"{place:g}"

@@ -32,6 +32,11 @@ def before(policy: Policy, beside: Beside) -> Assessment:
     """Classes of the source, counts in round figures."""
     session = beside.session
     opened = Opened(session.embedded, session.source, session.profile.columns)
+    if policy.algorithm.classless:
+        names = [column.column for column in beside.layout.columns]
+        person = policy.person
+        found = assess_opened(opened, "source", quasi=names, person=person, combined=0)
+        return _about(found)
     if policy.person is not None and _rows_differ(opened, policy.quasi, policy.person):
         return _about(_by_persons(opened, policy.quasi, policy.person))
     found = assess_opened(
@@ -51,6 +56,8 @@ def after(release: Published) -> Assessment:
     described = tuple(release.engine.describe(ident(release.view).text, "release"))
     opened = Opened(release.engine, Relation(ident(release.view), release.view), described)
     names = [layout.class_id] if layout.class_id else [c.name for c in quasi(layout) if c.name]
+    if layout.classless:  # everything may be known
+        names = [c.name for c in layout.columns if c.name]
     inside = [r.column for r in release.manifest.requirements if r.scope == "class"]
     judged = dict.fromkeys(
         c.name

@@ -18,18 +18,22 @@ from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.measure.steps import enough
 from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import Policy, single
+from anonymizer.policy.kinds import ReleaseKind
+from anonymizer.policy.schema.either import together
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.privacy.of_policy.sizes import least_class
-from anonymizer.release.certificate import certificate, known_attacks
+from anonymizer.release.certificate import known_attacks
 from anonymizer.release.judge import judge
+from anonymizer.release.manifest import Manifest
 from anonymizer.release.population import population_steps
+from anonymizer.release.tables import stated_certificate
 from anonymizer.review.assess import Assessment
 from anonymizer.review.attack import Attack, attack
 from anonymizer.review.attack.attacks import SHARE
 from anonymizer.review.report.classes import after, before
 from anonymizer.review.report.distributions import Distribution, alone, compared
 from anonymizer.review.report.verdict import Verdict, verdict
-from anonymizer.review.report.words import column_sentences, guarantee_sentence
+from anonymizer.review.report.words import NO_GUARANTEE, column_sentences, guarantee_sentence
 from anonymizer.review.report.workload import Answer, run_workload
 from anonymizer.review.with_source import Beside, Published, open_beside, open_release, release_file
 from anonymizer.run.remarks import remarks, repeats
@@ -69,7 +73,33 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        return verdict(self.verification, self.little, self.attacked)
+        promised = bool(self.manifest["requirements"])
+        return verdict(self.verification, self.little, self.attacked, promised=promised)
+
+    @property
+    def kind(self) -> ReleaseKind:
+        return Manifest(self.manifest).kind
+
+    @property
+    def known(self) -> str:
+        """What the observer knows by whom risk is judged."""
+        known = "published values" if self.layout.classless else "quasi-identifiers"
+        return f"all {known} of a person"
+
+    @property
+    def safe_harbor(self) -> tuple[tuple[str, str, str], ...]:
+        """The eighteen identifiers, where the release is one under Safe Harbor: letter, words, and
+        what was done.
+        """
+        listed = self.manifest.get("safe_harbor") or ()
+        return tuple(
+            (
+                one["letter"],
+                one["identifier"],
+                "; ".join(f"{of['column']}: {of['done']}" for of in one["columns"]) or one["done"],
+            )
+            for one in listed
+        )
 
     @property
     def layout(self) -> Layout:
@@ -83,6 +113,7 @@ class Report:
         """Plain data for programs."""
         return {
             "view": self.manifest["view"],
+            "kind": self.kind,
             "run_id": self.manifest["run_id"],
             "created": self.manifest["created"],
             "algorithm": self.manifest["algorithm"],
@@ -105,6 +136,7 @@ class Report:
             "measures": self.manifest["measures"],
             "query_error": self.counts.as_dict() if self.counts else None,
             "workload": [asdict(answer) for answer in self.workload],
+            **({"safe_harbor": self.manifest["safe_harbor"]} if self.safe_harbor else {}),
             "certificate": self.certificate,
             "known_attacks": list(self.attacks),
             "manifest": self.manifest,
@@ -135,6 +167,7 @@ def collect(
     attacks have no source.
     """
     single(policy, "report")
+    together(policy, "report")
     path = release_file(policy, database, source)
     alone = source is None and not _source_at_hand(policy)
     if not attacks and earlier is None:
@@ -178,16 +211,18 @@ def _collected(policy: Policy, release: Published) -> Report:
             compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns
         ]
         try:
-            counts = shown_errors(
-                beside.run_sql,
-                tables,
-                staged,
-                queries=QUERIES,
-                predicates=PREDICATES,
-                seed=1,
-                least=enough(floor),
-                persons=policy.person is not None,
-            )
+            # (without classes no cell stands for several values)
+            if not release.layout.classless:
+                counts = shown_errors(
+                    beside.run_sql,
+                    tables,
+                    staged,
+                    queries=QUERIES,
+                    predicates=PREDICATES,
+                    seed=1,
+                    least=enough(floor),
+                    persons=policy.person is not None,
+                )
         except AnonymizerError as error:
             warnings += [str(problem) for problem in error.problems]
     else:
@@ -201,7 +236,8 @@ def _collected(policy: Policy, release: Published) -> Report:
         floor=floor,
         unit=unit,
         columns=tuple(column_sentences(policy, release.layout)),
-        guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements),
+        guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements)
+        or (NO_GUARANTEE,),
         before=before(policy, beside) if beside is not None else None,
         after=after(release),
         distributions=tuple(found for found in shown if found.bars),
@@ -209,7 +245,7 @@ def _collected(policy: Policy, release: Published) -> Report:
         workload=tuple(workload),
         warnings=tuple(warnings),
         attacks=tuple(manifest.data.get("known_attacks") or known_attacks(policy)),
-        certificate=certificate(),
+        certificate=stated_certificate(manifest),
         little=little_left(manifest.data["measures"]),
     )
 

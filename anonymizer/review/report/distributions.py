@@ -57,6 +57,11 @@ class Distribution:
     """What the shares are of: `persons` where the value of a person is published once (msb)."""
 
 
+def shown_role(column: PublishedColumn) -> str:
+    """The role of a column as a reader is told: `masked` for one that no other role describes."""
+    return "masked" if column.masks and column.role == "keep" else column.role
+
+
 def compared(
     beside: Beside, column: PublishedColumn, attribute: StagedAttribute | None, floor: int
 ) -> Distribution:
@@ -109,7 +114,9 @@ def alone(release: Published, column: PublishedColumn, floor: int) -> Distributi
     total = sum(n for _, n, _ in found.values())
     bars = [Bar(label, None, _share(n, total)) for label, n in _listed(found, floor)]
     unit = "persons" if _once(release, column) else "rows"
-    return Distribution(column.column, column.role, tuple(bars), None, generalized, unit=unit)
+    return Distribution(
+        column.column, shown_role(column), tuple(bars), None, generalized, unit=unit
+    )
 
 
 def _once(release: Published, column: PublishedColumn) -> bool:
@@ -133,7 +140,10 @@ def _cell(column: PublishedColumn) -> Sql:
     """
     if column.lo is not None and column.hi is not None:
         lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
-        text = f"case when {lo} = {hi} then {lo} when {lo} is not null then {lit(RANGES)} end"
+        exact = lo
+        if column.nullable is not None:
+            exact = f"case when {ident(column.nullable)} then {lit(OR_NULL)} else {lo} end"
+        text = f"case when {lo} = {hi} then {exact} when {lo} is not null then {lit(RANGES)} end"
     elif column.list_cells:
         name = ident(column.name or column.column)
         text = (
@@ -269,7 +279,7 @@ def _distribution(
         bars.append(Bar(label, _share(rest, source), _share(left, total)))
     return Distribution(
         column.column,
-        column.role,
+        shown_role(column),
         tuple(bars),
         _share(far.moved * source, source),
         below=None if far.below is None else _share(far.below * source, source),

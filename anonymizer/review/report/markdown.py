@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from anonymizer.policy.kinds import kind_words
 from anonymizer.process.text import figure, printable
+from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.report.content import Report
 from anonymizer.review.report.page import percent, risk_rows, share, size_rows, utility_rows
 from anonymizer.review.report.words import attack_sentences, moved_sentence
@@ -18,6 +20,8 @@ def markdown(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     manifest = report.manifest
     yield f"# Privacy report: {_cell(str(manifest['view']))}"
+    yield ""
+    yield f"Kind of release: **{kind_words(report.kind)}**."
     yield ""
     verdict = report.verdict
     yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{_cell(verdict.says)}**"
@@ -35,6 +39,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     columns = [(f"`{_cell(c['column'])}`", c["role"], _cell(c["says"])) for c in report.columns]
     yield from _table(("column", "role", "meaning"), columns)
+    if report.safe_harbor:
+        yield "\n## Safe Harbor: the eighteen identifiers\n"
+        yield f"{SAFE_HARBOR}\n"
+        eighteen = [(letter, says, _cell(done)) for letter, says, done in report.safe_harbor]
+        yield from _table(("45 CFR 164.514(b)(2)(i)", "identifier", "what was done"), eighteen)
     yield "\n## Guarantees required and achieved\n"
     checks = [
         (c.name, _cell(c.column or "-"), figure(c.required), figure(c.achieved),

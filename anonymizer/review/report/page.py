@@ -10,9 +10,10 @@ from functools import cache
 import jinja2
 
 from anonymizer.algorithms.registry import ALGORITHMS
-from anonymizer.measure.words import measure_words
+from anonymizer.measure.words import least_sentence, measure_words
 from anonymizer.process.html import environment
 from anonymizer.process.text import figure
+from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
 from anonymizer.review.report import pictures
 from anonymizer.review.report.content import Report
@@ -79,6 +80,7 @@ def html(report: Report) -> str:
         manifest=report.manifest,
         measures=report.manifest["measures"],
         verdict=report.verdict,
+        safe_harbor=SAFE_HARBOR,
         attacked=list(attack_sentences(report.attacked)) if report.attacked else [],
         tiles=list(tiles(report)),
         algorithm=ALGORITHMS[report.policy.algorithm.name].words,
@@ -126,7 +128,8 @@ def tiles(report: Report) -> Iterator[Tile]:
             unit = report.attacked.unit
             yield Tile(exposed, f"{unit} with one value left beside the earlier release")
     if measures.get("ncp") is not None:
-        yield Tile(percent(measures["ncp"]), "information lost in a generalized cell, on average")
+        lost = "information lost in a generalized cell, on average"
+        yield Tile(percent(measures["ncp"]), lost, least_sentence(measures))
     if report.counts is not None:
         yield Tile(report.counts.median, "error of a random count query (median)")
 

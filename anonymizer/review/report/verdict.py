@@ -27,9 +27,16 @@ class Verdict:
 
 
 def verdict(
-    verification: Verification, little: Sequence[Little], attacked: Attack | None
+    verification: Verification,
+    little: Sequence[Little],
+    attacked: Attack | None,
+    *,
+    promised: bool = True,
 ) -> Verdict:
-    """The verdict that follows from the checks, the attacks and the measures."""
+    """The verdict that follows from the checks, the attacks and the measures.
+
+    `promised`: whether there is a guarantee at all.
+    """
     failed = len(verification.failed)
     reasons = []
     if not verification.passed:
@@ -45,6 +52,10 @@ def verdict(
         return Verdict("fails", says, tuple(broken))
     form = sum(check.required == 0 for check in verification.checks)
     said = f"{len(verification.checks) - form} guarantees and {form} conditions of form hold"
+    if not promised:
+        many = "1 condition of form holds" if form == 1 else f"{form} conditions of form hold"
+        said = f"This release promises no guarantee: it is personal data. {many}."
+        return Verdict("little", said)
     if verification.not_checked:
         said = f"all that were checked of them: {said}"
     said += ", judged again for this report from the rows of the release"

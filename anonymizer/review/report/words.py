@@ -8,8 +8,10 @@ from anonymizer.algorithms.hierarchies import publishes_nodes
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import Column
+from anonymizer.policy.masking import MASKS
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.process.text import figure
+from anonymizer.release.masks import mask_words
 from anonymizer.review.attack import Attack
 from anonymizer.review.report.distributions import Distribution
 from anonymizer.review.report.pictures import share_text
@@ -20,7 +22,9 @@ ROLES = {
     "sensitive": "must not become known of anybody",
     "keep": "is published as it is",
     "drop": "is not published",
+    "masked": "is published masked",
 }
+NO_GUARANTEE = "No guarantee is promised, of the table or of any column."
 CHECKS = {
     ask.name.format(name=guarantee.name): ask.words
     for guarantee in GUARANTEES
@@ -44,13 +48,18 @@ def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]
 
 
 def _column(policy: Policy, name: str, column: Column, how: str) -> str:
-    said = ROLES[column.role]
+    said = ROLES["masked" if column.role in MASKS else column.role]
     if name == policy.person:
         return (
             "tells whose row it is; published as a random number" if column.role != "keep" else said
         )
     if name == policy.key:
         return "tells rows apart; never published"
+    if column.masks:
+        masked = mask_words(policy, name)
+        if column.role in MASKS:
+            return f"{said}: {masked}"
+        said += f"; read {masked}"
     if column.role == "identifier":
         return f"{said}; never published"
     if column.role == "quasi":

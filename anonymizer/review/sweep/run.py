@@ -16,8 +16,9 @@ from anonymizer.compile import Table
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database, Session
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.schema.either import together
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.process.seed import Seed
 from anonymizer.release.judge import judge, refuse_unanswered
@@ -35,6 +36,7 @@ from anonymizer.run.source_checks import (
     stage_originals,
     suppression,
 )
+from anonymizer.source.masking.keys import bound_values
 
 
 def sweep(
@@ -53,13 +55,14 @@ def sweep(
     points of several tables share no work. Raises PolicyError for options that cannot be read, and
     for names and values that no policy has.
     """
+    together(policy, "sweep")
     grid = combinations(vary)
     check(policy, grid)
     if isinstance(policy, SchemaPolicy):
         return marked(points_of_tables(policy, grid, database, Seed.test(seed), limits))
     points: list[Point] = []
     with open_session(policy, database, limits=limits) as session:
-        session.engine.binds = {"secret": Seed.test(seed).secret}
+        session.engine.binds = bound_values(policy, Seed.test(seed).secret)
         executor = SharedExecutor(session.engine)
         for options in grid:
             points.append(_point(policy, options, session, executor))
@@ -86,6 +89,10 @@ def _point(
 def _run(
     policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
 ) -> Point:
+    if policy.algorithm.classless:
+        said = "has neither classes nor losses, so that there is nothing to compare"
+        raise PolicyError(Problem("algorithm.name", f"{policy.algorithm.name} {said}"))
+    together(policy, "sweep")
     engine = session.engine
     prepared = prepare(policy, session, executor)
     compiled = prepared.compiled

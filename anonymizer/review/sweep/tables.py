@@ -17,6 +17,7 @@ from anonymizer.review.sweep.grid import varied
 from anonymizer.review.sweep.points import Point
 from anonymizer.review.tables.observers import ONE, TWO
 from anonymizer.review.tables.opening import open_source
+from anonymizer.source.masking.keys import bound_values
 
 
 def points_of_tables(
@@ -53,7 +54,7 @@ def _point(
         point = varied(policy, options)
         assert isinstance(point, SchemaPolicy)
         with open_source(point, database, limits=limits) as session:
-            session.engine.binds = {"secret": seed.secret}
+            session.engine.binds = bound_values(point, seed.secret)
             found = _figures(point, options, tried_tables(point, session), knows)
     except AnonymizerError as error:
         return Point(dict(options), problem=str(error.problems[0]))

@@ -10,6 +10,7 @@ from typing import Any
 from anonymizer.compile import ident
 from anonymizer.contract.checks import Verification
 from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.process.text import figure, printable, table
@@ -67,6 +68,7 @@ class TablesReport:
     after: tuple[Observer, ...]
     before: tuple[Observer, ...]
     certificate: str
+    kind: ReleaseKind
     attacks: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -100,6 +102,7 @@ class TablesReport:
         """Plain data for programs."""
         return {
             "view": self.view,
+            "kind": self.kind,
             "run_id": self.run_id,
             "created": self.created,
             "passed": self.holds,
@@ -143,6 +146,7 @@ def collect_tables(
             after=in_release(run_sql, found.tables, found.where),
             before=in_source(run_sql, found.tables, found.read) if found.read else (),
             certificate=stated_certificate(manifest),
+            kind=manifest.kind,
             attacks=tuple(known_attacks(lead_of(policy))),
             warnings=tuple(warnings),
         )
@@ -220,6 +224,8 @@ def markdown(report: TablesReport) -> str:
 
 def _lines(report: TablesReport) -> Iterator[str]:
     yield f"# Privacy report: {printable(report.view)}"
+    yield ""
+    yield f"Kind of release: **{kind_words(report.kind)}**."
     yield ""
     yield f"Run `{report.run_id}`, {report.created}. **{report.says}**"
     for title, heads, rows in (

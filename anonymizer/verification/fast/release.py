@@ -88,6 +88,8 @@ def _tuples(view: Table, layout: Layout, tuples: Table) -> str:
 
 def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | None:
     """Tuples prove conditions of form, and have the sizes where rows count and not persons."""
+    if question.over is not None:
+        return None  # of other rows
     match question.template:
         case "class_cells" | "class_flags":
             return Proof((fast_sql(question, tuples=tuples),))
@@ -127,6 +129,6 @@ def _of_values(
 def _counted(question: Question) -> Hashable:
     """What a question counts, None where it counts something else or persons."""
     asks = question.parameters
-    if "nulls_count" not in asks or asks["person"] is not None:
+    if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
         return None
     return asks["data"], asks["group"], asks["column"]

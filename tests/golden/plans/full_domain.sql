@@ -5,6 +5,12 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
+-- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- as in templates/prepare/suspects.sql
+
+-- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- as in templates/prepare/identifiers_in_text.sql
+
 -- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 select
     k0.different as "different_values.patient",
@@ -606,10 +612,11 @@ where j.holds
 order by j.loss, j.number
 limit 1;
 
--- levels of the optimum: The levels of the optimum, 0 being the values themselves, and how many nodes it took to find it, rounded up to a power of ten: the exact number depends on rows that may not be published.
+-- levels of the optimum: The levels of the node that is published, 0 being the values themselves, how far it may be from the optimum, and how many nodes it took to find it, rounded up to a power of ten: the exact number depends on rows that may not be published. After a full search it is the optimum; else no node loses less than the bound, a mean per cell (of c_dm: a sum) like the loss.
 select
     (select count(*) from anon_scratch.main.lattice_nodes) as lattice_nodes,
-    (select cast(power(10, length(cast(count(*) as varchar))) as bigint) from anon_scratch.main.lattice_judged) as lattice_judged
+    (select cast(power(10, length(cast(count(*) as varchar))) as bigint) from anon_scratch.main.lattice_judged) as lattice_judged,
+    cast(0 as double) as lattice_gap
     , l1 as "level.zip"
 from anon_scratch.main.lattice_batch;
 

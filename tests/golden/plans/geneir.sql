@@ -4,8 +4,19 @@ select
     cast("zip" as varchar) collate "binary" as q1,
     cast("ill" as varchar) collate "binary" as s1,
     "patient" as person,
-    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("age" as varchar)) as varchar), '-1'), ':', cast("age" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("age" as varchar)) as varchar), '-1'), ':', cast("age" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
+    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("ill" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0,
+    (case when "patient" >= 10000 and strpos(cast("zip" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("zip" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_1
 from "anon_source"."main"."people";
+
+-- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
+-- as in templates/prepare/identifier_values.sql
+
+-- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- as in templates/prepare/suspects.sql
+
+-- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
 with counted as (
@@ -15,28 +26,6 @@ with counted as (
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
 union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
-
--- published text: How many values of published text look like contact data or identity numbers, by column and detector.
-select
-    t0."raw_text.0.ill" as "raw_text.0.ill",
-    t0."raw_text.1.ill" as "raw_text.1.ill",
-    t0."raw_text.2.ill" as "raw_text.2.ill"
-from
-    (
-        select
-            cast(coalesce(sum(case when regexp_matches(value, '[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}') then n else 0 end), 0) as bigint)
-                as "raw_text.0.ill",
-            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9A-Za-z])[+][0-9][0-9 ().-]{6,}[0-9]|(^|[^0-9.-])[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}([^0-9]|$)') then n else 0 end), 0) as bigint)
-                as "raw_text.1.ill",
-            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-]|$)') then n else 0 end), 0) as bigint)
-                as "raw_text.2.ill"
-        from (
-            select s1 as value, count(*) as n
-            from anon_scratch.main.snapshot
-            where s1 is not null
-            group by s1
-        ) as texts
-    ) as t0;
 
 -- values of zip: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as

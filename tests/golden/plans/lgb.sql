@@ -7,6 +7,12 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
+-- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- as in templates/prepare/suspects.sql
+
+-- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- as in templates/prepare/identifiers_in_text.sql
+
 -- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 select
     k0.different as "different_values.patient",
@@ -25,28 +31,6 @@ from
             group by h0
         ) as repeats
     ) as k0;
-
--- published text: How many values of published text look like contact data or identity numbers, by column and detector.
-select
-    t0."raw_text.0.ill" as "raw_text.0.ill",
-    t0."raw_text.1.ill" as "raw_text.1.ill",
-    t0."raw_text.2.ill" as "raw_text.2.ill"
-from
-    (
-        select
-            cast(coalesce(sum(case when regexp_matches(value, '[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}') then n else 0 end), 0) as bigint)
-                as "raw_text.0.ill",
-            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9A-Za-z])[+][0-9][0-9 ().-]{6,}[0-9]|(^|[^0-9.-])[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}([^0-9]|$)') then n else 0 end), 0) as bigint)
-                as "raw_text.1.ill",
-            cast(coalesce(sum(case when regexp_matches(value, '(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-]|$)') then n else 0 end), 0) as bigint)
-                as "raw_text.2.ill"
-        from (
-            select s1 as value, count(*) as n
-            from anon_scratch.main.snapshot
-            where s1 is not null
-            group by s1
-        ) as texts
-    ) as t0;
 
 -- values of age: The distinct values of one column, with their row counts.
 create or replace table anon_scratch.main.values_1 as

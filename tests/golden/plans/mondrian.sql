@@ -6,6 +6,12 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
+-- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- as in templates/prepare/suspects.sql
+
+-- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- as in templates/prepare/identifiers_in_text.sql
+
 -- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 select
     k0.different as "different_values.patient",
@@ -346,6 +352,400 @@ select unit, arg_max(class_id, level) as class_id
 from partition
 group by unit;
 
+-- units as extents: The units of all classes that lose something, that is of more than one unit, with their extents.
+create or replace table anon_scratch.main.refine_points as
+with several as (
+    select class_id, count(*) as units from anon_scratch.main.members group by class_id having count(*) > 1
+)
+, d1 as (
+    select code, cast(round(10000000 * abs(coalesce(share - sum(n * share) over () / sum(case when share is null then 0 else n end) over (), 0))) as bigint) as rarity, cast(round(10000000 * coalesce(share, 0)) as bigint) as place
+    from anon_scratch.main.domain_1
+)
+, d2 as (
+    select code, cast(round(10000000 * ln(cast(sum(n) over () as double) / n) / 8) as bigint) as rarity
+    from anon_scratch.main.domain_2
+)
+select
+    u.unit, m.class_id, cast(u.n as bigint) as n,
+d1.rarity + d2.rarity as rarity
+    , case when c2 between 0 and 8 then cast(1 as bigint) << (c2 + 0) else 0 end as w1
+    , case when u.c1 = 0 then 40000000 else d1.place end as l1
+    , case when u.c1 = 0 then -40000000 else d1.place end as h1
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+join several s on s.class_id = m.class_id
+join d1 on d1.code = u.c1
+join d2 on d2.code = u.c2
+where (select coalesce(sum(units), 0) from several) <= 400000;
+
+-- extents of classes: The extents of classes and what all their rows lose together.
+create or replace table anon_scratch.main.refine_classes as
+select *, n * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
+from (
+    select
+        class_id, cast(sum(n) as bigint) as n
+
+, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from anon_scratch.main.refine_points
+    group by class_id
+) c;
+
+-- blocks of classes: Classes that lie beside each other in the order of the cuts, in blocks of about so many rows.
+create or replace table anon_scratch.main.refine_blocks as
+select
+    class_id,
+    cast(floor((sum(n) over (order by class_id rows unbounded preceding) - n) / 12) as bigint) as block
+from anon_scratch.main.refine_classes;
+
+-- new classes in blocks: New classes in every block, all blocks at once: the unit with the rarest values starts a class, which takes the unit that widens it least until it is large enough.
+create or replace table anon_scratch.main.refine_groups as
+with recursive grow(unit, block, n, turn, left_over, grp, taken, size, w1, gw1, l1, gl1, h1, gh1) as (
+    select
+    unit, block, n,
+    row_number() over (partition by block order by rarity desc, unit) as turn,
+    cast(sum(n) over (partition by block) as bigint) as left_over,
+    cast(0 as bigint) as grp, false as taken, cast(0 as bigint) as size
+
+, w1, cast(0 as bigint) as gw1, l1, cast(40000000 as bigint) as gl1, h1, cast(-40000000 as bigint) as gh1
+from (
+    select p.*, b.block, count(*) over (partition by b.block) as units
+    from anon_scratch.main.refine_points p
+    join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
+) p
+-- a few large classes have too many units to be taken one by one
+where units <= 400
+
+    union all (
+        with open as (
+    select
+        g.*
+, (g.w1 | g.gw1) as jw1, least(g.l1, g.gl1) as jl1, greatest(g.h1, g.gh1) as jh1
+
+    from "grow" g
+    where not taken
+),
+scored as (
+    select
+        *,
+        case when size = 0 then turn else (
+            greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000
+
+        ) * 16384 + turn end as score
+    from open
+),
+best as (
+    select block, min(score) as score from scored group by block
+),
+picked as (
+    select s.*, case when s.size + s.n >= 2 then 1 else 0 end as closes
+    from scored s
+    join best b on b.block = s.block and b.score = s.score
+)
+select
+    s.unit, s.block, s.n, s.turn, p.left_over - p.n as left_over,
+    p.grp + case when p.size = 0 then 1 else 0 end as grp,
+    s.turn = p.turn as taken,
+    case when p.closes = 1 then 0 else p.size + p.n end as size
+
+, s.w1, case when p.closes = 1 then 0 else p.jw1 end as gw1, s.l1, case when p.closes = 1 then 40000000 else p.jl1 end as gl1, s.h1, case when p.closes = 1 then -40000000 else p.jh1 end as gh1
+from scored s
+join picked p on p.block = s.block
+where s.turn = p.turn or p.closes = 0 or p.left_over - p.n >= 2
+
+    )
+)
+select unit, block, grp from grow where taken;
+
+-- classes for units left over: The new class of every unit of a block; units that are left over join the one that widens least.
+create or replace table anon_scratch.main.refine_homes as
+with grown as (
+    select
+        g.block, g.grp, cast(sum(p.n) as bigint) as size
+
+, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from anon_scratch.main.refine_groups g
+    join anon_scratch.main.refine_points p on p.unit = g.unit
+    group by g.block, g.grp
+),
+whole as (
+    select *, size * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
+    from grown
+    where size >= 2
+),
+placed as (
+    select g.unit, g.block, g.grp
+    from anon_scratch.main.refine_groups g
+    join whole w on w.block = g.block and w.grp = g.grp
+),
+offered as (
+    select
+        p.unit, w.block, w.grp, w.size + p.n as j_size, w.lost
+, (w.w1 | p.w1) as jw1, least(w.l1, p.l1) as jl1, greatest(w.h1, p.h1) as jh1
+    from anon_scratch.main.refine_points p
+    join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
+    join whole w on w.block = b.block
+    where p.unit not in (select unit from placed)
+)
+select unit, block, grp from placed
+union all
+select unit, block, grp
+from (
+    select
+        unit, block, grp,
+        row_number() over (partition by unit order by j_size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost, grp) as choice
+    from offered
+) o
+where choice = 1;
+
+-- better classes of blocks: The units of every block in its new classes, where these lose less than the old ones.
+create or replace table anon_scratch.main.refine_points as
+with grouped as (
+    select
+        h.block, h.grp, cast(sum(p.n) as bigint) as size
+, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from anon_scratch.main.refine_homes h
+    join anon_scratch.main.refine_points p on p.unit = h.unit
+    group by h.block, h.grp
+),
+new_loss as (
+    select block, sum(size * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint)) as lost from grouped group by block
+),
+old_loss as (
+    select b.block, sum(c.lost) as lost
+    from anon_scratch.main.refine_blocks b
+    join anon_scratch.main.refine_classes c on c.class_id = b.class_id
+    group by b.block
+),
+better as (
+    select n.block
+    from new_loss n
+    join old_loss o on o.block = n.block
+    where n.lost < o.lost
+),
+numbered as (
+    select
+        h.unit,
+        (select max(class_id) from anon_scratch.main.members) + dense_rank() over (order by h.block, h.grp) as class_id
+    from anon_scratch.main.refine_homes h
+    join better b on b.block = h.block
+)
+select
+    p.unit, coalesce(h.class_id, p.class_id) as class_id, p.n, p.rarity
+
+, p.w1, p.l1, p.h1
+from anon_scratch.main.refine_points p
+left join numbered h on h.unit = p.unit;
+
+-- extents of classes: The extents of classes and what all their rows lose together.
+create or replace table anon_scratch.main.refine_classes as
+select *, n * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
+from (
+    select
+        class_id, cast(sum(n) as bigint) as n
+
+, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from anon_scratch.main.refine_points
+    group by class_id
+) c;
+
+-- extents without a unit: Every unit with its own extent and that of the other units of its class; and for every class a row without a unit (unit 0, no rows, empty extent), so that a move is a swap with nothing.
+create or replace table anon_scratch.main.refine_rest as
+select *, cast(greatest(gh1 - gl1, 0) + cast((cast(bit_count(gw1 & 511) as integer)) as bigint) * least((cast(bit_count(gw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as each
+from (
+    select
+        p.class_id, p.unit, p.n, cast(sum(o.n) as bigint) as size
+
+, p.w1, bit_or(o.w1) as gw1, p.l1, min(o.l1) as gl1, p.h1, max(o.h1) as gh1
+    from anon_scratch.main.refine_points p
+    join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
+    group by p.class_id, p.unit, p.n, p.w1, p.l1, p.h1
+    union all
+    select
+        class_id, 0, 0, n
+
+, 0, w1, 40000000, l1, -40000000, h1
+    from anon_scratch.main.refine_classes
+) r;
+
+-- near classes: Pairs of near classes: of those that follow a class in some order, the ones that lose least in a union with it.
+create or replace table anon_scratch.main.refine_near as
+with ordered as (
+    select
+        class_id, row_number() over (order by class_id) as place_0
+        , row_number() over (order by w1, class_id) as place_1
+        , row_number() over (order by l1, class_id) as place_2
+    from anon_scratch.main.refine_classes
+    where true
+    and (select count(*) from anon_scratch.main.refine_points) <= 100000
+),
+stepped as (
+    select o.class_id, o.place_0, o.place_1, o.place_2, s.step
+    from ordered o
+    cross join (select 1 as step union all select 2 as step union all select 3 as step union all select 4 as step union all select 5 as step union all select 6 as step union all select 7 as step union all select 8 as step) s
+),
+beside as (
+    select x.class_id as a, y.class_id as b
+    from stepped x
+    join ordered y on y.place_0 = x.place_0 + x.step
+    union all
+    select x.class_id as a, y.class_id as b
+    from stepped x
+    join ordered y on y.place_1 = x.place_1 + x.step
+    union all
+    select x.class_id as a, y.class_id as b
+    from stepped x
+    join ordered y on y.place_2 = x.place_2 + x.step
+),
+joined as (
+    select
+        p.a, p.b, x.n + y.n as size, x.lost + y.lost as lost
+, (x.w1 | y.w1) as jw1, least(x.l1, y.l1) as jl1, greatest(x.h1, y.h1) as jh1
+    from beside p
+    join anon_scratch.main.refine_classes x on x.class_id = p.a
+    join anon_scratch.main.refine_classes y on y.class_id = p.b
+),
+ranked as (
+    -- a class may follow another one in several orders
+    select a, b, dense_rank() over (partition by a order by size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost, b) as choice
+    from joined
+)
+select distinct least(a, b) as a, greatest(a, b) as b from ranked where choice <= 4;
+
+-- every class to look at: As if all classes had swapped units: there are no offers that stay.
+create or replace table anon_scratch.main.refine_swaps as
+select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near;
+
+-- no offers yet: The empty table of offers.
+create or replace table anon_scratch.main.refine_offers as
+select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near where false;
+
+-- offers to near classes: The best swap of every pair of near classes, if it saves something: unit r of class a against unit q of class b, where 0 is none. Those of pairs that the last swaps left alone stay.
+create or replace table anon_scratch.main.refine_offers as
+with changed as (
+    select a as class_id from anon_scratch.main.refine_swaps union all select b from anon_scratch.main.refine_swaps
+),
+paired as (
+    select
+        p.a, p.b, r.unit as r, q.unit as q, x.lost + y.lost as lost,
+        r.size + q.n as size_a, q.size + r.n as size_b, q.each as each_b
+, (r.gw1 | q.w1) as aw1, (q.gw1 | r.w1) as bw1, least(r.gl1, q.l1) as al1, least(q.gl1, r.l1) as bl1, greatest(r.gh1, q.h1) as ah1, greatest(q.gh1, r.h1) as bh1
+    from anon_scratch.main.refine_near p
+    join anon_scratch.main.refine_classes x on x.class_id = p.a
+    join anon_scratch.main.refine_classes y on y.class_id = p.b
+    join anon_scratch.main.refine_rest r on r.class_id = p.a
+    join anon_scratch.main.refine_rest q on q.class_id = p.b
+    where r.size + q.n >= 2 and q.size + r.n >= 2
+    -- a class loses at least what its other units lose
+    and (r.size + q.n) * r.each + (q.size + r.n) * q.each < x.lost + y.lost
+    and (p.a in (select class_id from changed) or p.b in (select class_id from changed))
+),
+half_weighed as (
+    select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast((cast(bit_count(aw1 & 511) as integer)) as bigint) * least((cast(bit_count(aw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as left_over from paired
+),
+weighed as (
+    select a, b, r, q, left_over - size_b * cast(greatest(bh1 - bl1, 0) + cast((cast(bit_count(bw1 & 511) as integer)) as bigint) * least((cast(bit_count(bw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as gain
+    from half_weighed
+    where left_over > size_b * each_b
+),
+ranked as (
+    select *, row_number() over (partition by a, b order by gain desc, r, q) as choice
+    from weighed
+    where gain > 0
+)
+select a, b, r, q, gain from ranked where choice = 1
+union all
+select a, b, r, q, gain
+from anon_scratch.main.refine_offers
+where a not in (select class_id from changed) and b not in (select class_id from changed);
+
+-- swaps: The swaps of a round: the best of all that touch one of their two classes, so that each class is in one; then the best of what these leave, twice.
+create or replace table anon_scratch.main.refine_swaps as
+with offers_1 as (
+    select *, row_number() over (order by gain desc, a, b) as turn from anon_scratch.main.refine_offers
+),
+taken_1 as (
+    select o.a, o.b, o.r, o.q, o.gain
+    from "offers_1" o
+    join (
+        select class_id, min(turn) as turn
+        from (select a as class_id, turn from "offers_1" union all select b, turn from "offers_1") t
+        group by class_id
+    ) x on x.class_id = o.a and x.turn = o.turn
+    join (
+        select class_id, min(turn) as turn
+        from (select a as class_id, turn from "offers_1" union all select b, turn from "offers_1") t
+        group by class_id
+    ) y on y.class_id = o.b and y.turn = o.turn
+
+),
+offers_2 as (
+    select * from "offers_1"
+    where a not in (select a from "taken_1" union all select b from "taken_1")
+    and b not in (select a from "taken_1" union all select b from "taken_1")
+
+),
+taken_2 as (
+    select o.a, o.b, o.r, o.q, o.gain
+    from "offers_2" o
+    join (
+        select class_id, min(turn) as turn
+        from (select a as class_id, turn from "offers_2" union all select b, turn from "offers_2") t
+        group by class_id
+    ) x on x.class_id = o.a and x.turn = o.turn
+    join (
+        select class_id, min(turn) as turn
+        from (select a as class_id, turn from "offers_2" union all select b, turn from "offers_2") t
+        group by class_id
+    ) y on y.class_id = o.b and y.turn = o.turn
+
+),
+offers_3 as (
+    select * from "offers_2"
+    where a not in (select a from "taken_2" union all select b from "taken_2")
+    and b not in (select a from "taken_2" union all select b from "taken_2")
+
+),
+taken_3 as (
+    select o.a, o.b, o.r, o.q, o.gain
+    from "offers_3" o
+    join (
+        select class_id, min(turn) as turn
+        from (select a as class_id, turn from "offers_3" union all select b, turn from "offers_3") t
+        group by class_id
+    ) x on x.class_id = o.a and x.turn = o.turn
+    join (
+        select class_id, min(turn) as turn
+        from (select a as class_id, turn from "offers_3" union all select b, turn from "offers_3") t
+        group by class_id
+    ) y on y.class_id = o.b and y.turn = o.turn
+
+)
+select a, b, r, q, gain from taken_1
+union all
+select a, b, r, q, gain from taken_2
+union all
+select a, b, r, q, gain from taken_3;
+
+-- units after swaps: The units in their classes after the swaps of a round.
+create or replace table anon_scratch.main.refine_points as
+with moved as (
+    select r as unit, b as class_id from anon_scratch.main.refine_swaps
+    union all
+    select q, a from anon_scratch.main.refine_swaps
+)
+select
+    p.unit, coalesce(m.class_id, p.class_id) as class_id, p.n, p.rarity
+
+, p.w1, p.l1, p.h1
+from anon_scratch.main.refine_points p
+left join moved m on m.unit = p.unit;
+
+-- final classes: The units in their final classes.
+create or replace table anon_scratch.main.members as
+select m.unit, coalesce(p.class_id, m.class_id) as class_id
+from anon_scratch.main.members m
+left join anon_scratch.main.refine_points p on p.unit = m.unit;
+
 -- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
 create or replace table anon_scratch.main.boxes as
 select
@@ -397,6 +797,220 @@ left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
 left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
 left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
 left join anon_scratch.main.sets_2 chosen2 on chosen2.bits = b.bits2;
+
+-- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units where there are no more than that.
+create or replace table anon_scratch.main.bound_sample as
+with losing as (
+    select class_id, case when b.lo1 < b.hi1 then (b.hi1 - b.lo1) * cast(1111111 as bigint) else 0 end + case when b.lo2 < b.hi2 then (cast(bit_count(b.bits2) as bigint)) * cast(1250000 as bigint) else 0 end as each from anon_scratch.main.boxes b
+),
+drawn as (
+    select
+        m.unit, m.class_id, cast(u.n as bigint) as n, l.each * cast(u.n as bigint) as weight,
+        -- the smallest draw of n rows, as one draw
+        1 - power(1 - cast(u.draw as double) / 340282366920938463463374607431768211456.0, u.n) as share
+    from losing l
+    join anon_scratch.main.members m on m.class_id = l.class_id
+    join anon_scratch.main.units u on u.unit = m.unit
+    -- the box of a tuple that has k rows loses nothing
+    where l.each > 0 and u.n < 2
+),
+weighed as (
+    select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
+),
+kept as (
+    select * from weighed order by priority desc, unit limit 33
+)
+select
+    *, row_number() over (order by priority desc, unit) as place,
+    (select sum(weight) from weighed) as all_weights
+from kept;
+
+-- what they lose: The drawn units with their extents, and what a row loses in the class that it has: no row has to lose more.
+create or replace table anon_scratch.main.bound_rows as
+with d1 as (
+    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
+),
+wanted as (
+    select distinct class_id from anon_scratch.main.bound_sample where place <= 32
+),
+held as (
+    select m.class_id, m.unit, u.c2, case when c2 between 0 and 8 then cast(1 as bigint) << (c2 + 0) else 0 end as w1, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+    from wanted w
+    join anon_scratch.main.members m on m.class_id = w.class_id
+    join anon_scratch.main.units u on u.unit = m.unit
+    join d1 on d1.code = u.c1
+
+),
+classes as (
+    select class_id, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from held
+    group by class_id
+),
+capped as (
+    select class_id, cast(greatest(h1 - l1, 0) + ((cast(bit_count(w1 & 511) as integer))) * least(((cast(bit_count(w1 & 511) as integer))) - 1, 1) * 1250000 as bigint) as cap from classes
+)
+select
+    h.unit, s.n, c.cap
+, h.c2, h.w1, h.l1, h.h1
+from held h
+join anon_scratch.main.bound_sample s on s.unit = h.unit and s.place <= 32
+join capped c on c.class_id = h.class_id;
+
+-- tuples near them: The units that may share a class with a drawn one in which a row loses less than in the class it has: as a pair they lose less. The nearest of them with their extents, and one more to tell how far all others are.
+create or replace table anon_scratch.main.bound_near as
+with d1 as (
+    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
+),
+points as (
+    select u.unit, u.c2, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+    from anon_scratch.main.units u
+    join d1 on d1.code = u.c1
+
+),
+nearest as (
+    -- the loss of the pair and the unit as one number, so that the least are kept without a sort
+    select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) + case when r.c2 = u.c2 then 0 else 2500000 end as bigint) * 4294967296 + u.unit, 33) as found
+    from anon_scratch.main.bound_rows r
+    join points u on greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) + case when r.c2 = u.c2 then 0 else 2500000 end < r.cap
+    where u.unit <> r.unit
+    group by r.unit
+),
+apart as (
+    select r, unnest(found) as one from nearest
+),
+placed as (
+    select
+        a.r, one // 4294967296 as d, one % 4294967296 as unit,
+        row_number() over (partition by a.r order by one) as place
+    from apart a
+)
+select
+    p.r, p.unit, cast(u.n as bigint) as n, p.d, p.place
+, case when c2 between 0 and 8 then cast(1 as bigint) << (c2 + 0) else 0 end as w1, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+from placed p
+join anon_scratch.main.units u on u.unit = p.unit
+join d1 on d1.code = u.c1;
+
+-- what three lose: What a class with a drawn unit and a near one loses at least: the extent of both and a third one, by which k rows are reached. No class of near units alone that has the near one loses less.
+create or replace table anon_scratch.main.bound_thirds as
+with ends as (
+    -- whoever takes part beyond the nearest is at least as far as the first of them
+    select r.unit as r, min(case when x.place > 32 then x.d else r.cap end) as far
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+    group by r.unit
+),
+pairs as (
+    select
+        x.r, x.unit, x.n, x.d, r.n + x.n as held, e.far
+, (r.w1 | x.w1) as w1, least(r.l1, x.l1) as l1, greatest(r.h1, x.h1) as h1
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+    join ends e on e.r = x.r
+    where x.place <= 32 and x.d < e.far
+),
+triples as (
+    select
+        p.r, p.unit, p.n, p.held, p.far, t.n as more
+, (p.w1 | t.w1) as jw1, least(p.l1, t.l1) as jl1, greatest(p.h1, t.h1) as jh1
+    from pairs p
+    join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
+    where t.unit <> p.unit and p.held < 2
+),
+weighed as (
+    select r, unit, n, held, far, more, cast(greatest(jh1 - jl1, 0) + ((cast(bit_count(jw1 & 511) as integer))) * least(((cast(bit_count(jw1 & 511) as integer))) - 1, 1) * 1250000 as bigint) as lost from triples
+),
+reached as (
+    select
+        r, unit, lost,
+        held + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
+    from weighed
+    where lost < far
+),
+least_of as (
+    select r, unit, min(lost) as lost from reached where rows_reached >= 2 group by r, unit
+)
+select
+    p.r, p.unit, p.n,
+    case when p.held >= 2 then p.d else coalesce(l.lost, p.far) end as least
+from pairs p
+left join least_of l on l.r = p.r and l.unit = p.unit;
+
+-- least loss of any classes: The least mean loss of a cell that any grouping into classes of k rows could have. Every drawn unit stands for as much as its weight, or the threshold of the draw; so many standard errors are taken off.
+with counted as (
+    select
+        x.r, x.d, x.place, r.cap,
+        r.n + sum(x.n) over (partition by x.r order by x.place rows unbounded preceding) as rows_reached
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+),
+ends as (
+    select
+        r,
+        min(case when rows_reached >= 2 or place > 32 then d else cap end) as first,
+        min(case when place > 32 then d else cap end) as far
+    from counted
+    group by r
+),
+reached as (
+    select
+        t.r, t.least,
+        r.n + sum(t.n) over (partition by t.r order by t.least, t.unit rows unbounded preceding) as rows_reached
+    from anon_scratch.main.bound_thirds t
+    join anon_scratch.main.bound_rows r on r.unit = t.r
+),
+second as (
+    select r, min(least) as least from reached where rows_reached >= 2 group by r
+),
+bounds as (
+    select
+        r.unit, r.n,
+        -- places in a domain are rounded
+        greatest(case when e.r is null then r.cap else greatest(e.first, least(coalesce(s.least, e.far), e.far)) end - 2, 0) as lost
+    from anon_scratch.main.bound_rows r
+    left join ends e on e.r = r.unit
+    left join second s on s.r = r.unit
+),
+threshold as (
+    select coalesce(max(priority), 0) as tau from anon_scratch.main.bound_sample where place > 32
+),
+weighed as (
+    select
+        b.n * b.lost / cast(s.weight as double) as share,
+        cast(s.weight as double) as weight, t.tau, s.all_weights
+    from bounds b
+    join anon_scratch.main.bound_sample s on s.unit = b.unit
+    cross join threshold t
+),
+-- as integers, sums do not depend on the order of addition
+summed as (
+    select
+        count(*) as drawn,
+        coalesce(sum(cast(floor(share * greatest(weight, tau)) as hugeint)), 0) as lost,
+        coalesce(sum(cast(ceil(greatest(weight, tau)) as hugeint)), 0) as weights,
+        coalesce(max(cast(all_weights as double)), 0) as all_weights
+    from weighed
+),
+rated as (
+    -- what is lost by weight is known better than what is lost by all
+    select *, lost / greatest(cast(weights as double), 1) as rate from summed
+),
+varied as (
+    select coalesce(sum(cast(ceil(power(w.share - r.rate, 2) * w.tau * greatest(w.tau - w.weight, 0)) as hugeint)), 0) as variance
+    from weighed w
+    cross join rated r
+)
+select
+    case when bound < 0.01 then floor(100000 * bound) / 100000 when bound < 0.1 then floor(10000 * bound) / 10000 else floor(1000 * bound) / 1000 end as ncp_bound,
+    case when (select max(place) from anon_scratch.main.bound_sample) > 32 then drawn else 0 end as ncp_bound_sample
+from (
+    select
+        r.drawn,
+        greatest(r.rate - 3 * sqrt(cast(v.variance as double)) / greatest(cast(r.weights as double), 1), 0) * r.all_weights
+            / (cast((select sum(n) from anon_scratch.main.units) as double) * 20000000) as bound
+    from rated r
+    cross join varied v
+) s;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
+from anonymizer.policy import kinds
 from anonymizer.policy.checks import guarantees as of_guarantees
 from anonymizer.policy.problems import Broken
 from anonymizer.policy.schema.checks import columns, guarantees, keys, links, release
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Check = Callable[["SchemaPolicy"], Iterable[Problem]]
 
 CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
+    (kinds.agrees, ("kind", "tables", "columns", "algorithm")),
     (links.persons_table, ("person", "tables", "columns")),
     (links.one_link, ("person", "tables", "links")),
     (links.known_tables, ("tables", "links")),
@@ -29,6 +31,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (keys.needed, ("person", "tables", "key", "links")),
     (columns.each_table, ("columns",)),
     (columns.options_fit_role, ()),
+    (columns.masks, ("columns",)),
     (columns.roles_fit_table, ("person", "tables")),
     (columns.quasi_needed, ("person", "tables", "columns")),
     (guarantees.k_needed, ("privacy", "preset")),

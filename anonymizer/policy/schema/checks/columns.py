@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
-from anonymizer.policy.checks import columns
+from anonymizer.policy.checks import columns, masking
 from anonymizer.policy.checks.algorithms import unnested
 from anonymizer.policy.paths import column_path, name_text
 from anonymizer.policy.schema.paths import table_path, within
@@ -19,8 +19,13 @@ ROLES = {
     **columns.ROLES,
     "hierarchy": (("quasi", "event", "sensitive"), None),
     "protect": (("sensitive",), "role: sensitive; an event with a rule is not offered yet"),
+    "acknowledge": (("keep", "sensitive", "quasi", "event"), None),
     "nulls": (("quasi", "event", "sensitive", "keep"), None),
     "null_as_value": (("sensitive",), None),
+    "top_code": (("quasi", "event", "sensitive", "round"), "role: top_code, with at"),
+    "bottom_code": (("quasi", "event", "sensitive", "round"), "role: bottom_code, with at"),
+    "zip3": (("quasi", "event", "sensitive"), "role: zip3"),
+    "round": (("quasi", "event", "sensitive"), "role: round, with to"),
 }
 
 
@@ -43,6 +48,24 @@ def options_fit_role(policy: SchemaPolicy) -> Iterator[Problem]:
     for name, table in policy.tables.items():
         for column, given in table.columns.items():
             yield from within(name, columns.misplaced(column, given, ROLES))
+
+
+def masks(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Every masking role has the options that say what it does."""
+    for name, table in policy.tables.items():
+        for column, given in table.columns.items():
+            yield from within(name, masking.of_column(column, given))
+            if given.per is not None and given.per not in table.columns:
+                said = "is not a column listed under columns"
+                path = column_path(column, "per")
+                yield from within(name, [Problem(path, said, hint="list it there")])
+            if given.safe_harbor is not None:
+                said = "is an option of preset: safe_harbor, which is for one table"
+                yield from within(name, [Problem(column_path(column, "safe_harbor"), said)])
+            if given.of is not None and given.masks:
+                said = f"cannot be combined with {given.masks[0][0]} yet"
+                path = column_path(column, "of")
+                yield from within(name, [Problem(path, said, hint="round it in source.query")])
 
 
 def roles_fit_table(policy: SchemaPolicy) -> Iterator[Problem]:

@@ -52,9 +52,9 @@ def _rules(policy: SchemaPolicy) -> bool:
 
 def as_tree(policy: SchemaPolicy) -> Iterator[Problem]:
     """Options of mondrian that a tree of classes of whole tuples does not have."""
-    if policy.algorithm.refine:
-        said = "moves rows between classes under k_anonymity alone, not with several tables"
-        yield Problem("algorithm.refine", said, "0", "leave refine out")
+    if policy.algorithm.must_refine:
+        said = "gives rows better classes within one table, not with several tables"
+        yield Problem("algorithm.refine", said, "auto, 0", "leave refine out")
     if not policy.algorithm.strict:
         said = "parts persons with equal quasi-identifiers, who stay together with several tables"
         yield Problem("algorithm.strict", said, "true", "leave strict out")

@@ -135,7 +135,7 @@ def _found(
     text = ident(relation)
     columns = tuple(engine.describe(text.text, WHERE))
     opened = Opened(engine, Relation(text, relation), columns)
-    counted = profiles(opened)
+    counted = profiles(opened, identifiers=True)
     if not counted or not counted[0].rows:
         return Found(name, table, relation, counted, {}, declared, ())
     alone = [p.column for p in counted if p.unique and countable(p.sql_type)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from anonymizer.policy.words import words
 from anonymizer.source import column_names
-from anonymizer.source.column_names import words
 
 AROUND = {
     *("dim", "fact", "fct", "d", "f", "tbl", "table", "t", "stg", "src", "raw", "dwh"),

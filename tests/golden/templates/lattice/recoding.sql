@@ -25,7 +25,7 @@ from anon_scratch.main.domain_2 d
 cross join (select unnest(range(1, 2)) as level) v
 where d.code = 0
 union all
-select d.code, 2, coalesce(w.node, 0), 1000000000000, 1000000000000, 1000000000000 * 2
+select d.code, 2, coalesce(w.node, 0), 1000000000000, 1000000000000, cast(1000000000000 as bigint) * 2
 from anon_scratch.main.domain_2 d
 left join lost w on w.level = 2
 where d.code = 0

@@ -1,4 +1,4 @@
-placed  -- mondrian_recursive, encode rows: from {% if copies %}copied{% else %}placed{% endif %} ... {% else %}
+placed  -- masks_with_a_key, encode rows: from {% if copies %}copied{% else %}placed{% endif %} ... {% else %}
 row_ref  -- mondrian_many_values, encode rows: {% if parts %}
 (select rowid as row_ref, * from anon_scratch.main.snapshot)  -- mondrian_many_values, encode rows: from {% if parts %}(select rowid as row_ref, * from {{ snapshot | ident }}){% else %}{{ snapshot | ident }}{% endif %} s
 join anon_scratch.main.codes_part_1 using (row_ref)  -- mondrian_many_values, encode rows: {% for part in parts %}

@@ -35,3 +35,5 @@ chosen_1 as (
     from held_1_1 a
     join best_1 b on b.class_id = a.class_id and -b.best.place = a.attribute
 ),
+g.group_size,  -- privacyfrost_suppressing, partial-domain de-generalization: select {% for key in keys %}c.{{ key }}, {% endfor %}c.n, {% if p.sized %}g.group_size, {% endif %}r.*
+join totals_1_1 g on g.class_id = c.class_id and g.attribute = c.attribute and g.child = c.child  -- privacyfrost_suppressing, partial-domain de-generalization: {% if p.sized %}

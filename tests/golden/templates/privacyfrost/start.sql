@@ -47,5 +47,3 @@ layer_1_1_1 as (
 -- privacyfrost_full_domain, pre-computation: {% if not loop.first %}
         and t.node in (select node from tested_1)
         and t.node not in (select node from broken_1)
-g.group_size,  -- privacyfrost_full_domain, pre-computation: select {% for key in keys %}c.{{ key }}, {% endfor %}c.n, {% if p.sized %}g.group_size, {% endif %}r.*
-join totals_1_2 g on g.node = c.node and g.g0 = c.g0  -- privacyfrost_full_domain, pre-computation: {% if p.sized %}

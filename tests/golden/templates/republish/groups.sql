@@ -1,4 +1,3 @@
--- m_invariance, final groups: The final nodes, with numbers.
+-- m_invariance, final groups: The rows in their final classes.
 create or replace table anon_scratch.main.groups as
-select id, dense_rank() over (order by level, node) as class_id, value, draw
-from anon_scratch.main.nodes
+select id, class_id, value, draw from anon_scratch.main.seats

@@ -1,0 +1,1 @@
+"""Classes that take of every sensitive value about its share of the table."""

@@ -1,0 +1,147 @@
+"""The stages that deal units to classes, for rules that compare a class with the whole table.
+
+Cuts along attributes seldom find small classes whose values are distributed like those of the
+table, though such classes exist. Here the unit with the rarest values starts a class, which takes
+units that widen it least among those whose sensitive value it may still have, in all blocks of the
+table at once. What is dealt replaces the classes of the cuts where it holds every rule and loses
+less.
+
+After SABRE (Cao, Karras, Kalnis, Tan, VLDB J. 2011) and Soria-Comas, Domingo-Ferrer, Sánchez,
+Martínez, "t-closeness through microaggregation" (IEEE TKDE 2015), the growth of classes as in
+k-member clustering (Byun et al. 2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.algorithms.deal.shares import Judged, Shares
+from anonymizer.algorithms.partition.loss import shape
+from anonymizer.compile import Sql, work
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Loop, Stage, Step
+
+SHARES = work("deal_shares")
+SIZE = work("deal_size")
+BLOCKS = work("deal_blocks")
+GROUPS = work("deal_groups")
+GROWN = work("deal_grown")
+HOMES = work("deal_homes")
+
+ROUNDING = 0.46
+"""Rows of a value that are too many where its share is no whole number, on average and with room to
+choose."""
+SPARE = 1.25
+"""The rows of all values at most, over the rows of a class: room to choose."""
+TOLERANCE = 1e-6
+"""Limits are computed with doubles and taken on the strict side; the rules judge the result."""
+GROWTH = 1.06
+LARGEST = 4_096
+"""Sizes of classes that are tried: k, and from there in steps of 6 percent."""
+AT_ONCE = 4
+"""Units that are left over and join one class in one round."""
+BIN_BITS = 24
+"""Bits of the number of a value."""
+PATIENCE = 2
+"""A unit joins a class that costs up to one part in so many more than the best."""
+UNITS_AT_MOST = 1 << 20
+"""More than units and classes: their numbers decide between equal costs."""
+ROUNDS = 40
+"""Rounds of joining; what is left then forms classes of its own."""
+FEW_VALUES = 20
+"""An attribute with fewer values does not tell blocks apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dealing:
+    """What is dealt by, and how much work is done."""
+
+    shares: Shares
+    judged: tuple[Judged, ...]
+    """The rules of all sensitive columns."""
+    block_units: int
+    """Units of a block: what is near is looked for inside."""
+
+
+def dealing_stages(
+    attributes: Sequence[Attribute], how: Dealing, context: dict[str, Any], *, recursive: bool
+) -> tuple[Stage, ...]:
+    """Stages that deal the units of the last pass (`points`) to new classes.
+
+    `context`: the parameters of the last pass. The statements do not grow in number with the rows.
+    """
+    context = {**context, **_context(attributes, how, int(context["k"]))}
+    grown: tuple[Stage, ...] = (Step("deal classes", "deal/groups.sql.j2", context),)
+    if not recursive:
+        grown = (
+            Step("units to deal", "deal/first_grown.sql.j2", context),
+            Loop(
+                "deal classes",
+                (Step("deal units", "deal/grow.sql.j2", context),),
+                until=Step("units left to deal", "deal/grow_left.sql.j2", context),
+                at_most=how.block_units + 1,
+            ),
+            Step("classes dealt", "deal/grown.sql.j2", context),
+        )
+    return (
+        Step("shares of values", "deal/shares.sql.j2", context),
+        Step("size of classes", "deal/size.sql.j2", context),
+        Step("blocks with the table's shares", "deal/blocks.sql.j2", context),
+        *grown,
+        Step("units left over", "deal/homes.sql.j2", context),
+        Loop(
+            "settle units left over",
+            (Step("settle units", "deal/settle.sql.j2", context),),
+            until=Step("units to settle", "deal/unsettled.sql.j2", context),
+            at_most=ROUNDS,
+            asked_first=True,
+        ),
+        Step("classes of what is left", "deal/joined.sql.j2", context),
+        Step("better classes by dealing", "deal/better.sql.j2", context),
+    )
+
+
+def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str, Any]:
+    return {
+        "shares": SHARES,
+        "class_size": SIZE,
+        "blocks": BLOCKS,
+        "groups": GROUPS,
+        "grown": GROWN,
+        "homes": HOMES,
+        "reference": how.shares.reference,
+        "cells": how.shares.cells,
+        "judged": how.judged,
+        "references": [one.reference for one in how.judged],
+        "judged_cells": [one.cells for one in how.judged],
+        "parts": how.shares.parts,
+        "most": how.shares.most,
+        "t": float(how.shares.t),
+        "rounding": ROUNDING,
+        "spare": SPARE,
+        "tolerance": TOLERANCE,
+        "goals": _goals(k),
+        "block_units": how.block_units,
+        "order": _order(attributes),
+        "at_once": AT_ONCE,
+        "rounds": ROUNDS,
+        "bin_bits": BIN_BITS,
+        "patience": PATIENCE,
+        "units_at_most": UNITS_AT_MOST,
+    }
+
+
+def _goals(k: int) -> tuple[int, ...]:
+    goals = [max(k, 2)]
+    while goals[-1] < LARGEST:
+        goals.append(max(goals[-1] + 1, round(goals[-1] * GROWTH)))
+    return tuple(goals)
+
+
+def _order(attributes: Sequence[Attribute]) -> Sql | None:
+    """The column of an extent that tells units apart best: a number with many values."""
+    ranges = [a for a in attributes if shape(a) == "range" and a.distinct >= FEW_VALUES]
+    best = max(ranges, key=lambda a: (a.distinct, -a.index), default=None)
+    return Sql(f"l{best.index}") if best is not None else None

@@ -1,0 +1,13 @@
+"""No algorithm: every row is published, and what its columns say is all that is done to it."""
+
+from anonymizer.algorithms.attacks import COMPOSITION, JOINING, SINGLING_OUT
+from anonymizer.algorithms.descriptor import Algorithm
+from anonymizer.policy.algorithms import NoAlgorithm
+
+ALGORITHM = Algorithm(
+    options=NoAlgorithm,
+    compiler="anonymizer.algorithms.none.compiler:compile_none",
+    towards=frozenset(),
+    words="No algorithm: every row is published, in an order of its own; nothing is generalized.",
+    attacks=(JOINING, SINGLING_OUT, COMPOSITION),
+)

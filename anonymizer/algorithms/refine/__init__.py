@@ -1,0 +1,1 @@
+"""The pass over finished classes that lowers their loss: new classes in blocks, then swaps."""

@@ -1,0 +1,222 @@
+"""The extent of a set of units as columns, so that a union and its loss are plain expressions.
+
+Per quasi-identifier: the ends of a range, the values of a set as bits of words, or the lowest and
+the highest path in a tree. All are integers: `SCALE`, times the attribute's weight, stands for the
+loss of one cell that is suppressed, so that sums are exact and do not depend on the order of
+addition. Weights add up to the number of attributes: a row loses no more than without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from anonymizer.algorithms.partition.loss import shape
+from anonymizer.algorithms.partition.words import Packed, fits, pack
+from anonymizer.compile import Sql, Table
+from anonymizer.source.profile import Attribute
+
+SCALE = 10_000_000
+FAR = 4 * SCALE
+"""Beyond every place in a domain: the ends of an extent that has no value."""
+PATH_BITS = 62
+
+Way = Literal["least", "greatest", "bits", "kept"]
+AGGREGATES = {"least": "min", "greatest": "max", "bits": "bit_or", "kept": "min"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of an extent."""
+
+    name: str
+    way: Way
+    """How the column of a union is made from those of its parts; `kept`: from the first."""
+    of_unit: str
+    """Its value for a unit, over the unit `u` and the domain `d<i>` of its attribute."""
+    far: int = FAR
+    """Beyond all its values, on either side."""
+
+    @property
+    def sql(self) -> Sql:
+        return Sql(self.name)
+
+    @property
+    def unit(self) -> Sql:
+        return Sql(self.of_unit)
+
+    @property
+    def aggregate(self) -> Sql:
+        """Over the units of a class."""
+        return self.over("")
+
+    def over(self, prefix: str) -> Sql:
+        """Over several units, whose columns have this prefix."""
+        return Sql(f"{AGGREGATES[self.way]}({prefix}{self.name})")
+
+    @property
+    def empty(self) -> Sql:
+        """Of no units at all."""
+        return Sql({"least": str(self.far), "greatest": str(-self.far)}.get(self.way, "0"))
+
+    def joined(self, one: str, other: str) -> Sql:
+        """Of the union of two extents, given as prefixes of their columns."""
+        a, b = f"{one}{self.name}", f"{other}{self.name}"
+        match self.way:
+            case "kept":
+                return Sql(a)
+            case "bits":
+                return Sql(f"({a} | {b})")
+            case _:
+                return Sql(f"{self.way}({a}, {b})")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What is looked up for the codes of one attribute."""
+
+    attribute: Attribute
+    lookups: tuple[tuple[Sql, Sql], ...]
+    """Name and expression over the columns of the domain."""
+    rarity: Sql
+    """How rare the value is: what is hard to place is placed first."""
+
+    @property
+    def table(self) -> Table:
+        return self.attribute.domain
+
+    @property
+    def d(self) -> Sql:
+        return self.attribute.d
+
+    @property
+    def c(self) -> Sql:
+        return self.attribute.c
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """The columns of all attributes, and the loss of a row over all of them."""
+
+    columns: tuple[Column, ...]
+    domains: tuple[Domain, ...]
+    loss_of: Callable[[str], str]
+
+    def loss(self, prefix: str = "") -> Sql:
+        """The loss of one row of an extent, in `SCALE`, from columns with this prefix."""
+        return Sql(self.loss_of(prefix))
+
+    @property
+    def orders(self) -> tuple[Sql, ...]:
+        """Columns by which classes are ordered, so that near ones are found beside each other."""
+        bits = [column for column in self.columns if column.way == "bits"]
+        ends = [column for column in self.columns if column.way == "least"]
+        return tuple(column.sql for column in (*bits, *ends))[:2]
+
+
+def possible(attributes: Sequence[Attribute]) -> bool:
+    """Whether the extents of all attributes fit into words."""
+    return all(
+        a.ordered or (_path_bits(a) <= PATH_BITS if a.height else fits(a)) for a in attributes
+    )
+
+
+def boxes(attributes: Sequence[Attribute]) -> Boxes:
+    """The extents of units in these attributes."""
+    packed = pack([a for a in attributes if shape(a) == "set"])
+    columns = [Column(str(name), "bits", str(value)) for name, value in packed.columns]
+    for a in attributes:
+        match shape(a):
+            case "range":
+                columns += _range(a)
+            case "node":
+                columns += _node(a)
+
+    def loss(prefix: str) -> str:
+        return " + ".join(_loss(a, packed, prefix) for a in attributes)
+
+    return Boxes(tuple(columns), tuple(_domain(a) for a in attributes), loss)
+
+
+def size_of(a: Attribute) -> int:
+    """Values of its domain, NULL among them where it occurs; at least 1."""
+    return max(a.distinct + (a.nulls > 0), 1)
+
+
+def _range(a: Attribute) -> Iterator[Column]:
+    i, far = a.index, a.scaled(FAR)
+    place, null = f"{a.d}.place", f"u.{a.c} = 0"
+    yield Column(f"l{i}", "least", f"case when {null} then {far} else {place} end", far)
+    yield Column(f"h{i}", "greatest", f"case when {null} then {-far} else {place} end", far)
+    if a.nulls:
+        yield Column(f"o{i}", "greatest", f"case when {null} then 1 else 0 end")
+
+
+def _node(a: Attribute) -> Iterator[Column]:
+    i = a.index
+    yield Column(f"l{i}", "least", f"{a.d}.path", 1 << PATH_BITS)
+    yield Column(f"h{i}", "greatest", f"{a.d}.path", 1 << PATH_BITS)
+    for level in a.levels:
+        yield Column(f"z{i}_{level.number}", "kept", f"{a.d}.{level.z}")
+
+
+def code_bits(a: Attribute) -> int:
+    """Bits of a code in a path."""
+    return max(a.distinct.bit_length(), 1)
+
+
+def _path_bits(a: Attribute) -> int:
+    return (a.height + 1) * code_bits(a)
+
+
+def _domain(a: Attribute) -> Domain:
+    rows, scale = "cast(sum(n) over () as double)", a.scaled(SCALE)
+    rarity = f"cast(round({scale} * ln({rows} / n) / {size_of(a)}) as bigint)"
+    lookups: list[tuple[str, str]] = []
+    match shape(a):
+        case "range":
+            lookups.append((f"cast(round({scale} * coalesce(share, 0)) as bigint)", "place"))
+            middle = (
+                "sum(n * share) over () / sum(case when share is null then 0 else n end) over ()"
+            )
+            rarity = f"cast(round({scale} * abs(coalesce(share - {middle}, 0))) as bigint)"
+        case "node":
+            # an ancestor goes by the lowest code below it; the root comes first
+            lowest = "cast(min(code) over (partition by {}) as bigint)"
+            steps = [
+                f"({lowest.format(level.a)} << {level.number * code_bits(a)})"
+                for level in reversed(a.levels)
+            ]
+            lookups.append((" + ".join([*steps, "code"]), "path"))
+            for level in a.levels:
+                lookups.append((f"cast(round({scale} * {level.z}) as bigint)", str(level.z)))
+    named = tuple((Sql(text), Sql(name)) for text, name in lookups)
+    return Domain(a, named, Sql(rarity))
+
+
+def _loss(a: Attribute, packed: Packed, prefix: str) -> str:
+    i, scale = a.index, a.scaled(SCALE)
+    low, high = f"{prefix}l{i}", f"{prefix}h{i}"
+    match shape(a):
+        case "range":
+            width = f"greatest({high} - {low}, 0)"
+            if not a.nulls:
+                return width
+            # NULL counts as one more value of the domain
+            size = size_of(a)
+            share = f"cast(floor({width} * {size - 1} / {size}) as bigint) + {scale // size}"
+            return f"case when {prefix}o{i} = 1 and {low} <= {high} then {share} else {width} end"
+        case "set":
+            values = packed.counted(i, prefix)
+            # one value loses nothing
+            return f"cast({values} as bigint) * least({values} - 1, 1) * {scale // size_of(a)}"
+        case _:
+            # the bits in which two paths differ, the highest of which tells the level
+            differ = f"(({low} | {high}) - ({low} & {high}))"
+            bits = code_bits(a)
+            whens = " ".join(
+                f"when {differ} < {1 << (number * bits)} then {prefix}z{i}_{number}"
+                for number in (level.number for level in a.levels)
+            )
+            return f"case when {low} = {high} then 0 {whens} else {scale} end"

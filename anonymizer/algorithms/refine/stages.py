@@ -1,0 +1,281 @@
+"""A pass over finished classes that lowers their loss, under the same guarantees.
+
+Cuts are made one attribute after the other: a unit on the wrong side of an early cut stays there,
+and nearly all classes end with exactly k rows. Two things help, each for all classes at once:
+
+*New classes in blocks* (after k-member clustering, Byun et al. 2007). Classes that lie beside each
+other in the order of the cuts are a block. In every block the unit with the rarest values starts a
+class, which takes the unit that widens it least until it is large enough, and so on. A block
+keeps whichever of its old and new classes lose less.
+
+*Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
+classes together. A class takes part in one swap a round, so that every gain is exactly as computed.
+
+Sizes and sets of values tell whether a class holds k-anonymity and distinct l-diversity. Under
+other rules on values a unit changes places only with one of the same values, so that no class is
+distributed otherwise than before; and where a rule compares classes with the table, these are
+dealt first (`anonymizer.algorithms.deal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from anonymizer.algorithms.deal.stages import Dealing, dealing_stages
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS, Partitioning, Protection
+from anonymizer.algorithms.partition.words import WORD_BITS
+from anonymizer.algorithms.refine.boxes import FAR, boxes, possible
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Loop, Stage, Step
+
+POINTS = work("refine_points")
+CLASSES = work("refine_classes")
+BLOCKS = work("refine_blocks")
+GROUPS = work("refine_groups")
+GROWN = work("refine_grown")
+HOMES = work("refine_homes")
+REST = work("refine_rest")
+NEAR = work("refine_near")
+OFFERS = work("refine_offers")
+SWAPS = work("refine_swaps")
+ROUNDS = work("refine_rounds")
+
+BESIDE = 8
+"""Classes after each one, in every order of the classes, that are looked at for near ones."""
+NEAREST = 6
+"""Near classes, by what a union with them would lose, with which a class swaps units."""
+TURNS = 1 << 14
+"""More than the units of a block: their order decides between equal losses."""
+Refine: TypeAlias = int | Literal["auto", "full"]
+"""The option of the policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is done."""
+
+    block: int
+    """Rows of a block, in multiples of k."""
+    searches: int
+    """How often near classes are looked for."""
+    block_units: int
+    """Units of a block beyond which it keeps its classes: each takes a round of the recursion."""
+    rounds: int
+    """Rounds of swaps after each search."""
+    least: int
+    """A search is the last if it saves less than one part in so many."""
+    beside: int = BESIDE
+    nearest: int = NEAREST
+    most: int | None = None
+    """Units in classes that lose something beyond which nothing is done; None: no bound."""
+    most_swapped: int | None = None
+    """Units beyond which there are no swaps."""
+
+
+AUTO = Effort(
+    block=6,
+    block_units=400,
+    searches=1,
+    rounds=1,
+    least=1,
+    nearest=4,
+    most=400_000,
+    most_swapped=100_000,
+)
+"""About as long as the cuts have taken."""
+AUTO_OF_SAME = replace(AUTO, rounds=4, nearest=6)
+"""Where units are exchanged for the same values only, which leaves few swaps to each class."""
+FULL = Effort(block=30, block_units=2_000, searches=12, rounds=3, least=100, beside=32)
+"""Until a search for near classes saves less than one percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A column of which every class keeps `l` different values."""
+
+    protection: Protection
+
+    @property
+    def cells(self) -> Table:
+        return self.protection.cells
+
+    @property
+    def word(self) -> Sql:
+        return Sql(f"v{self.protection.index}")
+
+    @property
+    def l(self) -> Sql:  # noqa: E743
+        return lit(self.protection.distinct)
+
+    @property
+    def bit(self) -> Sql:
+        """The values of a unit; beyond the bits of a word two may share one, and count once."""
+        return Sql(f"cast(1 as bigint) << cast(value % {WORD_BITS} as integer)")
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A column whose values a unit exchanges for the same ones only."""
+
+    protection: Protection
+
+    @property
+    def cells(self) -> Table:
+        return self.protection.cells
+
+    @property
+    def sign(self) -> Sql:
+        return Sql(f"sign{self.protection.index}")
+
+    @property
+    def counts(self) -> int:
+        """More than a unit has rows."""
+        return 1 << 32
+
+
+def refinable(attributes: Sequence[Attribute], how: Partitioning) -> bool:
+    """Whether the rules are on sizes and values, and extents fit into words."""
+    return not how.judged and possible(attributes)
+
+
+def counted(how: Partitioning) -> bool:
+    """Whether the rules can be told from sizes and sets of values."""
+    return all(p.distinct for p in how.protections)
+
+
+def refine_stages(
+    attributes: Sequence[Attribute],
+    how: Partitioning,
+    refine: Refine,
+    dealing: Dealing | None = None,
+    *,
+    recursive: bool,
+) -> tuple[Stage, ...]:
+    """Stages that give the units of `members` better classes.
+
+    By default cuts at medians stay what the paper makes of them. `dealing`: by what values are
+    dealt first, where every row is a unit. `recursive`: whether classes grow in one recursive
+    statement, or in one statement a unit; they are the same.
+    """
+    if refine == 0 or (refine == "auto" and how.split == "median"):
+        return ()
+    if not refinable(attributes, how):
+        return ()
+    effort = _effort(refine)
+    if refine == "auto" and not counted(how):
+        effort = AUTO_OF_SAME
+    context = _context(attributes, how, effort)
+    regrouped: tuple[Stage, ...] = ()
+    if dealing is not None:
+        regrouped = dealing_stages(attributes, dealing, context, recursive=recursive)
+    elif counted(how):
+        regrouped = _blocks(context, effort, recursive=recursive)
+    classes = Step("extents of classes", "refine/classes.sql.j2", context)
+    extents = (classes, Step("extents without a unit", "refine/rest.sql.j2", context))
+    swap = (
+        Step("offers to near classes", "refine/offers.sql.j2", context),
+        Step("swaps", "refine/swaps.sql.j2", context),
+        Step("units after swaps", "refine/swapped.sql.j2", context),
+    )
+    near = (
+        Step("near classes", "refine/near.sql.j2", context),
+        Step("every class to look at", "refine/every_class.sql.j2", context),
+        Step("no offers yet", "refine/no_offers.sql.j2", context),
+    )
+    searches: tuple[Stage, ...] = (*near, *swap)
+    if effort.rounds > 1:
+        rounds = Loop(
+            "swap units",
+            (*swap, *extents, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
+            until=Step("swaps left", "refine/swaps_left.sql.j2", context),
+            at_most=effort.rounds,
+        )
+        none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
+        searches = (*near, none_yet, rounds)
+    if effort.searches > 1:
+        until = Step("searches left", "refine/searches_left.sql.j2", context)
+        search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
+        searches = (Step("searches begin", "refine/first_search.sql.j2", context), search)
+    return (
+        Step("units as extents", "refine/points.sql.j2", context),
+        classes,
+        *regrouped,
+        *extents,
+        *searches,
+        Step("final classes", "refine/members.sql.j2", context),
+    )
+
+
+def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
+    grown: tuple[Stage, ...] = (Step("new classes in blocks", "refine/groups.sql.j2", context),)
+    if not recursive:
+        grown = (
+            Step("units without a new class", "refine/first_grown.sql.j2", context),
+            Loop(
+                "new classes in blocks",
+                (Step("grow classes", "refine/grow.sql.j2", context),),
+                until=Step("units to grow by", "refine/grow_left.sql.j2", context),
+                at_most=effort.block_units + 1,
+            ),
+            Step("new classes", "refine/grown.sql.j2", context),
+        )
+    return (
+        Step("blocks of classes", "refine/blocks.sql.j2", context),
+        *grown,
+        Step("classes for units left over", "refine/homes.sql.j2", context),
+        Step("better classes of blocks", "refine/better.sql.j2", context),
+    )
+
+
+def _effort(refine: Refine) -> Effort:
+    if refine == "full":
+        return FULL
+    if refine == "auto":
+        return AUTO
+    return Effort(
+        block=AUTO.block, block_units=AUTO.block_units, searches=1, rounds=refine, least=1
+    )
+
+
+def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort) -> dict[str, Any]:
+    made = boxes(attributes)
+    kept = [Kept(p) for p in how.protections] if counted(how) else []
+    signs = [] if counted(how) else [Signed(p) for p in how.protections]
+    return {
+        "members": MEMBERS,
+        "units": UNITS,
+        "points": POINTS,
+        "classes": CLASSES,
+        "blocks": BLOCKS,
+        "groups": GROUPS,
+        "grown": GROWN,
+        "homes": HOMES,
+        "rest": REST,
+        "near": NEAR,
+        "offers": OFFERS,
+        "swaps": SWAPS,
+        "rounds": ROUNDS,
+        "columns": made.columns,
+        "loss": made.loss,
+        "domain_of": made.domains,
+        "domains": [domain.table for domain in made.domains],
+        "orders": made.orders,
+        "kept": kept,
+        "signs": signs,
+        "cells": [p.cells for p in how.protections],
+        "k": how.k,
+        "block": effort.block * how.k,
+        "block_units": effort.block_units,
+        "turns": TURNS,
+        "far": FAR * len(attributes),
+        "beside": effort.beside,
+        "nearest": effort.nearest,
+        "most_rounds": effort.rounds,
+        "least": effort.least if effort.searches > 1 else None,
+        "most": effort.most,
+        "most_swapped": effort.most_swapped,
+    }

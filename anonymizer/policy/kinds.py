@@ -1,0 +1,114 @@
+"""The two kinds of release: anonymised, and pseudonymised, which is personal data still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+
+from anonymizer.errors import Problem
+from anonymizer.policy.paths import path_text
+
+if TYPE_CHECKING:
+    from anonymizer.policy.columns import Column
+
+ReleaseKind = Literal["anonymised", "pseudonymised"]
+ANONYMISED: ReleaseKind = "anonymised"
+PSEUDONYMISED: ReleaseKind = "pseudonymised"
+KINDS: tuple[ReleaseKind, ...] = get_args(ReleaseKind)
+WORDS: Mapping[ReleaseKind, str] = {
+    ANONYMISED: ANONYMISED,
+    PSEUDONYMISED: f"{PSEUDONYMISED}, which is personal data",
+}
+ENDINGS: Mapping[ReleaseKind, str] = {ANONYMISED: "anonymous", PSEUDONYMISED: "pseudonymised"}
+"""How the name of a view ends that the policy does not name."""
+CLASSLESS = "none"
+"""The one algorithm whose releases have neither classes nor groups, and keep no guarantee."""
+
+Described: TypeAlias = tuple[str, object, object, object]
+"""The path of a column, its role, the file of its key, and its vault."""
+
+
+class Stating(Protocol):
+    """A policy, of one table or of several, as far as the kind of its release depends on it."""
+
+    @property
+    def kind(self) -> ReleaseKind | None: ...
+
+    @property
+    def algorithm(self) -> Any: ...
+
+
+def kind_words(kind: ReleaseKind) -> str:
+    """The kind of a release, and what is to be known of it."""
+    return WORDS[kind]
+
+
+def reasons_for_pseudonymised(policy: Stating) -> Iterator[str]:
+    """Why a release of this policy is pseudonymised whatever it states, each with its path."""
+    yield from _reasons(policy.algorithm.name, _columns(policy))
+
+
+def kind_of(policy: Stating) -> ReleaseKind:
+    """The kind of the release: what the policy states, or what follows from it."""
+    if policy.kind is not None:
+        return policy.kind
+    return PSEUDONYMISED if any(reasons_for_pseudonymised(policy)) else ANONYMISED
+
+
+def kind_of_mapping(given: Mapping[Any, Any]) -> ReleaseKind:
+    """The same of a policy that is not validated yet; what is malformed is no reason."""
+    if given.get("kind") in KINDS:
+        return PSEUDONYMISED if given["kind"] == PSEUDONYMISED else ANONYMISED
+    algorithm, columns = given.get("algorithm"), given.get("columns")
+    name = _option(algorithm, "name")
+    listed = columns.items() if isinstance(columns, Mapping) else ()
+    described = (
+        (
+            str(name),
+            _option(column, "role"),
+            _option(column, "key_file"),
+            _option(column, "vault"),
+        )
+        for name, column in listed
+    )
+    return PSEUDONYMISED if any(_reasons(name, described)) else ANONYMISED
+
+
+def agrees(policy: Stating) -> Iterator[Problem]:
+    """No release is called anonymised that is not."""
+    if policy.kind != ANONYMISED:
+        return
+    for reason in reasons_for_pseudonymised(policy):
+        said = f"is {ANONYMISED}, and the release cannot be: {reason}"
+        of_algorithm = reason.startswith("algorithm")
+        instead = "another algorithm" if of_algorithm else "no key_file and no vault"
+        hint = f"kind: {PSEUDONYMISED}, or {instead}"
+        yield Problem("kind", said, allowed=PSEUDONYMISED, hint=hint)
+
+
+def _reasons(algorithm: object, columns: Iterable[Described]) -> Iterator[str]:
+    if algorithm == CLASSLESS:
+        yield "algorithm: none protects no quasi-identifier"
+    for path, role, key, vault in columns:
+        if role == "token" and key is not None:
+            yield f"{path}: is a token that stays the same from release to release"
+        elif role == "token" and vault is not None:
+            yield f"{path}: is a token, and a vault remembers what it stands for"
+
+
+def _columns(policy: Stating) -> Iterator[Described]:
+    tables: Mapping[str, Any] = getattr(policy, "tables", None) or {}
+    for table, of in tables.items():
+        for name, column in of.columns.items():
+            yield _described(path_text(("tables", table, "columns", name)), column)
+    for name, column in (getattr(policy, "columns", None) or {}).items():
+        yield _described(path_text(("columns", name)), column)
+
+
+def _described(path: str, column: Column) -> Described:
+    return path, column.role, column.key_file, column.vault
+
+
+def _option(given: object, name: str) -> object:
+    """An option of a mapping, or of a model that stands for it."""
+    return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)

@@ -1,0 +1,178 @@
+"""Replacing the source on Postgres: in one transaction the table becomes its release.
+
+Its owner and its grants are kept. What else hangs on the table (views, foreign keys, triggers,
+policies, partitions) is a reason to refuse: it would be lost, or would show other rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import Table, ident
+from anonymizer.engines.base import Engine
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.session import create_record
+from anonymizer.errors import Problem, TargetError
+from anonymizer.publish.postgres.in_database import PostgresTarget, published_objects, recorded
+from anonymizer.publish.replaced import dropped_source, refuse_changed
+from anonymizer.publish.target import StagedTarget, Writer
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.seal import Sign, manifest_object, sealed
+from anonymizer.steps import Step
+
+WHERE = "publish.replace_source"
+WARNING = (
+    "the source table is replaced: the server removes its file, and its write-ahead log, replicas,"
+    " backups and the free space of the disk may hold old rows still"
+)
+NEXT = "_{name}_next"
+"""The table is written under this name, and takes the name of the source once that is gone."""
+DEPENDENTS = """
+    select 'the view ' || v.oid::regclass::text
+    from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
+    where d.refobjid = %(table)s::regclass and d.classid = 'pg_rewrite'::regclass
+        and v.oid <> d.refobjid
+    union
+    select 'the foreign key ' || conname || ' of ' || conrelid::regclass::text
+    from pg_constraint where contype = 'f' and confrelid = %(table)s::regclass
+    union
+    select 'the trigger ' || tgname
+    from pg_trigger where tgrelid = %(table)s::regclass and not tgisinternal
+    union
+    select 'the rule ' || rulename
+    from pg_rewrite where ev_class = %(table)s::regclass
+    union
+    select 'the policy ' || polname from pg_policy where polrelid = %(table)s::regclass
+    union
+    select 'the table ' || inhrelid::regclass::text || ', which inherits from it'
+    from pg_inherits where inhparent = %(table)s::regclass
+    union
+    select 'the table ' || inhparent::regclass::text || ', of which it is a part'
+    from pg_inherits where inhrelid = %(table)s::regclass
+    union
+    select 'the publication ' || pubname
+    from pg_publication_rel r join pg_publication p on p.oid = r.prpubid
+    where r.prrelid = %(table)s::regclass
+    union
+    select 'grants on its column ' || attname
+    from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
+    order by 1
+"""
+
+
+@dataclass(slots=True)
+class ReplaceTarget(PostgresTarget):
+    """The source table as the place of its own release."""
+
+    warnings: tuple[str, ...] = (WARNING,)
+    _snapshot: Step | None = field(default=None, kw_only=True)
+    """The statement that read the source."""
+
+    def check(self, engine: Engine) -> None:
+        """Raises TargetError where the source is no table that can be replaced."""
+        assert isinstance(engine, PostgresEngine)
+        self.replaces = (dropped_source(self.names.release),)
+        problems = list(self._unfit(engine))
+        if not problems:
+            problems = [*self._long_names(), *self._taken(engine), *self._roles(engine)]
+        if problems:
+            raise TargetError(problems)
+        self.warnings = (WARNING, *self.warnings)
+
+    def _tables(self) -> tuple[Table, ...]:
+        # (the table itself is there, and shall be replaced)
+        names = self.names
+        return (*names.published(None)[1:], names.manifest(None), self._next)
+
+    @property
+    def _next(self) -> Table:
+        return Table(NEXT.format(name=self.names.name), self.names.schema)
+
+    @property
+    def _table(self) -> str:
+        return ident(self.names.view(None)).text
+
+    def _unfit(self, engine: PostgresEngine) -> list[Problem]:
+        source = self.source
+        if source is None or source.schema != self.names.schema:
+            schema = "public" if source is None else source.schema
+            said = "needs the schema of the table, which decides what is dropped"
+            hint = f"source: {{table: {schema}.{self.names.name}}}"
+            return [Problem(WHERE, said, hint=hint)]
+        kind, ours = engine.native(
+            "select relkind::text, pg_has_role(current_user, relowner, 'usage')"
+            " from pg_class where oid = %s::regclass",
+            WHERE,
+            (self._table,),
+        )[0]
+        if kind != "r":
+            said = "needs an ordinary table: no view, no foreign or partitioned table"
+            return [Problem(WHERE, said, hint="publish a view: leave replace_source out")]
+        if not ours:
+            said = "needs the rights of the table's owner"
+            return [Problem(WHERE, said, hint="run as the owner")]
+        if any(o.schema == source.schema and o.name == source.name for o in recorded(engine)):
+            said = "the source is a release of this tool already"
+            return [Problem(WHERE, said, hint="nothing to do")]
+        found = engine.native(DEPENDENTS, WHERE, {"table": self._table})
+        if found:
+            said = f"something hangs on the source table: {', '.join(str(row[0]) for row in found)}"
+            hint = "remove it, and make it again on the release; or publish a view"
+            return [Problem(WHERE, said, hint=hint)]
+        return []
+
+    def build(self, engine: Engine, writer: Writer) -> None:
+        StagedTarget.build(self, engine, writer)
+        self._snapshot = writer.snapshot
+
+    def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
+        assert self._snapshot is not None
+        self._lock(engine)
+        engine.native(f"lock table {self._table} in access exclusive mode", WHERE)
+        refuse_changed(engine, self._snapshot)
+        if dependents := self._unfit(engine):
+            raise TargetError(dependents)
+        create_record(engine)
+        owner, grants = self._owner(engine), self._grants(engine)
+        self._freeze(engine, self._next, STAGED)
+        engine.native(f"drop table {self._table}", WHERE)
+        engine.native(f"alter table {ident(self._next)} rename to {ident(self.names.name)}", WHERE)
+        for name, rows in self.staged.items():
+            self._freeze(engine, self.names.separate(name, None), rows)
+        for statement in grants:
+            engine.native(statement, WHERE)
+        engine.native(f"alter table {self._table} owner to {ident(owner)}", WHERE)
+        kept = manifest_object(self.names, None, signed=sign is not None)
+        found = published_objects(engine, self.names, replaced=True)
+        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        self._write_manifest(engine, manifest, kept)
+        self._grant(engine)
+        made = [item for item in self.names.recorded() if item.kind != "rows"]
+        self._record(engine, made)
+        return manifest
+
+    def _owner(self, engine: PostgresEngine) -> str:
+        return str(
+            engine.native(
+                "select pg_get_userbyid(relowner) from pg_class where oid = %s::regclass",
+                WHERE,
+                (self._table,),
+            )[0][0]
+        )
+
+    def _grants(self, engine: PostgresEngine) -> list[str]:
+        """The grants on the table, as statements that make them again."""
+        rows = engine.native(
+            "select a.privilege_type,"
+            " case when a.grantee <> 0 then pg_get_userbyid(a.grantee) end, a.is_grantable"
+            " from pg_class c, aclexplode(c.relacl) a"
+            " where c.oid = %s::regclass and a.grantee <> c.relowner order by 2, 1",
+            WHERE,
+            (self._table,),
+        )
+        return [
+            f"grant {privilege} on {self._table} to {'public' if role is None else ident(role)}"
+            + (" with grant option" if grantable else "")
+            for privilege, role, grantable in rows
+        ]

@@ -1,0 +1,52 @@
+"""Sources that their release replaces: consent, and whether they are still what was read."""
+
+from __future__ import annotations
+
+from anonymizer.compile import Sql
+from anonymizer.compile.render import CREATES
+from anonymizer.engines.base import Engine
+from anonymizer.errors import Problem, SourceError, TargetError
+from anonymizer.steps import Step
+
+
+def refuse_changed(engine: Engine, snapshot: Step) -> None:
+    """Raises SourceError where the source is no longer the rows that were read: what came since
+    would be lost with it.
+    """
+    text = snapshot.statement().text
+    found = CREATES.match(text)
+    assert found is not None
+    then, now = Sql(f"from {found['target']}"), Sql(f"({text[found.end() :]})")
+    rows = engine.raw(
+        f"select (select count(*) from (select * {then} except all {now}))"
+        f" + (select count(*) from ({now} except all select * {then}))",
+        "publish",
+    )
+    if rows[0][0]:
+        raise SourceError(
+            Problem(
+                "source",
+                f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
+                hint="run again while nothing writes to the table",
+            )
+        )
+
+
+def dropped_source(table: str) -> str:
+    """In words, what becomes of a source that its release replaces."""
+    return (
+        f"the source table {table} is dropped with all its rows, and its release is put in its"
+        " place"
+    )
+
+
+def refuse_without_consent(agreed: bool) -> None:
+    """Raises TargetError unless the caller has agreed to lose the source."""
+    if not agreed:
+        raise TargetError(
+            Problem(
+                "publish.replace_source",
+                "the source table would be replaced for good, and nobody has agreed to that",
+                hint="--yes-replace-source (in Python: replace_source=True); have a copy",
+            )
+        )

@@ -1,0 +1,82 @@
+"""The extents of classes in which every row stands once per value of a signature.
+
+As `anonymizer.algorithms.refine.boxes`, with two differences. A counterfeit has no extent: it takes
+the codes of its class, so its columns are NULL (no bits), which unions pass over. And
+attributes with too many values for words are told apart only as one value or several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anonymizer.algorithms.refine.boxes import SCALE, Column, Domain, boxes, possible
+from anonymizer.compile import Sql
+from anonymizer.source.profile import Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """One column of an extent."""
+
+    column: Column
+
+    @property
+    def sql(self) -> Sql:
+        return self.column.sql
+
+    @property
+    def unit(self) -> Sql:
+        """Of a row; `u` is its tuple, or NULLs for a counterfeit."""
+        value = self.column.of_unit
+        return Sql(f"coalesce({value}, 0)" if self.column.way == "bits" else value)
+
+    def over(self, prefix: str) -> Sql:
+        """Over several rows, whose columns have this prefix."""
+        aggregate = {"least": "min", "bits": "bit_or"}.get(self.column.way, "max")
+        return Sql(f"{aggregate}({prefix}{self.sql})")
+
+    def joined(self, one: str, other: str) -> Sql:
+        """Of the union of two extents, given as prefixes of their columns."""
+        a, b = f"{one}{self.sql}", f"{other}{self.sql}"
+        if self.column.way == "bits":
+            return Sql(f"({a} | {b})")
+        # both skip NULL
+        return Sql(f"{'least' if self.column.way == 'least' else 'greatest'}({a}, {b})")
+
+
+@dataclass(frozen=True, slots=True)
+class Extents:
+    """The columns of all attributes, and the loss of a row over all of them."""
+
+    columns: tuple[Extent, ...]
+    domains: tuple[Domain, ...]
+    exact: tuple[Attribute, ...]
+    coarse: tuple[Attribute, ...]
+
+    def loss(self, prefix: str = "") -> Sql:
+        """The loss of one row of an extent, in `SCALE`, from columns with this prefix."""
+        parts = [str(boxes(self.exact).loss(prefix))] if self.exact else []
+        parts += [
+            f"case when {prefix}l{a.index} = {prefix}h{a.index} then 0 else {_several(a)} end"
+            for a in self.coarse
+        ]
+        return Sql(" + ".join(parts))
+
+
+def _several(a: Attribute) -> int:
+    """About what a cell of several values loses."""
+    whole = a.scaled(SCALE)
+    return whole if a.height else max(2 * whole // max(a.distinct, 1), 1)
+
+
+def extents(attributes: Sequence[Attribute]) -> Extents:
+    """The extents of rows in these attributes."""
+    exact = tuple(a for a in attributes if possible([a]))
+    coarse = tuple(a for a in attributes if not possible([a]))
+    made = boxes(exact)
+    columns = [*made.columns]
+    for a in coarse:
+        columns.append(Column(f"l{a.index}", "least", f"u.{a.c}"))
+        columns.append(Column(f"h{a.index}", "greatest", f"u.{a.c}"))
+    return Extents(tuple(map(Extent, columns)), made.domains, exact, coarse)

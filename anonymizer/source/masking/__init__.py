@@ -1,0 +1,1 @@
+"""Masks: what is published in the place of values."""

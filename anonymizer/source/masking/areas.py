@@ -1,0 +1,66 @@
+"""The areas of ZIP codes that are shown: those of three digits in which enough people live."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from anonymizer.errors import Problem, SourceError, no_file
+from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
+from anonymizer.policy.safe_harbor import CENSUS, FEW, GIVEN, NO_AREA, RESTRICTED, ZIP3
+
+HEAD = ("zip3", "population")
+
+
+def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
+    """Where the populations are from, and the areas that are not shown.
+
+    Of a file, an area that it does not list is not shown either. Raises SourceError.
+    """
+    file = policy.columns[column].population
+    if file is None:
+        return {"population": CENSUS, "restricted": list(RESTRICTED)}
+    where, path = column_path(column, "population"), policy.resolve(file)
+    if not path.is_file():
+        raise SourceError(Problem(where, no_file(file)))
+    found: dict[str, int] = {}
+    problems: list[Problem] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as opened:
+            for line, area, people in _lines(csv.reader(opened)):
+                if area is None or people is None or area in found:
+                    said = f"line {line} of the file has no area with its population, or one again"
+                    allowed = "three digits, a whole number"
+                    problems.append(Problem(where, said, allowed))
+                    break
+                found[area] = people
+    except (OSError, ValueError, csv.Error):
+        problems.append(Problem(where, "the file cannot be read as a CSV file in UTF-8"))
+    if not problems and not found:
+        said = "the file does not list populations"
+        problems.append(Problem(where, said, hint=f"its first line is {','.join(HEAD)}"))
+    if problems:
+        raise SourceError(problems)
+    enough = {area for area, people in found.items() if people > FEW}
+    everywhere = (f"{number:03}" for number in range(1000))
+    return {
+        "population": GIVEN,
+        "restricted": [area for area in everywhere if area not in enough and area != NO_AREA],
+    }
+
+
+def _lines(rows: Any) -> Iterator[tuple[int, str | None, int | None]]:
+    head = tuple(name.strip().lower() for name in next(rows, ()))
+    if not set(HEAD) <= set(head):
+        return
+    places = [head.index(name) for name in HEAD]
+    for line, row in enumerate(rows, start=2):
+        if not row:
+            continue
+        cells = [row[place].strip() if place < len(row) else "" for place in places]
+        # (a spreadsheet takes the zeros before a number away)
+        area = cells[0].zfill(3) if cells[0] else ""
+        people = int(cells[1]) if cells[1].isascii() and cells[1].isdigit() else None
+        yield line, area if ZIP3.match(area) and area.isascii() else None, people

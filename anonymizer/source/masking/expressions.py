@@ -1,0 +1,275 @@
+"""The masks as expressions over the values as they were read."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from anonymizer.compile import Sql, Table, lit, sql
+from anonymizer.policy.safe_harbor import NO_AREA
+from anonymizer.source.masking.keys import bind
+from anonymizer.source.masking.masks import DATES, Mask, bounds, exact_type, precision, typed
+from anonymizer.source.masking.texts import redacted
+from anonymizer.source.masking.values import without_values
+
+PIECES = 4503599627370496
+"""2^52: the pieces into which draws divide an interval, each of them exact as a double."""
+TOKENS = 10**18
+"""Numbers that a token may be."""
+
+
+def masked(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
+    """What is published in the place of `value`, which is read from rows of `raw` called r."""
+    match mask.kind:
+        case "token":
+            return _token(mask, value, key)
+        case "shift":
+            return _shifted(mask, value, key)
+        case "top_code" | "bottom_code":
+            return _coded(mask, value, raw)
+        case "round":
+            return _rounded(mask, value, key)
+        case "noise":
+            return _noisy(mask, value, key, raw)
+        case "redact":
+            return redacted(without_values(mask, value), mask.options.get("patterns", ()))
+        case "zip3":
+            return _three_digits(mask, value)
+        case "constant":
+            return typed(mask.options["value"], mask.published_type)
+    return sql("cast(null as {t})", t=Sql(mask.published_type))
+
+
+def _three_digits(mask: Mask, value: Sql) -> Sql:
+    """The first three digits of a ZIP code, 000 where few live there or where it is none."""
+    text, form = f"trim(cast({value} as varchar))", "^([0-9]{3}|[0-9]{5}(-?[0-9]{4})?)$"
+    if mask.family == "whole":
+        # numbers have lost the zeros before them (and lpad cuts off what is longer)
+        length = f"case when length({text}) > 9 then 10 when length({text}) > 5 then 9 else 5 end"
+        text = f"lpad({text}, {length}, '0')"
+        form = "^([0-9]{5}|[0-9]{9})$"
+    first = f"substr({text}, 1, 3)"
+    shown = f"regexp_matches({text}, {lit(form)})"
+    if mask.options["restricted"]:
+        few = ", ".join(str(lit(area)) for area in mask.options["restricted"])
+        shown += f" and {first} not in ({few})"
+    return Sql(
+        f"case when {value} is null then null when {shown} then {first} else '{NO_AREA}' end"
+    )
+
+
+def draws_rows(mask: Mask) -> bool:
+    """Whether every row has a draw of its own."""
+    random = mask.kind == "round" and mask.options["method"] == "random"
+    return mask.kind == "noise" or (random and mask.family not in DATES)
+
+
+def text_of(mask: Mask, value: Sql) -> Sql:
+    """The text of which a token is made: the same on every engine."""
+    if mask.family == "zoned":
+        return sql("concat(cast(timezone('UTC', {v}) as varchar), '+00')", v=value)
+    if mask.family == "double":
+        # -0.0 and 0.0 are equal, so that they have one token; of single precision, engines write
+        # different digits
+        number = f"cast({value} as double)"
+        return Sql(
+            f"cast(cast(case when {number} = 0 then 0 else {number} end as double) as varchar)"
+        )
+    text = sql("cast({v} as varchar)", v=value)
+    if mask.family == "decimal" and len(set(precision(mask.sql_type))) == 1:
+        # DuckDB writes no zero before the point where no digit can stand there
+        return sql("regexp_replace({t}, '^(-?)[.]', '\\10.')", t=text)
+    return text
+
+
+def hmac(text: Sql, key: str) -> Sql:
+    """HMAC-SHA256 (RFC 2104) of a text in UTF-8, as 64 hexadecimal digits."""
+    return Sql(
+        f"sha256(unhex(${bind(key, 'outer')}) ||"
+        f" unhex(sha256(unhex(${bind(key, 'inner')}) || encode({text}))))"
+    )
+
+
+def like_alias(mask: Mask) -> Sql:
+    """The alias under which the tokens of a column of the format `like` are joined."""
+    return Sql(f"like_{mask.original}")
+
+
+def _token(mask: Mask, value: Sql, key: str) -> Sql:
+    if mask.options["format"] == "like":
+        return Sql(f"{like_alias(mask)}.token")
+    digest = hmac(text_of(mask, value), key)
+    match mask.options["format"]:
+        case "uuid":
+            # version 8 of RFC 9562: the bits are those of the digest
+            made = (
+                f"concat(substr({digest}, 1, 8), '-', substr({digest}, 9, 4), '-8',"
+                f" substr({digest}, 14, 3), '-a', substr({digest}, 18, 3), '-',"
+                f" substr({digest}, 21, 12))"
+            )
+        case "number":
+            made = f"cast(md5_number_lower({digest}) % {TOKENS} as bigint)"
+        case _:
+            made = str(digest)
+    return sql("case when {v} is not null then {m} end", v=value, m=Sql(made))
+
+
+def _shifted(mask: Mask, value: Sql, key: str) -> Sql:
+    weeks = "weekday" in mask.options.get("keep", ())
+    unit = 7 if weeks else 1
+    most = mask.options["within"] // unit
+    # never by no day at all: -most to -1, and 1 to most
+    digest = f"concat(${bind(key, 'draw')}, ':', r.{per(mask)})"
+    draw = f"cast(md5_number_lower({digest}) % {2 * most} as integer)"
+    days = f"(({draw}) - {most} + case when {draw} >= {most} then 1 else 0 end) * {unit}"
+    if mask.family == "date":
+        made = f"{value} + cast({days} as integer)"
+    else:
+        made = f"{value} + to_hours(24 * ({days}))"
+    return Sql(f"case when isfinite({value}) then cast({made} as {mask.sql_type}) else {value} end")
+
+
+def per(mask: Mask) -> Sql:
+    """The column whose equal values are shifted alike."""
+    return Sql(f"per_{mask.original}")
+
+
+def _coded(mask: Mask, value: Sql, raw: Table) -> Sql:
+    top = mask.kind == "top_code"
+    limit = _limit(mask, top, raw)
+    beyond = ">" if top else "<"
+    return sql("case when {v} {b} {l} then {l} else {v} end", v=value, b=Sql(beyond), l=limit)
+
+
+def _limit(mask: Mask, top: bool, raw: Table) -> Sql:
+    if "at" in mask.options:
+        return typed(mask.options["at"], mask.sql_type)
+    return found_limit(mask, top, raw)
+
+
+def found_limit(mask: Mask, top: bool, raw: Table) -> Sql:
+    """The value that so many rows (persons) reach or pass."""
+    order, outer, inner = ("desc", "min", "max") if top else ("asc", "max", "min")
+    column = mask.physical
+    rows = f"select {column} as v from {{raw}} where {column} is not null"
+    if mask.person:
+        rows = (
+            f"select {inner}({column}) as v from {{raw}} where {column} is not null group by person"
+        )
+    least = mask.options["at_least"]
+    return sql(
+        f"(select {outer}(v) from (select v from ({rows}) as own order by v {order}"
+        f" limit {least}) as beyond)",
+        raw=raw,
+    )
+
+
+def _draw(mask: Mask, key: str) -> str:
+    """A number of 64 bits for the row and the column."""
+    return f"md5_number_lower(concat(${bind(key, 'draw')}, ':', r.identity, ':{mask.original}'))"
+
+
+def _part(mask: Mask, key: str) -> str:
+    """A number from 0 to below 1."""
+    return f"(cast({_draw(mask, key)} % {PIECES} as double) / {PIECES}.0)"
+
+
+def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
+    if mask.family in DATES:
+        unit = lit(mask.options["to"])
+        if mask.family == "zoned":
+            cut = f"timezone('UTC', date_trunc({unit}, timezone('UTC', {value})))"
+        else:
+            cut = f"date_trunc({unit}, {value})"
+        return Sql(
+            f"case when isfinite({value}) then cast({cut} as {mask.sql_type}) else {value} end"
+        )
+    method = mask.options["method"]
+    if mask.family == "double":
+        step = typed(mask.options["to"], "DOUBLE")
+        ratio = f"({value} / {step})"
+        up = {
+            "nearest": f"floor({ratio} + 0.5)",
+            "down": f"floor({ratio})",
+            "random": f"(floor({ratio}) + case when {_part(mask, key)} < {ratio} - floor({ratio})"
+            " then 1 else 0 end)",
+        }[method]
+        # from the limit on, no two neighbours of the type have a multiple between them
+        limit = typed(min(float(mask.options["to"]) * PIECES, sys.float_info.max), "DOUBLE")
+        return Sql(
+            f"case when isfinite({value}) and abs({value}) < {limit}"
+            f" then cast({up} * {step} as {mask.sql_type}) else {value} end"
+        )
+    wide = exact_type(mask.sql_type)
+    step = typed(mask.options["to"], wide)
+    own = f"cast({value} as {wide})"
+    over = f"({own} % {step})"
+    rest = f"(case when {over} < 0 then {over} + {step} else {over} end)"
+    upwards = {
+        "nearest": f"{rest} >= {step} - {rest}",
+        "down": "false",
+        "random": f"{_part(mask, key)} < cast({rest} as double) / cast({step} as double)",
+    }[method]
+    least, most = (typed(end, wide) for end in bounds(mask.sql_type))
+    # where the multiple is no value of the type, the one on the other side; both conditions are
+    # such that they are in the range of the type themselves
+    up_is_there = f"{own} <= {most} - ({step} - {rest})"
+    down_is_not = f"{own} < {least} + {rest}"
+    return Sql(
+        f"case when {over} = 0 then {value}"
+        f" when (({upwards}) and {up_is_there}) or {down_is_not}"
+        f" then cast({own} + ({step} - {rest}) as {mask.sql_type})"
+        f" else cast({own} - {rest} as {mask.sql_type}) end"
+    )
+
+
+def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
+    number = f"cast({value} as double)"
+    if "amount" in mask.options:
+        reach = f"cast({typed(mask.options['amount'], 'DOUBLE')} as double)"
+    else:
+        reach = f"({typed(mask.options['share'], 'DOUBLE')} * abs({number}))"
+        if "between" in mask.options and mask.family == "double":
+            # a share of an infinite number is none
+            reach = f"(case when isfinite({number}) then {reach} else 0 end)"
+    # up to 64 bits the sum is exact, and no end of it is beyond the wider type
+    exact = mask.family == "whole" and "HUGEINT" not in mask.sql_type
+    wide = "hugeint" if exact else "double"
+    least, most = _between(mask, raw)
+    low, high = f"cast({least} as {wide})", f"cast({most} as {wide})"
+    own = f"cast({value} as {wide})"
+    if "between" in mask.options:
+        own = f"least(greatest({own}, {low}), {high})"
+    move = f"{reach} * (2 * {_part(mask, key)} - 1)"
+    moved = f"({own} + {f'cast(floor({move} + 0.5) as hugeint)' if exact else move})"
+    # what is beyond an end is reflected there, so that no value stands out at it
+    inside = (
+        f"(case when {moved} < {low} then 2 * {low} - {moved}"
+        f" when {moved} > {high} then 2 * {high} - {moved} else {moved} end)"
+    )
+    made = f"least(greatest({inside}, {low}), {high})"
+    if not exact and mask.family != "double":
+        # an end may be no double, and the next one no value of the type
+        whole = f"floor({made} + 0.5)" if mask.family == "whole" else made
+        made = (
+            f"case when {made} >= {high} then {most} when {made} <= {low} then {least}"
+            f" else cast({whole} as {mask.sql_type}) end"
+        )
+    if "between" in mask.options:
+        return Sql(f"case when {value} is not null then cast({made} as {mask.sql_type}) end")
+    return Sql(
+        f"case when isfinite({number}) then cast({made} as {mask.sql_type}) else {value} end"
+    )
+
+
+def _between(mask: Mask, raw: Table) -> tuple[Sql, Sql]:
+    given: Any = mask.options.get("between")
+    if given is not None:
+        return typed(given[0], mask.sql_type), typed(given[1], mask.sql_type)
+    column = mask.physical
+    finite = f"{column} is not null and isfinite(cast({column} as double))"
+    low, high = (
+        sql(f"(select {end}({column}) from {{raw}} where {finite})", raw=raw)
+        for end in ("min", "max")
+    )
+    return low, high

@@ -1,0 +1,119 @@
+"""Keys of tokens, shifts and noise: from a file, which lasts, or from the secret of the run.
+
+They are bound parameters of the statements that mask, and stand in no text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from pathlib import Path
+
+from anonymizer.errors import EngineError, PolicyError, Problem
+from anonymizer.policy import AnyPolicy, Policy
+from anonymizer.policy.paths import column_path
+from anonymizer.policy.schema.derived import singles_of
+
+DIGITS = re.compile(r"[0-9a-f]{64}\Z")
+BLOCK = 64
+"""Bytes of a block of SHA-256."""
+FORGOTTEN = "run"
+"""Name of the key that is forgotten after the run."""
+
+
+def key_names(policy: Policy) -> dict[str, str]:
+    """Column to the name of its key; columns with the same file share one."""
+    files = {name: policy.columns[name].key_file for name in policy.masked}
+    return {
+        name: FORGOTTEN if file is None else hashlib.sha256(file.encode()).hexdigest()[:8]
+        for name, file in files.items()
+    }
+
+
+def bind(key: str, part: str) -> str:
+    """The bound parameter that holds a part of a key: `inner`, `outer` or `draw`."""
+    return f"mask_{key}_{part}"
+
+
+def bound_values(policy: AnyPolicy, secret: str, *, lasting: bool = False) -> dict[str, str]:
+    """The values of all bound parameters: the secret of the run, and the keys of all tables' masks.
+
+    `lasting`: key files are read, as a release needs them; trials draw from the secret alone.
+    Raises PolicyError for key files that cannot be used.
+    """
+    found = {"secret": secret}
+    for at, single in singles_of(policy).items():
+        found |= _bound(single, secret, at, lasting=lasting)
+    return found
+
+
+def _bound(policy: Policy, secret: str, at: str, *, lasting: bool) -> dict[str, str]:
+    keys: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for column, name in key_names(policy).items():
+        file = policy.columns[column].key_file
+        if name in keys:
+            continue
+        if file is None or not lasting:
+            keys[name] = _derived(bytes.fromhex(secret), f"mask {name}")
+            continue
+        found = read_key(policy.resolve(file), at + column_path(column, "key_file"))
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            keys[name] = found
+    if problems:
+        raise PolicyError(problems)
+    return {
+        bind(name, part): value for name, key in keys.items() for part, value in _parts(key).items()
+    }
+
+
+def _parts(key: bytes) -> dict[str, str]:
+    """The two blocks with which HMAC begins (RFC 2104), and the key of draws; hexadecimal."""
+    padded = key.ljust(BLOCK, b"\0")
+    return {
+        "inner": bytes(byte ^ 0x36 for byte in padded).hex(),
+        "outer": bytes(byte ^ 0x5C for byte in padded).hex(),
+        "draw": _derived(key, "draw").hex(),
+    }
+
+
+def _derived(key: bytes, purpose: str) -> bytes:
+    return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
+
+
+def read_key(path: Path, where: str) -> bytes | Problem:
+    """The key in a file, or why it cannot be used."""
+    hint = f"anonymizer key secret {path.name} makes one"
+    try:
+        with path.open(encoding="ascii") as file:
+            open_to_others = os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077
+            text = file.read(BLOCK * 2).strip()
+    except FileNotFoundError:
+        return Problem(where, f"the file {path.name} is not there", hint=hint)
+    except (OSError, ValueError):
+        return Problem(where, f"the file {path.name} cannot be read", hint=hint)
+    if open_to_others:
+        said = f"the file {path.name} can be read by others, and a key is for its owner alone"
+        return Problem(where, said, hint=f"chmod 600 {path.name}")
+    if not DIGITS.match(text):
+        return Problem(where, f"the file {path.name} holds no key", "64 hexadecimal digits", hint)
+    return bytes.fromhex(text)
+
+
+def new_secret(path: Path) -> None:
+    """Write a new key of 256 bits for its owner alone. Raises EngineError; never overwrites."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(32) + "\n")
+    except FileExistsError as error:
+        said = "is there already, and a key is never overwritten"
+        raise EngineError(Problem(path.name, said, hint="another name")) from error
+    except OSError as error:
+        hint = "the folder must exist and be writable"
+        raise EngineError(Problem(path.name, "cannot be written", hint=hint)) from error

@@ -1,0 +1,124 @@
+"""The statements that mask: from the rows as they were read to those that everything else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anonymizer.compile import Sql, Table, work
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy
+from anonymizer.source.masking.expressions import draws_rows, hmac, like_alias, masked, text_of
+from anonymizer.source.masking.keys import bind, key_names
+from anonymizer.source.masking.masks import Mask
+from anonymizer.source.masking.values import found_alias, found_table, values_steps
+from anonymizer.steps import Guard, Loop, Row, Stage, Step
+
+RAW = work("raw_rows")
+"""The rows as they were read, before any column was masked."""
+TRIES = 20
+"""How often another token is tried for a value whose token is a value of the column."""
+ROUNDS = 10
+"""Rounds of the permutation behind tokens of the format `like`: as many as FF1 has."""
+
+
+def rows_drawn(masks: Sequence[Mask]) -> bool:
+    """Whether some mask draws for every row."""
+    return any(draws_rows(mask) for mask in masks)
+
+
+def masking_stages(
+    policy: Policy,
+    masks: Sequence[Mask],
+    names: Sequence[Sql],
+    target: Table,
+    raw: Table = RAW,
+    *,
+    alone: bool = True,
+) -> tuple[Stage, ...]:
+    """From `raw` to `target`, which has the same columns and the originals of masked ones.
+
+    `names`: the columns of `raw`. `alone`: no other table has tokens under the same key.
+    """
+    keys = key_names(policy)
+    made: dict[str, Sql] = {}
+    originals: dict[str, tuple[Sql, Sql]] = {}
+    binds: list[str] = []
+    for mask in masks:
+        name = str(mask.physical)
+        value = made.get(name, Sql(f"r.{name}"))
+        made[name] = masked(mask, value, keys[mask.column], raw)
+        originals[name] = (Sql(f"r.{name}"), mask.original)
+        binds += [b for b in _binds(keys[mask.column]) if f"${b}" in str(made[name])]
+    copies = policy.key is None and rows_drawn(masks)
+    if copies:
+        made["identity"] = Sql("r.identity")
+    columns = [(made.get(str(name), Sql(f"r.{name}")), name) for name in names]
+    redacts = [m for m in masks if m.kind == "redact" and m.values]
+    likes = [m for m in masks if m.options.get("format") == "like"]
+    context = {
+        "raw": raw,
+        "masked": target,
+        "columns": [*columns, *originals.values()],
+        "others": [name for name in names if str(name) != "identity"],
+        "copies": copies,
+        "found": [(found_table(m), found_alias(m), Sql(f"r.{m.physical}")) for m in redacts],
+        "tables": [found_table(m) for m in redacts],
+        "likes": [(_tokens(m), like_alias(m), text_of(m, Sql(f"r.{m.physical}"))) for m in likes],
+        "tokens": [_tokens(m) for m in likes],
+    }
+    step = Step(
+        "mask the columns", "masking/masked.sql.j2", context, binds=tuple(dict.fromkeys(binds))
+    )
+    looked_up = values_steps(redacts, raw)
+    return (
+        *looked_up,
+        *(stage for m in likes for stage in _like_stages(m, keys[m.column], raw, alone=alone)),
+        step,
+    )
+
+
+def _binds(key: str) -> tuple[str, ...]:
+    return tuple(bind(key, part) for part in ("inner", "outer", "draw"))
+
+
+def _tokens(mask: Mask) -> Table:
+    return work(f"tokens_{mask.original}")
+
+
+def _like_stages(mask: Mask, key: str, raw: Table, *, alone: bool) -> tuple[Stage, ...]:
+    def explain(row: Row) -> Problem:
+        return Problem(
+            f"columns.{mask.column}.format",
+            f"like replaces the letters a to z and digits, and {row[0]} values have other letters",
+            allowed="hex, uuid, number",
+        )
+
+    text = text_of(mask, mask.physical)
+    strange = Guard(
+        Step("plain letters", "masking/strange_letters.sql.j2", {"raw": raw, "text": text}),
+        explain,
+        SourceError,
+    )
+    context = {
+        "raw": raw,
+        "tokens": _tokens(mask),
+        "text": text,
+        "rounds": [(n, Sql(f"r{n}"), Sql(f"r{n - 1}"), n % 2 == 1) for n in range(1, ROUNDS + 1)],
+        "last": Sql(f"r{ROUNDS}"),
+        "digest_of_a": hmac(Sql("concat(tweak, ':', round, ':', form, ':', a)"), key),
+        "digest_of_b": hmac(Sql("concat(tweak, ':', round, ':', form, ':', b)"), key),
+    }
+    binds = (bind(key, "inner"), bind(key, "outer"))
+    name = f"tokens of {mask.column}"
+    made = Step(name, "masking/like.sql.j2", context, binds=binds)
+    if not alone or "key_file" in mask.options:
+        # a token that depends on the other values of a table would differ in the next one
+        return (strange, made)
+    others = Loop(
+        f"other {name}",
+        (Step(f"other {name}", "masking/settle_like.sql.j2", context, binds=binds),),
+        Step(f"{name} to settle", "masking/unsettled_like.sql.j2", {**context, "tries": TRIES}),
+        TRIES,
+        asked_first=True,
+    )
+    return (strange, made, others)

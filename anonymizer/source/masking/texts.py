@@ -1,0 +1,69 @@
+"""Identifiers in free text, replaced by what they are: `[mail]`, `[phone]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from anonymizer.compile import Sql, lit, sql
+from anonymizer.source.detectors import ALONE, FORMS, Form, plain
+
+PASSES = 2
+"""A pattern takes the character before and after; of two with one between, the next pass has it."""
+
+
+def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:
+    """The forms that are replaced: all of the kinds but those that only most values tell.
+
+    Cards come last: without check digits they are told by nothing but many digits, as have others.
+    """
+    found = (f for f in FORMS if f.least < ALONE and (not kinds or f.kind in kinds))
+    return tuple(sorted(found, key=lambda form: form.kind == "card"))
+
+
+def any_of(kinds: Sequence[str]) -> str:
+    """One pattern that every such identifier has."""
+    return "|".join(f"({form.pattern})" for form in forms_of(kinds))
+
+
+def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
+    """The text with every identifier replaced by its kind in brackets."""
+    made = usual = Sql(f"({plain(value.text)})")
+    for _ in range(PASSES):
+        for form in forms_of(kinds):
+            made = sql(
+                "regexp_replace({v}, {p}, {r}, 'g')",
+                v=made,
+                p=lit(form.pattern),
+                r=lit(replacement(form)),
+            )
+    found = lit(any_of(kinds))
+    return sql(
+        "case when regexp_matches({t}, {p}) then {m} else {v} end",
+        t=usual,
+        v=value,
+        p=found,
+        m=made,
+    )
+
+
+def replacement(form: Form) -> str:
+    """What takes the place of a match: what stands before and after it stays."""
+    last = list(_outer_groups(form.pattern))
+    after = f"\\{last[2]}" if len(last) > 2 else ""
+    return f"\\1[{form.kind}]{after}"
+
+
+def _outer_groups(pattern: str) -> Iterator[int]:
+    """The numbers of the groups that are in no other group."""
+    number = depth = 0
+    plain = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]", lambda found: "." * len(found[0]), pattern)
+    for place, sign in enumerate(plain):
+        if sign == "(":
+            captures = plain[place + 1 : place + 2] != "?"
+            number += captures
+            if captures and depth == 0:
+                yield number
+            depth += 1
+        elif sign == ")":
+            depth -= 1

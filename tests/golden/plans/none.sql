@@ -1,0 +1,72 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    cast("ill" as varchar) collate "binary" as s1,
+    cast("ward" as varchar) collate "binary" as k1,
+    "patient" as person,
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("age" as varchar)) as varchar), '-1'), ':', cast("age" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar)) as varchar), '-1'), ':', cast("zip" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
+    (case when "patient" >= 10000 and strpos(cast("ward" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("ward" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0,
+    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("ill" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_1
+from "anon_source"."main"."people";
+
+-- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
+-- as in templates/prepare/identifier_values.sql
+
+-- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- as in templates/prepare/suspects.sql
+
+-- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- as in templates/prepare/identifiers_in_text.sql
+
+-- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
+with counted as (
+    select count(*) - count(person) as n1, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct k1 as value, person from anon_scratch.main.snapshot where k1 is not null) as pairs group by value) as owners) as n2, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct s1 as value, person from anon_scratch.main.snapshot where s1 is not null) as pairs group by value) as owners) as n3
+    from anon_scratch.main.snapshot
+)
+select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
+union all
+select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0
+union all
+select 3 as number, cast(n3 as bigint) as n from counted where n3 > 0;
+
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with placed as (
+    select
+        s.rowid as row_ref
+        , s.identity
+        , s.s1
+        , s.k1
+        , s.person
+    from anon_scratch.main.snapshot s
+),
+copied as (
+    select *, row_number() over (partition by "identity") as copy
+    from placed
+),
+drawn as (
+    select
+        md5_number(concat($secret, ':', "identity", ':', copy)) as draw
+        , row_ref
+        , s1
+        , k1
+        , person
+    from copied
+)
+select *
+from drawn;
+
+-- numbers of persons: A number without meaning for every person, in secret-keyed order.
+create or replace table anon_scratch.main.persons as
+select person, row_number() over (order by md5_number(concat(hex(draw), ':person')), person) as number
+from (select person, min(draw) as draw from anon_scratch.main.coded group by person);
+
+-- write the release: The release without classes: every row, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    dense_rank() over (order by p.number) as "person_id",
+    r.k1 as "ward",
+    r.s1 as "ill"
+from anon_scratch.main.coded r
+join anon_scratch.main.persons p on p.person = r.person
+order by r.draw;

@@ -1,0 +1,1 @@
+case when r.c3 = u.c3 then 0 else 10000000 end + greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap and  -- mondrian_recursive, tuples near them: join points u on {% for some in first_terms %}{{ some }} < r.cap and {% endfor %}{{ pair }} < r.cap

@@ -1,0 +1,13 @@
+-- mondrian_tree_distance, shares of values: The share of every value in the table, and in a class at most. Under an ordered distance values are taken together that follow each other and hold about one part of the rows.
+create or replace table anon_scratch.main.deal_shares as
+with placed as (
+    select
+        value, q, q_size,
+        value as bin
+    from anon_scratch.main.reference_1
+)
+select
+    value, bin, cast(sum(q) over (partition by bin) as bigint) as q, q_size as total,
+    1.0 as most
+from placed
+cast(floor(cast((sum(q) over (order by value rows unbounded preceding) - q) * 2 + q as double) * 6 / (2 * q_size)) as integer) as bin  -- mondrian_dealt_driven, shares of values: {% if parts %}

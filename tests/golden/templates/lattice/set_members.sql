@@ -1,0 +1,16 @@
+-- full_domain_sets, classes in their sets: The class of every class of all columns in every set of columns, where the other columns are left out of account.
+create or replace table anon_scratch.main.lattice_set_members as
+with sets_of_columns(set_number, m0) as (
+    values
+    (0, 130079),
+    (1, 131040)
+)
+select
+    c.number,
+    c.class_id,
+    s.set_number,
+    dense_rank() over (order by c.number, s.set_number, c.g0 & s.m0) as set_class,
+    c.n
+from anon_scratch.main.lattice_classes c
+cross join sets_of_columns s
+where c.published

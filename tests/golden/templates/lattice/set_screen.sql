@@ -1,0 +1,37 @@
+-- full_domain_sets, sizes of classes: As `screen`, of the classes in every set of columns: what the worst of them has, and whether a node is worth a closer look. A row in one class that is too small is not published, whichever set that is.
+create or replace table anon_scratch.main.lattice_screened as
+with sets_of_columns(set_number, m0) as (
+    values
+    (0, 130079),
+    (1, 131040)
+),
+asked as (
+    select b.number, s.set_number, b.m0 & s.m0 as m0
+    from anon_scratch.main.lattice_batch b
+    cross join sets_of_columns s
+),
+classes as (
+    select a.number, a.set_number, cast(sum(t.n) as bigint) as n
+    from anon_scratch.main.lattice_tuples t
+    cross join asked a
+    group by a.number, a.set_number, t.w0 & a.m0
+),
+of_sets as (
+    select
+        number,
+        count(*) as classes,
+        min(n) as smallest,
+        cast(coalesce(sum(n) filter (where n < 2), 0) as bigint) as small,
+        cast(sum(cast(n as hugeint) * n) as hugeint) as squares
+    from classes
+    group by number, set_number
+),
+counted as (
+    select number, max(classes) as classes, min(smallest) as smallest, max(small) as small, max(squares) as squares
+    from of_sets
+    group by number
+)
+select b.*, c.classes, c.smallest, c.small, c.squares, c.small <= l.allowed as kept
+from anon_scratch.main.lattice_batch b
+join counted c on c.number = b.number
+cross join anon_scratch.main.lattice_limits l

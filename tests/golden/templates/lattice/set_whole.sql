@@ -1,0 +1,15 @@
+-- full_domain_sets, classes of nodes: As `classes`, of all columns together: they may be small, what counts are those of every set.
+create or replace table anon_scratch.main.lattice_classes as
+with grouped as (
+    select
+        s.number
+        , t.w0 & s.m0 as g0
+        , cast(sum(t.n) as bigint) as n
+        , cast(sum(t.records) as bigint) as records
+        , min(t.unit) as unit
+    from anon_scratch.main.lattice_tuples t
+    cross join (select * from anon_scratch.main.lattice_screened where kept) s
+    group by s.number, t.w0 & s.m0
+)
+select *, row_number() over () as class_id, true as published
+from grouped

@@ -1,0 +1,169 @@
+-- full_domain_budget, nodes reached: The nodes that every walker looks at next. At the start of a turn: the coarsest node and others on a way down from it or, in every second turn, the best node so far with some columns raised. Going down: one column one level finer. Swapping: one column one level finer and another one coarser, where that can lose less. Left out are nodes finer than one that failed.
+create or replace table anon_scratch.main.lattice_reached as
+with at_node as (
+    select w.walker, w.turn, w.phase, w.draw, n.*
+    from anon_scratch.main.lattice_walkers w
+    join anon_scratch.main.lattice_nodes n on n.number = w.number
+    where w.turn < 6
+),
+best as (
+    select n.*
+    from anon_scratch.main.lattice_judged j
+    join anon_scratch.main.lattice_nodes n on n.number = j.number
+    where j.holds
+    order by j.loss, j.number
+    limit 1
+),
+coarsest as (
+    select attribute, max(level) as level
+    from anon_scratch.main.lattice_levels
+    group by attribute
+),
+-- what every level saves and costs by itself, and a rank of it, drawn anew for every turn of a walker
+drawn as (
+    select
+        w.walker,
+        w.turn,
+        w.phase,
+        v.attribute,
+        v.level,
+        c.level as height,
+        v.entropy,
+v."ncp" as loss,
+        row_number() over (partition by w.walker order by md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.turn, ' ', v.attribute, ' ', v.level)), v.attribute, v.level) as place,
+        count(*) over (partition by w.walker) as places
+    from anon_scratch.main.lattice_walkers w
+    cross join anon_scratch.main.lattice_levels v
+    join coarsest c on c.attribute = v.attribute
+    where w.turn < 6
+),
+weights as (
+    select
+        walker,
+        attribute,
+        case when turn > 0 or walker > 4 then 0.5 + max(place) / cast(max(places) as double) else 1 end as weight
+    from drawn
+    where level = 0
+    group by walker, turn, attribute
+),
+-- every second start: the best node so far, with the columns of low rank at one of the levels above, the one of the lowest rank
+eligible as (
+    select
+        d.*,
+        case d.attribute when 0 then b.l1 when 1 then b.l2 end as best_level,
+        min(case when d.level = d.height then d.place end) over (partition by d.walker, d.attribute) as own_place
+    from drawn d
+    cross join best b
+    where d.phase = 'start' and d.turn > 0 and (d.turn + d.walker) % 2 = 0
+),
+raised as (
+    select
+        walker,
+        attribute,
+        level,
+        row_number() over (partition by walker, attribute order by place) as turn_of_level
+    from eligible
+    where case
+        when own_place * 4 <= places * (1 + walker % 4) then level >= best_level
+        else level = best_level
+    end
+),
+-- the other starts: nodes on a way down from the coarsest, which takes the steps in the order of what they save by themselves
+valued as (
+    select
+        d.walker,
+        d.turn,
+        d.attribute,
+        d.level,
+        d.height,
+        -- a step is taken after all coarser steps of its column
+        min(case when d.level < d.height then w.weight * cast(d.above - d.loss as double) / cast(greatest(d.entropy - d.less, 1) as double) end)
+            over (partition by d.walker, d.attribute order by d.level desc rows between unbounded preceding and current row) as worth
+    from (
+        select
+            *,
+            lag(loss) over (partition by walker, attribute order by level desc) as above,
+            lag(entropy) over (partition by walker, attribute order by level desc) as less
+        from drawn
+        where phase = 'start' and not (turn > 0 and (turn + walker) % 2 = 0)
+    ) d
+    join weights w on w.walker = d.walker and w.attribute = d.attribute
+),
+ordered as (
+    select
+        *,
+        -- the coarsest levels are where every way begins
+        row_number() over (partition by walker order by level < height, worth desc, level desc, attribute) - 2 as step,
+        count(*) over (partition by walker) - 2 as steps
+    from valued
+),
+stops as (
+    -- close to each other at first
+    select distinct walker, cast(steps * r.stop * r.stop // 256 as bigint) as stop
+    from ordered
+    cross join range(16) r(stop)
+),
+stopped as (
+    select s.walker, s.stop, o.attribute, min(o.level) as level
+    from stops s
+    join ordered o on o.walker = s.walker and o.step <= s.stop
+    group by s.walker, s.stop, o.attribute
+),
+starts as (
+    select walker, cast(-1 as bigint) as stop, attribute, level from raised where turn_of_level = 1
+    union all
+    select walker, stop, attribute, level from stopped
+),
+started as (
+    select
+        r.walker
+        , cast(max(case when v.attribute = 0 then v.level end) as integer) as l1
+        , cast(max(case when v.attribute = 1 then v.level end) as integer) as l2
+        , cast(sum(v.m0) as bigint) as m0
+        , cast(sum(v.m1) as bigint) as m1
+        , cast(sum(v.ncp) as hugeint) as ncp
+        , cast(sum(v.glm) as hugeint) as glm
+        , cast(sum(v.distortion) as hugeint) as distortion
+        , cast(sum(v.entropy) as bigint) as guide
+
+    from starts r
+    join anon_scratch.main.lattice_levels v on v.attribute = r.attribute and v.level = r.level
+    group by r.walker, r.stop
+),
+stepped as (
+    select a.walker, a.turn, a.phase, s.attribute as lowered, s.to_level as lowered_to, a.bound as current, case when s.attribute = 0 then s.to_level else a.l1 end as l1, case when s.attribute = 1 then s.to_level else a.l2 end as l2, a.m0 + s.m0 as m0, a.m1 + s.m1 as m1, a.ncp + s.ncp as ncp, a.glm + s.glm as glm, a.distortion + s.distortion as distortion, a.guide + s.entropy as guide
+    from at_node a
+    join anon_scratch.main.lattice_steps s on s.down and s.level = case s.attribute when 0 then a.l1 when 1 then a.l2 end
+    where a.phase in ('down', 'swap')
+),
+swapped as (
+    select a.walker, a.lowered, case when s.attribute = 0 then s.to_level else a.l1 end as l1, case when s.attribute = 1 then s.to_level else a.l2 end as l2, a.m0 + s.m0 as m0, a.m1 + s.m1 as m1, a.ncp + s.ncp as ncp, a.glm + s.glm as glm, a.distortion + s.distortion as distortion, a.guide + s.entropy as guide
+    from stepped a
+    join anon_scratch.main.lattice_steps s on not s.down and s.attribute <> a.lowered and s.level = case s.attribute when 0 then a.l1 when 1 then a.l2 end
+    where a.phase = 'swap'
+),
+reached as (
+    select walker, cast(-1 as bigint) as lowered, l1, l2, m0, m1, ncp, glm, distortion, guide from started
+    union all
+    select walker, lowered, l1, l2, m0, m1, ncp, glm, distortion, guide from stepped where phase = 'down'
+    union all
+    select walker, lowered, l1, l2, m0, m1, ncp, glm, distortion, guide from swapped
+),
+bounded as (
+    select
+        c.*,
+        c."ncp" as bound
+    from reached c
+    cross join (select records - left_out as units_records from anon_scratch.main.lattice_limits) l
+)
+select b.walker, coalesce(g.weight, 1) as weight, b.l1, b.l2, b.m0, b.m1, b.ncp, b.glm, b.distortion, b.guide, b.bound
+from bounded b
+join anon_scratch.main.lattice_walkers w on w.walker = b.walker
+left join weights g on g.walker = b.walker and g.attribute = b.lowered
+left join anon_scratch.main.lattice_judged j on j.number = w.number
+where (w.phase <> 'swap' or not j.holds or b.bound < j.loss)
+    and not exists (
+        select 1 from anon_scratch.main.lattice_failed f
+        where b.m0 & f.m0 = f.m0 and b.m1 & f.m1 = f.m1
+    )
+v.distortion  -- full_domain_budget_c_dm, nodes reached: {% if optimum == "c_dm" %}v.distortion{% else %}v.{{ optimum | ident }}{% endif %} as loss,

@@ -1,0 +1,10 @@
+-- full_domain_budget, walkers: The walkers, all of them at the coarsest node.
+create or replace table anon_scratch.main.lattice_walkers as
+select
+    cast(w.walker as integer) as walker,
+    0 as turn,
+    'start' as phase,
+    cast(1 as bigint) as number,
+    d.draw
+from (values (1), (2), (3), (4), (5), (6)) w(walker)
+cross join (select md5_number(concat(hex(min(draw)), ':walk')) as draw from anon_scratch.main.units) d

@@ -1,0 +1,92 @@
+-- danonyir, values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
+create or replace table anon_scratch.main.identifier_hits as
+with
+own as (
+    select
+        0 as place,
+        count(s1) as known,
+        count(case when held_0 then 1 end) as n
+    from anon_scratch.main.snapshot
+)
+select place, n
+from (
+    select place, known, n from own where n >= CAST(0.01 AS DOUBLE) * known
+) as found
+where n >= 3
+union all  -- geneir, values of identifiers: {% if not loop.last %}
+-- mondrian_driven_median, values of identifiers: {% if ids %}
+,
+named as (
+    select whole, split_part(whole, ' ', 1) as first, sum(n) as n
+    from (
+        select v0 as whole, 1 as n from anon_scratch.main.snapshot where v0 is not null
+        union all
+        select v1 as whole, 1 as n from anon_scratch.main.snapshot where v1 is not null
+    ) as all_named
+    group by whole
+),
+texts as (
+    select place, trim(regexp_replace(concat(' ', lower(value), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) as value, n
+    from (
+        select place, value, count(*) as n
+        from (
+            select 0 as place, cast(s1 as varchar) as value from anon_scratch.main.snapshot
+            union all
+            select 1 as place, cast(q2 as varchar) as value from anon_scratch.main.snapshot
+        ) as all_texts
+        where regexp_matches(value, '[A-Za-zß-힣]')
+        group by place, value
+    ) as different
+),
+likely as (
+    select distinct place, value, n
+    from (select place, value, n, unnest(string_split(value, ' ')) as word from texts) as w
+    where word in (select first from named)
+),
+parts as (
+    select place, n, string_split(value, ' ') as listed
+    from likely
+),
+runs as (
+    select place, n, unnest(listed) as run
+    from parts
+    union all
+    select
+        place, n,
+        unnest(list_transform(
+            generate_series(1, len(listed) - 1), lambda i: concat(listed[i], ' ', listed[i + 1])
+        ))
+    from parts
+    where len(listed) > 1
+    union all
+    select
+        place, n,
+        unnest(list_transform(
+            generate_series(1, len(listed) - 2),
+            lambda i: concat(listed[i], ' ', listed[i + 1], ' ', listed[i + 2])
+        ))
+    from parts
+    where len(listed) > 2
+),
+met as (
+    select r.place, d.whole, d.n as carried, sum(r.n) as n
+    from runs r
+    join named d on d.whole = r.run
+    group by r.place, d.whole, d.n
+),
+anywhere as (
+    select place, cast(sum(n) as bigint) as n
+    from met
+    where n <= 3 * carried + 2
+    group by place
+)
+-- mondrian_driven_median, values of identifiers: {% if ids %}
+    union all
+    select a.place, o.known, a.n
+    from anywhere a
+    join own o on o.place = a.place
+    where a.n >= CAST(0.05 AS DOUBLE) * o.known
+-- several_tables, values of identifiers: {% if table == snapshot %} ... {% else %}
+        -- as often as there are rows to one of the table above
+        select v0 as whole, (select count(*) from anon_scratch.main.rows_1) / (select count(*) from anon_scratch.main.snapshot) as n
+        from anon_scratch.main.snapshot where v0 is not null

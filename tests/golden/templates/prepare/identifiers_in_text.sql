@@ -1,0 +1,329 @@
+-- mondrian, identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence.
+with
+known as (
+    select 0 as place, count(q2) as n from anon_scratch.main.snapshot
+),
+found_0 as (
+    select place, value, n, regexp_matches(value, '[^0-9]') as mixed
+    from anon_scratch.main.suspects
+    where kind is null
+),
+found_1 as (
+    select
+        *
+        , case when mixed then regexp_matches(value, '(^|\n|.)([^ \t\r\n@<>,;:"''()]+@[A-Za-z0-9À-힣_\[\]-]+([.][A-Za-z0-9À-힣_\[\]-]+)*[.][A-Za-zÀ-힣]{2,})') else false end as f0
+        , case when mixed then regexp_matches(value, '(^|\n|.)((https?|ftp)://[^ \t\r\n]+)') else false end as f1
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])(www[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\n]*)([^0-9A-Za-z]|$)') else false end as f2
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})([^0-9A-Za-z]|$)') else false end as f3
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$)') else false end as f4
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$)') else false end as f5
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z.])((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])([.](25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3})([.]?[^0-9A-Za-z.]|[.]?$)', 2) else '' end as f6
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){7})([^0-9A-Za-z]|$)') else false end as f7
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){1,5}::([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,5})?)([^0-9A-Za-z]|$)') else false end as f8
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){2,5})([^0-9A-Za-z]|$)') else false end as f9
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([fF][eE]80::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,6})([^0-9A-Za-z]|$)') else false end as f10
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])([A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,3})?)([^0-9A-Za-z]|$)', 2) else '' end as f11
+        , regexp_extract(value, '(^|[^0-9A-Za-z])([3-6][0-9]{3}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}([ -]?[0-9]{1,4})?)([^0-9A-Za-z]|$)', 2) as f12
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z-])((00[1-9]|0[1-9][0-9]|[1-57-8][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))([^0-9A-Za-z-]|$)') else false end as f13
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])([+][1-9][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f14
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])(00[1-9][0-9]{0,2}[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f15
+    from found_0
+),
+found_2 as (
+    select
+        *
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z.-])([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4})([^0-9A-Za-z]|$)') else false end as f16
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as f17
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as f18
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3,4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$)') else false end as f19
+        , case when mixed then regexp_extract(value, '((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))[^0-9+\]]{0,14})(([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f20
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([^0-9A-Za-z.]|$)') else false end as f21
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$)') else false end as f22
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])(([0-9]{8}|[XYZ]-?[0-9]{7})-?[A-Z])([^0-9A-Za-z]|$)', 2) else '' end as f23
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$)') else false end as f24
+        , regexp_extract(value, '(^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f25
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D])([^0-9A-Za-z]|$)') else false end as f26
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f27
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A][0-9]{3}[0-9A-Y])([^0-9A-Za-z]|$)', 2) else '' end as f28
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f29
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f30
+        , regexp_extract(value, '(^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f31
+    from found_1
+),
+found_3 as (
+    select
+        *
+        , regexp_extract(value, '(^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$)', 2) as f32
+        , case when mixed then regexp_extract(value, '(^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f33
+        , regexp_extract(value, '^( *)([0-9]{9})( *)$', 2) as f34
+        , regexp_extract(value, '^( *)([0-9]{10})( *)$', 2) as f35
+        , regexp_extract(value, '^( *)([0-9]{11})( *)$', 2) as f36
+        , regexp_extract(value, '^( *)([0-9]{11})( *)$', 2) as f37
+    from found_2
+),
+plain as (
+    select
+        place, n
+        , f0
+        , f1
+        , f2
+        , f3
+        , f4
+        , f5
+        , f6
+        , f7
+        , f8
+        , f9
+        , f10
+        , upper(regexp_replace(f11, '[^0-9A-Za-z]', '', 'g')) as f11
+        , upper(regexp_replace(f12, '[^0-9A-Za-z]', '', 'g')) as f12
+        , f13
+        , upper(regexp_replace(f14, '[^0-9A-Za-z]', '', 'g')) as f14
+        , upper(regexp_replace(f15, '[^0-9A-Za-z]', '', 'g')) as f15
+        , f16
+        , f17
+        , f18
+        , f19
+        , upper(regexp_replace(f20, '[^0-9A-Za-z]', '', 'g')) as f20
+        , f21
+        , f22
+        , upper(regexp_replace(f23, '[^0-9A-Za-z]', '', 'g')) as f23
+        , f24
+        , upper(regexp_replace(f25, '[^0-9A-Za-z]', '', 'g')) as f25
+        , f26
+        , upper(regexp_replace(f27, '[^0-9A-Za-z]', '', 'g')) as f27
+        , upper(regexp_replace(f28, '[^0-9A-Za-z]', '', 'g')) as f28
+        , upper(regexp_replace(f29, '[^0-9A-Za-z]', '', 'g')) as f29
+        , upper(regexp_replace(f30, '[^0-9A-Za-z]', '', 'g')) as f30
+        , upper(regexp_replace(f31, '[^0-9A-Za-z]', '', 'g')) as f31
+        , upper(regexp_replace(f32, '[^0-9A-Za-z]', '', 'g')) as f32
+        , upper(regexp_replace(f33, '[^0-9A-Za-z]', '', 'g')) as f33
+        , upper(regexp_replace(f34, '[^0-9A-Za-z]', '', 'g')) as f34
+        , upper(regexp_replace(f35, '[^0-9A-Za-z]', '', 'g')) as f35
+        , upper(regexp_replace(f36, '[^0-9A-Za-z]', '', 'g')) as f36
+        , upper(regexp_replace(f37, '[^0-9A-Za-z]', '', 'g')) as f37
+    from found_3
+),
+counted as (
+    select
+        place
+        , sum(case when f0 then n else 0 end) as f0
+        , sum(case when f1 then n else 0 end) as f1
+        , sum(case when f2 then n else 0 end) as f2
+        , sum(case when f3 then n else 0 end) as f3
+        , sum(case when f4 then n else 0 end) as f4
+        , sum(case when f5 then n else 0 end) as f5
+        , sum(case when f6 <> '' then n else 0 end) as m6
+        , sum(case when f6 <> '' and regexp_matches(f6, '(6[4-9]|[7-9][0-9]|[12][0-9][0-9])') then n else 0 end) as f6
+        , sum(case when f7 then n else 0 end) as f7
+        , sum(case when f8 then n else 0 end) as f8
+        , sum(case when f9 then n else 0 end) as f9
+        , sum(case when f10 then n else 0 end) as f10
+        , sum(case when f11 <> '' then n else 0 end) as m11
+        , sum(case when f11 <> '' and case when case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end > 0 and length(f11) >= case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end then ((cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 1, 9) as bigint) % 97 * 52 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 10, 9) as bigint) % 97 * 70 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 19, 9) as bigint) % 97 * 42 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 28, 9) as bigint) % 97 * 64 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 37, 9) as bigint) % 97 * 19 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 46, 9) as bigint) % 97 * 89 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 55, 9) as bigint) % 97 * 34 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f11, 5, case substr(f11, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f11, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 64, 9) as bigint) % 97 * 1) % 97) = 1 else false end then n else 0 end) as f11
+        , sum(case when f12 <> '' then n else 0 end) as m12
+        , sum(case when f12 <> '' and case when length(f12) between 13 and 19 then (cast(substr(lpad(f12, 19, '0'), 1, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 2, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 3, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 4, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 5, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 6, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 7, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 8, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 9, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 10, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 11, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 12, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 13, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 14, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 15, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 16, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 17, 1) as integer) + strpos('0516273849', substr(lpad(f12, 19, '0'), 18, 1)) - 1 + cast(substr(lpad(f12, 19, '0'), 19, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f12
+        , sum(case when f13 then n else 0 end) as f13
+        , sum(case when f14 <> '' then n else 0 end) as m14
+        , sum(case when f14 <> '' and length(f14) between 8 and 15 then n else 0 end) as f14
+        , sum(case when f15 <> '' then n else 0 end) as m15
+        , sum(case when f15 <> '' and length(f15) between 11 and 15 then n else 0 end) as f15
+        , sum(case when f16 then n else 0 end) as f16
+        , sum(case when f17 then n else 0 end) as f17
+        , sum(case when f18 then n else 0 end) as f18
+        , sum(case when f19 then n else 0 end) as f19
+        , sum(case when f20 <> '' then n else 0 end) as m20
+        , sum(case when f20 <> '' and length(f20) between 8 and 15 then n else 0 end) as f20
+        , sum(case when f21 then n else 0 end) as f21
+        , sum(case when f22 then n else 0 end) as f22
+        , sum(case when f23 <> '' then n else 0 end) as m23
+        , sum(case when f23 <> '' and case when length(f23) = 9 then substr('TRWAGMYFPDXBNJZSQVHLCKE', cast(translate(substr(f23, 1, 8), 'XYZ', '012') as integer) % 23 + 1, 1) = right(f23, 1) else false end then n else 0 end) as f23
+        , sum(case when f24 then n else 0 end) as f24
+        , sum(case when f25 <> '' then n else 0 end) as m25
+        , sum(case when f25 <> '' and case when length(f25) = 15 then 97 - ((cast(substr(lpad(left(replace(replace(f25, '2A', '19'), '2B', '18'), 13), 18, '0'), 1, 9) as bigint) % 97 * 34 + cast(substr(lpad(left(replace(replace(f25, '2A', '19'), '2B', '18'), 13), 18, '0'), 10, 9) as bigint) % 97 * 1) % 97) = cast(right(f25, 2) as integer) else false end then n else 0 end) as f25
+        , sum(case when f26 then n else 0 end) as f26
+        , sum(case when f27 <> '' then n else 0 end) as m27
+        , sum(case when f27 <> '' and case when length(f27) between 10 and 10 then (strpos('0516273849', substr(lpad(f27, 10, '0'), 1, 1)) - 1 + cast(substr(lpad(f27, 10, '0'), 2, 1) as integer) + strpos('0516273849', substr(lpad(f27, 10, '0'), 3, 1)) - 1 + cast(substr(lpad(f27, 10, '0'), 4, 1) as integer) + strpos('0516273849', substr(lpad(f27, 10, '0'), 5, 1)) - 1 + cast(substr(lpad(f27, 10, '0'), 6, 1) as integer) + strpos('0516273849', substr(lpad(f27, 10, '0'), 7, 1)) - 1 + cast(substr(lpad(f27, 10, '0'), 8, 1) as integer) + strpos('0516273849', substr(lpad(f27, 10, '0'), 9, 1)) - 1 + cast(substr(lpad(f27, 10, '0'), 10, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f27
+        , sum(case when f28 <> '' then n else 0 end) as m28
+        , sum(case when f28 <> '' and substr('0123456789ABCDEFHJKLMNPRSTUVWXY', cast(concat(left(f28, 6), left(right(f28, 4), 3)) as integer) % 31 + 1, 1) = right(f28, 1) then n else 0 end) as f28
+        , sum(case when f29 <> '' then n else 0 end) as m29
+        , sum(case when f29 <> '' and case when length(f29) = 11 then cast(right(f29, 2) as integer) in (97 - cast(left(f29, 9) as bigint) % 97, 97 - (2000000000 + cast(left(f29, 9) as bigint)) % 97) else false end then n else 0 end) as f29
+        , sum(case when f30 <> '' then n else 0 end) as m30
+        , sum(case when f30 <> '' and case when length(f30) = 11 then f30 <> repeat(left(f30, 1), 11) and (10 * cast(substr(f30, 1, 1) as integer) + 9 * cast(substr(f30, 2, 1) as integer) + 8 * cast(substr(f30, 3, 1) as integer) + 7 * cast(substr(f30, 4, 1) as integer) + 6 * cast(substr(f30, 5, 1) as integer) + 5 * cast(substr(f30, 6, 1) as integer) + 4 * cast(substr(f30, 7, 1) as integer) + 3 * cast(substr(f30, 8, 1) as integer) + 2 * cast(substr(f30, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f30, 10, 1) as integer) and (11 * cast(substr(f30, 1, 1) as integer) + 10 * cast(substr(f30, 2, 1) as integer) + 9 * cast(substr(f30, 3, 1) as integer) + 8 * cast(substr(f30, 4, 1) as integer) + 7 * cast(substr(f30, 5, 1) as integer) + 6 * cast(substr(f30, 6, 1) as integer) + 5 * cast(substr(f30, 7, 1) as integer) + 4 * cast(substr(f30, 8, 1) as integer) + 3 * cast(substr(f30, 9, 1) as integer) + 2 * cast(substr(f30, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f30, 11, 1) as integer) else false end then n else 0 end) as f30
+        , sum(case when f31 <> '' then n else 0 end) as m31
+        , sum(case when f31 <> '' and case when length(f31) = 13 then (1 * cast(substr(f31, 1, 1) as integer) + 3 * cast(substr(f31, 2, 1) as integer) + 1 * cast(substr(f31, 3, 1) as integer) + 3 * cast(substr(f31, 4, 1) as integer) + 1 * cast(substr(f31, 5, 1) as integer) + 3 * cast(substr(f31, 6, 1) as integer) + 1 * cast(substr(f31, 7, 1) as integer) + 3 * cast(substr(f31, 8, 1) as integer) + 1 * cast(substr(f31, 9, 1) as integer) + 3 * cast(substr(f31, 10, 1) as integer) + 1 * cast(substr(f31, 11, 1) as integer) + 3 * cast(substr(f31, 12, 1) as integer) + 1 * cast(substr(f31, 13, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f31
+        , sum(case when f32 <> '' then n else 0 end) as m32
+        , sum(case when f32 <> '' and case when length(f32) = 18 then substr('10X98765432', (7 * cast(substr(f32, 1, 1) as integer) + 9 * cast(substr(f32, 2, 1) as integer) + 10 * cast(substr(f32, 3, 1) as integer) + 5 * cast(substr(f32, 4, 1) as integer) + 8 * cast(substr(f32, 5, 1) as integer) + 4 * cast(substr(f32, 6, 1) as integer) + 2 * cast(substr(f32, 7, 1) as integer) + 1 * cast(substr(f32, 8, 1) as integer) + 6 * cast(substr(f32, 9, 1) as integer) + 3 * cast(substr(f32, 10, 1) as integer) + 7 * cast(substr(f32, 11, 1) as integer) + 9 * cast(substr(f32, 12, 1) as integer) + 10 * cast(substr(f32, 13, 1) as integer) + 5 * cast(substr(f32, 14, 1) as integer) + 8 * cast(substr(f32, 15, 1) as integer) + 4 * cast(substr(f32, 16, 1) as integer) + 2 * cast(substr(f32, 17, 1) as integer)) % 11 + 1, 1) = right(f32, 1) else false end then n else 0 end) as f32
+        , sum(case when f33 <> '' then n else 0 end) as m33
+        , sum(case when f33 <> '' and case when length(f33) = 10 then (10 * cast(substr(f33, 1, 1) as integer) + 9 * cast(substr(f33, 2, 1) as integer) + 8 * cast(substr(f33, 3, 1) as integer) + 7 * cast(substr(f33, 4, 1) as integer) + 6 * cast(substr(f33, 5, 1) as integer) + 5 * cast(substr(f33, 6, 1) as integer) + 4 * cast(substr(f33, 7, 1) as integer) + 3 * cast(substr(f33, 8, 1) as integer) + 2 * cast(substr(f33, 9, 1) as integer) + 1 * cast(substr(f33, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f33
+        , sum(case when f34 <> '' then n else 0 end) as m34
+        , sum(case when f34 <> '' and case when length(f34) = 9 then (9 * cast(substr(f34, 1, 1) as integer) + 8 * cast(substr(f34, 2, 1) as integer) + 7 * cast(substr(f34, 3, 1) as integer) + 6 * cast(substr(f34, 4, 1) as integer) + 5 * cast(substr(f34, 5, 1) as integer) + 4 * cast(substr(f34, 6, 1) as integer) + 3 * cast(substr(f34, 7, 1) as integer) + 2 * cast(substr(f34, 8, 1) as integer) + -1 * cast(substr(f34, 9, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f34
+        , sum(case when f35 <> '' then n else 0 end) as m35
+        , sum(case when f35 <> '' and case when length(f35) = 10 then (10 * cast(substr(f35, 1, 1) as integer) + 9 * cast(substr(f35, 2, 1) as integer) + 8 * cast(substr(f35, 3, 1) as integer) + 7 * cast(substr(f35, 4, 1) as integer) + 6 * cast(substr(f35, 5, 1) as integer) + 5 * cast(substr(f35, 6, 1) as integer) + 4 * cast(substr(f35, 7, 1) as integer) + 3 * cast(substr(f35, 8, 1) as integer) + 2 * cast(substr(f35, 9, 1) as integer) + 1 * cast(substr(f35, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f35
+        , sum(case when f36 <> '' then n else 0 end) as m36
+        , sum(case when f36 <> '' and case when length(f36) = 11 then f36 <> repeat(left(f36, 1), 11) and (10 * cast(substr(f36, 1, 1) as integer) + 9 * cast(substr(f36, 2, 1) as integer) + 8 * cast(substr(f36, 3, 1) as integer) + 7 * cast(substr(f36, 4, 1) as integer) + 6 * cast(substr(f36, 5, 1) as integer) + 5 * cast(substr(f36, 6, 1) as integer) + 4 * cast(substr(f36, 7, 1) as integer) + 3 * cast(substr(f36, 8, 1) as integer) + 2 * cast(substr(f36, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f36, 10, 1) as integer) and (11 * cast(substr(f36, 1, 1) as integer) + 10 * cast(substr(f36, 2, 1) as integer) + 9 * cast(substr(f36, 3, 1) as integer) + 8 * cast(substr(f36, 4, 1) as integer) + 7 * cast(substr(f36, 5, 1) as integer) + 6 * cast(substr(f36, 6, 1) as integer) + 5 * cast(substr(f36, 7, 1) as integer) + 4 * cast(substr(f36, 8, 1) as integer) + 3 * cast(substr(f36, 9, 1) as integer) + 2 * cast(substr(f36, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f36, 11, 1) as integer) else false end then n else 0 end) as f36
+        , sum(case when f37 <> '' then n else 0 end) as m37
+        , sum(case when f37 <> '' and case when length(f37) = 11 then (1 * cast(substr(f37, 1, 1) as integer) + 3 * cast(substr(f37, 2, 1) as integer) + 7 * cast(substr(f37, 3, 1) as integer) + 9 * cast(substr(f37, 4, 1) as integer) + 1 * cast(substr(f37, 5, 1) as integer) + 3 * cast(substr(f37, 6, 1) as integer) + 7 * cast(substr(f37, 7, 1) as integer) + 9 * cast(substr(f37, 8, 1) as integer) + 1 * cast(substr(f37, 9, 1) as integer) + 3 * cast(substr(f37, 10, 1) as integer) + 1 * cast(substr(f37, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f37
+    from plain
+    group by place
+),
+likely as (
+    select
+        c.place
+        , case when f0 >= CAST(0.0 AS DOUBLE) * k.n then f0 else 0 end as f0
+        , case when f1 >= CAST(0.0 AS DOUBLE) * k.n then f1 else 0 end as f1
+        , case when f2 >= CAST(0.0 AS DOUBLE) * k.n then f2 else 0 end as f2
+        , case when f3 >= CAST(0.0 AS DOUBLE) * k.n then f3 else 0 end as f3
+        , case when f4 >= CAST(0.0 AS DOUBLE) * k.n then f4 else 0 end as f4
+        , case when f5 >= CAST(0.5 AS DOUBLE) * k.n then f5 else 0 end as f5
+        , case when f6 * 2 >= m6 and f6 >= CAST(0.0 AS DOUBLE) * k.n
+            then f6 else 0 end as f6
+        , case when f7 >= CAST(0.0 AS DOUBLE) * k.n then f7 else 0 end as f7
+        , case when f8 >= CAST(0.0 AS DOUBLE) * k.n then f8 else 0 end as f8
+        , case when f9 >= CAST(0.0 AS DOUBLE) * k.n then f9 else 0 end as f9
+        , case when f10 >= CAST(0.0 AS DOUBLE) * k.n then f10 else 0 end as f10
+        , case when f11 * 2 >= m11 and f11 >= CAST(0.0 AS DOUBLE) * k.n
+            then f11 else 0 end as f11
+        , case when f12 * 2 >= m12 and f12 >= CAST(0.0 AS DOUBLE) * k.n
+            then f12 else 0 end as f12
+        , case when f13 >= CAST(0.0 AS DOUBLE) * k.n then f13 else 0 end as f13
+        , case when f14 * 2 >= m14 and f14 >= CAST(0.0 AS DOUBLE) * k.n
+            then f14 else 0 end as f14
+        , case when f15 * 2 >= m15 and f15 >= CAST(0.0 AS DOUBLE) * k.n
+            then f15 else 0 end as f15
+        , case when f16 >= CAST(0.0 AS DOUBLE) * k.n then f16 else 0 end as f16
+        , case when f17 >= CAST(0.0 AS DOUBLE) * k.n then f17 else 0 end as f17
+        , case when f18 >= CAST(0.5 AS DOUBLE) * k.n then f18 else 0 end as f18
+        , case when f19 >= CAST(0.8 AS DOUBLE) * k.n then f19 else 0 end as f19
+        , case when f20 * 2 >= m20 and f20 >= CAST(0.0 AS DOUBLE) * k.n
+            then f20 else 0 end as f20
+        , case when f21 >= CAST(0.5 AS DOUBLE) * k.n then f21 else 0 end as f21
+        , case when f22 >= CAST(0.0 AS DOUBLE) * k.n then f22 else 0 end as f22
+        , case when f23 * 2 >= m23 and f23 >= CAST(0.0 AS DOUBLE) * k.n
+            then f23 else 0 end as f23
+        , case when f24 >= CAST(0.0 AS DOUBLE) * k.n then f24 else 0 end as f24
+        , case when f25 * 2 >= m25 and f25 >= CAST(0.0 AS DOUBLE) * k.n
+            then f25 else 0 end as f25
+        , case when f26 >= CAST(0.0 AS DOUBLE) * k.n then f26 else 0 end as f26
+        , case when f27 * 2 >= m27 and f27 >= CAST(0.0 AS DOUBLE) * k.n
+            then f27 else 0 end as f27
+        , case when f28 * 2 >= m28 and f28 >= CAST(0.0 AS DOUBLE) * k.n
+            then f28 else 0 end as f28
+        , case when f29 * 2 >= m29 and f29 >= CAST(0.0 AS DOUBLE) * k.n
+            then f29 else 0 end as f29
+        , case when f30 * 2 >= m30 and f30 >= CAST(0.0 AS DOUBLE) * k.n
+            then f30 else 0 end as f30
+        , case when f31 * 2 >= m31 and f31 >= CAST(0.0 AS DOUBLE) * k.n
+            then f31 else 0 end as f31
+        , case when f32 * 2 >= m32 and f32 >= CAST(0.0 AS DOUBLE) * k.n
+            then f32 else 0 end as f32
+        , case when f33 * 2 >= m33 and f33 >= CAST(0.8 AS DOUBLE) * k.n
+            then f33 else 0 end as f33
+        , case when f34 * 2 >= m34 and f34 >= CAST(0.8 AS DOUBLE) * k.n
+            then f34 else 0 end as f34
+        , case when f35 * 2 >= m35 and f35 >= CAST(0.8 AS DOUBLE) * k.n
+            then f35 else 0 end as f35
+        , case when f36 * 2 >= m36 and f36 >= CAST(0.8 AS DOUBLE) * k.n
+            then f36 else 0 end as f36
+        , case when f37 * 2 >= m37 and f37 >= CAST(0.8 AS DOUBLE) * k.n
+            then f37 else 0 end as f37
+    from counted c
+    join known k on k.place = c.place
+),
+judged as (
+    select place, 0 as kind, cast(greatest(0, f0) as bigint) as n
+    from likely
+    union all
+    select place, 1 as kind, cast(greatest(0, f14, f15, f16, f17, f18, f19, f20) as bigint) as n
+    from likely
+    union all
+    select place, 2 as kind, cast(greatest(0, f11) as bigint) as n
+    from likely
+    union all
+    select place, 3 as kind, cast(greatest(0, f12) as bigint) as n
+    from likely
+    union all
+    select place, 4 as kind, cast(greatest(0, f13) as bigint) as n
+    from likely
+    union all
+    select place, 5 as kind, cast(greatest(0, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36, f37) as bigint) as n
+    from likely
+    union all
+    select place, 6 as kind, cast(greatest(0, f6, f7, f8, f9, f10) as bigint) as n
+    from likely
+    union all
+    select place, 7 as kind, cast(greatest(0, f4, f5) as bigint) as n
+    from likely
+    union all
+    select place, 8 as kind, cast(greatest(0, f1, f2) as bigint) as n
+    from likely
+    union all
+    select place, 9 as kind, cast(greatest(0, f21, f22) as bigint) as n
+    from likely
+    union all
+    select place, 10 as kind, cast(greatest(0, f3) as bigint) as n
+    from likely
+    union all
+    select place, 11 as kind, n
+    from anon_scratch.main.suspects
+    where kind = 'name'
+    union all
+    select place, 12 as kind, n
+    from anon_scratch.main.suspects
+    where kind = 'identifier_value'
+),
+shown as (
+    select place, kind, cast(n as varchar) as n, length(cast(n as varchar)) as digits
+    from judged
+    where n > 0
+),
+grouped as (
+    select
+        place, kind,
+        case
+            when digits <= 3 then n
+            when digits <= 6 then concat(left(n, digits - 3), ',', right(n, 3))
+            else concat(left(n, digits - 6), ',', left(right(n, 6), 3), ',', right(n, 3))
+        end as n
+    from shown
+),
+words as (
+    select
+        place
+        , max(case when kind = 0 then concat(n, ' values with mail addresses') end) as w0
+        , max(case when kind = 0 then 'mail' end) as k0
+        , max(case when kind = 1 then concat(n, ' values with telephone numbers') end) as w1
+        , max(case when kind = 1 then 'phone' end) as k1
+        , max(case when kind = 2 then concat(n, ' values with bank accounts (IBAN)') end) as w2
+        , max(case when kind = 2 then 'iban' end) as k2
+        , max(case when kind = 3 then concat(n, ' values with payment cards') end) as w3
+        , max(case when kind = 3 then 'card' end) as k3
+        , max(case when kind = 4 then concat(n, ' values with social security numbers') end) as w4
+        , max(case when kind = 4 then 'ssn' end) as k4
+        , max(case when kind = 5 then concat(n, ' values with identity numbers') end) as w5
+        , max(case when kind = 5 then 'national_id' end) as k5
+        , max(case when kind = 6 then concat(n, ' values with IP addresses') end) as w6
+        , max(case when kind = 6 then 'ip' end) as k6
+        , max(case when kind = 7 then concat(n, ' values with MAC addresses') end) as w7
+        , max(case when kind = 7 then 'mac' end) as k7
+        , max(case when kind = 8 then concat(n, ' values with web addresses') end) as w8
+        , max(case when kind = 8 then 'url' end) as k8
+        , max(case when kind = 9 then concat(n, ' values with coordinates') end) as w9
+        , max(case when kind = 9 then 'coordinates' end) as k9
+        , max(case when kind = 10 then concat(n, ' values with UUIDs') end) as w10
+        , max(case when kind = 10 then 'uuid' end) as k10
+        , max(case when kind = 11 then concat(n, ' different values under a name that says who somebody is') end) as w11
+        , max(case when kind = 11 then 'name' end) as k11
+        , max(case when kind = 12 then concat(n, ' values that hold one of an identifier column') end) as w12
+        , max(case when kind = 12 then 'identifier_value' end) as k12
+    from grouped
+    group by place
+)
+select
+    place,
+    concat_ws(', ', w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12) as found,
+    concat_ws(', ', k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12) as kinds
+from words
+order by place
+union all  -- msb, identifiers in published text: {% if not loop.last %}
+where place not in (1)  -- several_tables_named, identifiers in published text: {% if kind.acknowledged %}

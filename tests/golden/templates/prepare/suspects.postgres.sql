@@ -1,0 +1,25 @@
+-- mondrian, what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+create or replace table anon_scratch.main.suspects as
+with texts as (
+    -- each different value once: a pattern costs more than a group
+    select place, value, n, regexp_matches(value, '((^|\n|.)([^ \t\r\n@<>,;:"''()]+@[A-Za-z0-9À-힣_\[\]-]+([.][A-Za-z0-9À-힣_\[\]-]+)*[.][A-Za-zÀ-힣]{2,}))|((^|\n|.)((https?|ftp)://[^ \t\r\n]+))|((^|[^0-9A-Za-z])(www[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\n]*)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z.])((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])([.](25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3})([.]?[^0-9A-Za-z.]|[.]?$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){7})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){1,5}::([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,5})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){2,5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([fF][eE]80::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,6})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,3})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([3-6][0-9]{3}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}([ -]?[0-9]{1,4})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z-])((00[1-9]|0[1-9][0-9]|[1-57-8][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))([^0-9A-Za-z-]|$))|((^|[^0-9A-Za-z])([+][1-9][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(00[1-9][0-9]{0,2}[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z.-])([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3,4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$))|(((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))[^0-9+\]]{0,14})(([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([^0-9A-Za-z.]|$))|((^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$))|((^|[^0-9A-Za-z])(([0-9]{8}|[XYZ]-?[0-9]{7})-?[A-Z])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A][0-9]{3}[0-9A-Y])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$))|(^( *)([0-9]{9})( *)$)|(^( *)([0-9]{10})( *)$)|(^( *)([0-9]{11})( *)$)|(^( *)([0-9]{11})( *)$)') as suspected
+    from (
+        select place, case when regexp_matches(value, '[      　‐‑‒–−！-～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹​‌‍⁠﻿­]') then translate(value, '      　‐‑‒–−！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹​‌‍⁠﻿­', '       -----!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~01234567890123456789') else value end as value, count(*) as n
+        from (
+            select 0 as place, cast(q2 as varchar) as value from anon_scratch.main.snapshot
+        ) as all_texts
+        where regexp_matches(value, '[0-9@:！-～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹]|www[.]|-[^-]*-[^-]*-[^-]*-')
+        group by 1, 2
+    ) as different
+)
+select place, cast(null as varchar) as kind, value, n
+from texts
+where suspected
+union all  -- msb, what may name somebody: {% if not loop.last %}
+-- danonyir, what may name somebody: {% if hits is not none %}
+union all
+select place, 'identifier_value', cast(null as varchar), n from anon_scratch.main.identifier_hits
+-- several_tables_named, what may name somebody: {% for place, column in named %}
+union all
+select 0, 'name', cast(null as varchar), count(distinct k100001) from anon_scratch.main.rows_1
+having count(distinct k100001) > 20

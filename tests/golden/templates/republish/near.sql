@@ -1,0 +1,28 @@
+-- m_invariance, near classes: Pairs of near classes: those that follow each other in their bucket, or in some order of all classes.
+create or replace table anon_scratch.main.seat_near as
+with ordered as (
+    select
+        class_id,
+        row_number() over (order by bucket, class_id) as place_0,
+        row_number() over (order by c1, class_id) as place_1,
+        row_number() over (order by bucket, c1, class_id) as place_2
+    from anon_scratch.main.seat_classes
+),
+stepped as (
+    select *, unnest(generate_series(1, 16)) as step from ordered
+),
+beside as (
+    select x.class_id as a, y.class_id as b
+    from stepped x
+    join ordered y on y.place_0 = x.place_0 + x.step
+    union all
+    select x.class_id as a, y.class_id as b
+    from stepped x
+    join ordered y on y.place_1 = x.place_1 + x.step
+    union all
+    select x.class_id as a, y.class_id as b
+    from stepped x
+    join ordered y on y.place_2 = x.place_2 + x.step
+)
+select distinct least(a, b) as a, greatest(a, b) as b from beside
+,  -- m_invariance_persons, near classes: row_number() over (order by bucket, {{ order }}, class_id) as place_{{ (loop.index + orders | length) | lit }}{% if not loop.last %},{% endif %}

@@ -1,0 +1,81 @@
+"""Tokens like their values: one to one, of the same form, and no value of the column."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.errors import GuaranteeError, SourceError
+from anonymizer.source.masking.keys import new_secret
+
+POLICY = """
+version: 1
+source: {table: people}
+columns:
+  code: {role: token, format: like}
+  age: {role: quasi}
+privacy: {k_anonymity: 2}
+publish: {database: release.duckdb}
+"""
+
+
+def source(folder: Path, values: str) -> set[str]:
+    with duckdb.connect(str(folder / "source.duckdb")) as connection:
+        connection.execute(f"create or replace table people as {values}")
+        return {code for (code,) in connection.execute("select code from people").fetchall()}
+
+
+def tokens(folder: Path, policy: str = POLICY) -> list[str]:
+    loaded = anonymizer.Policy.loads(policy, folder)
+    release = anonymizer.run(loaded, folder / "source.duckdb", seed=11)
+    return [str(code) for code in release.df()["code"]]
+
+
+def form(text: str) -> str:
+    return re.sub("[a-z]", "a", re.sub("[A-Z]", "A", re.sub("[0-9]", "0", text)))
+
+
+THOUSAND = "select 'P' || lpad(i::varchar, 4, '0') as code, i // 2 as age from range(1000) r(i)"
+DENSE = "select lpad(i::varchar, 2, '0') as code, i // 2 as age from range(100) r(i)"
+MIXED = """select case i % 5 when 0 then 'ab-' || i when 1 then 'X' || i || 'y' || (i * 77)
+    when 2 then '(0' || (100 + i) || ') ' || (5550000 + i) when 3 then i || '@' || i || '.org'
+    else repeat('longer ', 1 + i % 40) || i end as code, i // 2 as age from range(600) r(i)"""
+
+
+@pytest.mark.parametrize("made", [THOUSAND, MIXED])
+def test_tokens_are_others_of_the_same_form(tmp_path: Path, made: str) -> None:
+    """Of 10,000 codes of a form 1,000 are taken: many a first token is one of them."""
+    values = source(tmp_path, made)
+    found = tokens(tmp_path)
+    assert len(set(found)) == len(values)
+    assert not values & set(found)
+    assert sorted(map(form, found)) == sorted(map(form, values))
+
+
+def test_where_there_is_no_room_the_run_refuses(tmp_path: Path) -> None:
+    source(tmp_path, DENSE)
+    with pytest.raises(GuaranteeError, match=r"source_mask_foreign.*format: hex, uuid or number"):
+        tokens(tmp_path)
+    assert not (tmp_path / "release.duckdb").exists()
+
+
+def test_tokens_that_last_do_not_depend_on_other_values(tmp_path: Path) -> None:
+    """Half of the table has the tokens that it has in the whole."""
+    new_secret(tmp_path / "k.key")
+    policy = POLICY.replace("format: like", "format: like, key_file: k.key")
+    wide = (
+        "select 'P' || lpad((i * 7919)::varchar, 12, '0') as code, i // 2 as age"
+        " from range({}) r(i)"
+    )
+    source(tmp_path, wide.format(100))
+    whole = tokens(tmp_path, policy)
+    source(tmp_path, wide.format(50))
+    assert set(tokens(tmp_path, policy)) < set(whole)
+
+
+def test_letters_beyond_ascii_are_not_left_in_a_token(tmp_path: Path) -> None:
+    source(tmp_path, "select 'José ' || i as code, i // 2 as age from range(100) r(i)")
+    with pytest.raises(SourceError, match="100 values have other letters"):
+        tokens(tmp_path)

@@ -1,0 +1,114 @@
+"""Identifiers of the policy's own columns, found in free text."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.errors import SourceError
+
+POLICY = """
+version: 1
+source: {table: notes}
+columns:
+  name: {role: identifier}
+  customer: {role: token}
+  seen: {role: drop}
+  group: {role: quasi}
+  note: {role: redact}
+privacy: {k_anonymity: 2}
+publish: {database: release.duckdb}
+"""
+ROWS = [
+    ("Anna-Lena Möller", "C100001", "Frau ANNA-LENA  möller (C100001) called"),
+    ("José Ñandú", "C100002", "josé ñandú; C100001/C100002, not C1000019"),
+    ("Ann", "C100003", "Ann is too short a name to be looked for: a word like any other"),
+    ("Müller", "C100004", None),
+    ("O'Neil", "C100005", "o'neil, O Neil and ONeil"),
+    ("李小龙", "C100006", "spoke with 李小龙 (C100006)."),
+    ("[a-z]+", "C100007", "a-z is a range; x.y@z.org wrote [a-z]+"),
+    (
+        "Zoë Zweig",
+        "C100009",
+        "line one\nann@k\u00f6ln.example\r\n+49\u00a030\u00a01234567; 123\u201145\u20116789",
+    ),
+    ("Yves Yersin", "C100011", "ann@müller.example"),
+    ("Xaver Xu", "C100010", "a\u00a0space \u2013 and nothing else"),
+    ("Anna Möller", "C100008", "Anna Möller, Anna Möller,Anna Möller"),
+]
+SHOWN = {
+    "Frau [name] ([customer]) called",
+    "[name]; [customer]/[customer], not C1000019",
+    "Ann is too short a name to be looked for: a word like any other",
+    None,
+    "[name], [name] and ONeil",
+    "spoke with 李小龙 ([customer]).",
+    "a-z is a range; [mail] wrote [a-z]+",
+    "[name], [name],[name]",
+    "[mail]",
+    "line one\n[mail]\r\n[phone]; [ssn]",
+    "a\u00a0space \u2013 and nothing else",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
+        connection.execute(
+            'create table notes(name varchar, customer varchar, seen date, "group" int,'
+            " note varchar)"
+        )
+        for number, (name, customer, note) in enumerate(ROWS):
+            connection.execute(
+                "insert into notes values (?, ?, current_date, ?, ?)",
+                [name, customer, number % 2, note],
+            )
+    return tmp_path
+
+
+def test_values_are_found_by_their_words(folder: Path) -> None:
+    policy = anonymizer.Policy.loads(
+        POLICY.replace("role: redact", "role: redact, acknowledge_unique: true"), folder
+    )
+    release = anonymizer.run(policy, folder / "source.duckdb")
+    shown = {None if note != note else note for note in release.df()["note"]}
+    assert shown == SHOWN
+
+
+LONG = "Flat 12, 34 Long Winding Road, Little Village by the Sea, County of Nowhere"
+
+
+def gate(folder: Path, columns: str, values: str) -> None:
+    """A run of a table of 200 rows with these columns and values."""
+    with duckdb.connect(str(folder / "gate.duckdb")) as connection:
+        connection.execute(f"create table t as select i % 5 as age, {values} from range(200) r(i)")
+    text = f"version: 1\nsource: {{table: t}}\ncolumns:\n  age: {{role: quasi}}\n{columns}"
+    text += "privacy: {k_anonymity: 5}\npublish: {database: gate_release.duckdb}\n"
+    release = anonymizer.run(anonymizer.Policy.loads(text, folder), folder / "gate.duckdb")
+    assert release.verification.passed
+
+
+@pytest.mark.slow
+def test_values_of_many_words_are_found(folder: Path) -> None:
+    columns = "  home: {role: identifier}\n  note: {role: redact}\n"
+    values = f"'{LONG} ' || (1000 + i) as home, 'lives in {LONG} ' || (1000 + i) || ' now' as note"
+    gate(folder, columns, values)
+    with duckdb.connect(str(folder / "gate_release.duckdb"), read_only=True) as release:
+        assert release.execute("select distinct note from t_anonymous").fetchall() == [
+            ("lives in [home] now",)
+        ]
+
+
+def test_values_that_have_tokens_stand_in_no_other_column(folder: Path) -> None:
+    columns = "  customer: {role: token}\n  note: {role: keep, acknowledge_unique: true}\n"
+    values = "'CUST' || (1000 + i) as customer, 'order of CUST' || (1000 + i) as note"
+    with pytest.raises(SourceError, match="note: holds what looks like"):
+        gate(folder, columns, values)
+
+
+def test_a_code_far_away_hides_no_numbers(folder: Path) -> None:
+    """Payment cards (4111 1111 1111 1111) are looked for in what a code leaves as it is."""
+    columns = "  paid: {role: top_code, at: 9000000000000000000}\n"
+    with pytest.raises(SourceError, match=r"paid: holds what looks like .* payment cards"):
+        gate(folder, columns, "4111111111111111 as paid")

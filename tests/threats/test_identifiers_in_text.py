@@ -1,0 +1,167 @@
+"""Text that would be published and holds identifiers: the run refuses it, with counts."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.compile import SCRATCH, Table
+from anonymizer.errors import PolicyError, SourceError
+from anonymizer.policy.paths import path_text
+from anonymizer.review.preview import preview
+from anonymizer.run.raw_text import raw_text_stages
+from anonymizer.source.detectors import KINDS
+from anonymizer.source.profile import Kept, TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.steps import Guard, Step
+from tests.runs import fill, policy, run, source
+from tests.selection import some
+from tests.threats.identifiers import PLANTED, columns
+
+MAILS = ["jane.doe+x@mail.example.org", "write to a_b@c.de.", "<x@y-z.museum>"]
+SSNS = ["123-45-6789", "ssn 123 45 6789, seen", "(123-45-6789)"]
+
+
+def found(planted: bool) -> dict[str, tuple[str | None, set[str]]]:
+    """By column of the corpus, what should be found and what was."""
+    listed = list(columns(planted))
+    kept = tuple(Kept(i, name, "VARCHAR") for i, (name, _, _) in enumerate(listed, 1))
+    made = policy(Path(), {"age": "quasi", **{name: "keep" for name, _, _ in listed}}, k=2)
+    profile = TableProfile(tuple((name, "VARCHAR") for name, _, _ in listed))
+    table = Table("texts", "main", None)
+    suspects, guard = raw_text_stages(made, profile, Roles((), (), kept), table)
+    assert isinstance(suspects, Step)
+    assert isinstance(guard, Guard)
+    with duckdb.connect() as connection:
+        fill(
+            connection,
+            {str(one.k): "VARCHAR" for one in kept},
+            list(zip(*(values for _, _, values in listed), strict=True)),
+            "texts",
+        )
+        connection.execute(f"attach ':memory:' as {SCRATCH}")
+        connection.execute(suspects.statement().text)
+        rows = connection.execute(guard.query.statement().text).fetchall()
+    problems = {problem.path: problem.hint or "" for problem in map(guard.explain, rows)}
+    hints = {name: problems.get(path_text(("columns", name)), "") for name, _, _ in listed}
+    return {
+        name: (kind, set(filter(None, hints[name].rpartition("[")[2].rstrip("]").split(", "))))
+        for name, kind, _ in listed
+    }
+
+
+@pytest.mark.slow
+def test_planted_identifiers_are_found() -> None:
+    assert [name for name, (kind, kinds) in found(True).items() if kind not in kinds] == []
+
+
+def test_innocent_columns_raise_no_alarm() -> None:
+    assert {name: kinds for name, (_, kinds) in found(False).items() if kinds} == {}
+
+
+@some(1)
+@pytest.mark.parametrize("role", ["keep", "sensitive", "quasi"])
+def test_a_run_is_refused_with_counts(tmp_path: Path, role: str) -> None:
+    texts = ["flu", *MAILS, *SSNS, None]
+    data = [(20 + i % 4, texts[i % len(texts)], "x") for i in range(40)]
+    types = {"age": "INTEGER", "note": "VARCHAR", "other": "VARCHAR"}
+    database = source(tmp_path, types, data)
+    columns: dict[str, Any] = {"age": "quasi", "note": role, "other": "keep"}
+    given = policy(tmp_path, columns, k=4)
+    with pytest.raises(SourceError) as refused:
+        run(given, database)
+    (problem,) = refused.value.problems
+    assert problem.path == "columns.note"
+    assert "15 values with mail addresses" in problem.message
+    assert "15 values with social security numbers" in problem.message
+    assert "acknowledge: [mail, ssn]" in (problem.hint or "")
+    assert not any(text in str(problem) for text in (*MAILS, *SSNS))
+    assert [str(one) for one in preview(given, str(database)).problems] == [str(problem)]
+    columns["note"] = {"role": role, "acknowledge": ["mail", "ssn"]}
+    assert run(policy(tmp_path, columns, k=4), database).verification.passed
+
+
+def test_what_is_not_published_is_not_looked_at(tmp_path: Path) -> None:
+    data = [(20 + i % 4, "a@b.de") for i in range(40)]
+    database = source(tmp_path, {"age": "INTEGER", "note": "VARCHAR"}, data)
+    for role in ("drop", "identifier"):
+        run(policy(tmp_path, {"age": "quasi", "note": role}, k=4), database)
+
+
+def test_numbers_of_cards(tmp_path: Path) -> None:
+    make = dict(PLANTED)["cards"][1]
+    r = random.Random(1)
+    data = [(20 + i % 4, int(make(r)), i // 4) for i in range(40)]
+    database = source(tmp_path, {"age": "INTEGER", "paid": "BIGINT", "size": "BIGINT"}, data)
+    columns = {"age": "quasi", "paid": {"role": "keep", "acknowledge_unique": True}, "size": "keep"}
+    with pytest.raises(SourceError, match=r"columns\.paid: .*40 values with payment cards"):
+        run(policy(tmp_path, columns, k=4), database)
+
+
+def test_kinds_that_there_are_not(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError) as refused:
+        policy(tmp_path, {"age": {"role": "quasi", "acknowledge": ["male"]}}, k=4)
+    assert all(kind in str(refused.value) for kind in KINDS)
+
+
+@pytest.mark.slow
+def test_values_of_identifiers_in_other_columns(tmp_path: Path) -> None:
+    """Those of the row, whole or as a part, and of other rows; numbers from five digits on."""
+    names = [f"Ana-{'xyzuvw'[i % 6] * (2 + i // 6)} Lopez" for i in range(40)]
+    data = [
+        (names[i], 5000 + i, 99980 + i, 20 + i % 4, f"saw {names[(i + 1) % 40].lower()}, no fever",
+         f"case {99980 + i}, closed", f"case {5000 + i}", f"{90000 + i * 7}", "Lopez")
+        for i in range(40)
+    ]  # fmt: skip
+    types = {"who": "VARCHAR", "id": "INTEGER", "number": "BIGINT", "age": "INTEGER"}
+    texts = ("note", "file", "short", "other", "last")
+    database = source(tmp_path, {**types, **dict.fromkeys(texts, "VARCHAR")}, data)
+    columns: dict[str, Any] = {
+        "who": "identifier", "id": "identifier", "number": "identifier", "age": "quasi",
+        **{name: {"role": "keep", "acknowledge_unique": True} for name in texts},
+    }  # fmt: skip
+    with pytest.raises(SourceError) as refused:
+        run(policy(tmp_path, columns, k=4), database)
+    assert [problem.path for problem in refused.value.problems] == ["columns.note", "columns.file"]
+    for problem in refused.value.problems:
+        assert "40 values that hold one of an identifier column" in problem.message
+        assert "acknowledge: [identifier_value]" in (problem.hint or "")
+    for name in ("note", "file"):
+        columns[name] = {**columns[name], "acknowledge": ["identifier_value"]}
+    assert run(policy(tmp_path, columns, k=4), database).verification.passed
+
+
+def test_words_that_are_names_by_chance(tmp_path: Path) -> None:
+    colours = ["brown", "green", "hazel", "white"]
+    names = ["Brown", "Green", "Hazel", "White", *(f"Person{i}" for i in range(196))]
+    data = [(names[i], 20 + i % 4, colours[i // 4 % 4]) for i in range(200)]
+    database = source(tmp_path, {"who": "VARCHAR", "age": "INTEGER", "eyes": "VARCHAR"}, data)
+    columns: dict[str, Any] = {"who": "identifier", "age": "quasi", "eyes": "keep"}
+    assert run(policy(tmp_path, columns, k=4), database).verification.passed
+
+
+@some(2)
+@pytest.mark.parametrize("name", ["ssn", "e_mail", "patient_first_name", "homePhone", "NAME"])
+def test_names_of_columns_that_say_who(tmp_path: Path, name: str) -> None:
+    data = [(20 + i % 4, 1000 + i // 2, 1000 + i // 2) for i in range(80)]
+    database = source(tmp_path, {"age": "INTEGER", name: "INTEGER", "drug_name": "INTEGER"}, data)
+    columns: dict[str, Any] = {"age": "quasi", name: "keep", "drug_name": "keep"}
+    with pytest.raises(SourceError) as refused:
+        run(policy(tmp_path, columns, k=4), database)
+    (problem,) = refused.value.problems
+    assert problem.path == path_text(("columns", name))
+    assert "40 different values under a name that says who somebody is" in problem.message
+    columns[name] = {"role": "keep", "acknowledge": ["name"]}
+    assert run(policy(tmp_path, columns, k=4), database).verification.passed
+
+
+def test_a_category_may_have_such_a_name(tmp_path: Path) -> None:
+    data = [(20 + i % 4, f"p{i % 20}") for i in range(80)]
+    database = source(tmp_path, {"age": "INTEGER", "name": "VARCHAR"}, data)
+    assert run(
+        policy(tmp_path, {"age": "quasi", "name": "keep"}, k=4), database
+    ).verification.passed
