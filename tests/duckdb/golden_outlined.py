@@ -258,6 +258,7 @@ OUTLINED: dict[str, Setting] = {
         "danonyir",
         {**TWO, "zip": tree(), "sex": "sensitive", "ill": "sensitive"},
         privacy={"eir_l": 2},
+        suppression_limit=0.1,
         **PERSONS,
     ),
     "danonyir_alpha_beta": asked(

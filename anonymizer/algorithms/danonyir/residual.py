@@ -33,7 +33,8 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
 
     The residual persons of a block join clusters of their block, one by one in secret-keyed order,
     each the nearest that still holds the guarantees then, unless suppression costs less (one per
-    cell) and the policy allows any. If no cluster of the block can take a person, the nearest ones of all blocks are tried.
+    cell) and the policy allows any. If no cluster of the block can take a person, the nearest ones
+    of all blocks are tried.
     """
     context = residual_context(how)
     stages: list[Stage] = [

@@ -446,7 +446,7 @@ left join residual r on r.block = h.block;
 -- number of residual persons: The number of residual persons, whether or not they joined a class afterwards.
 select cast(coalesce(sum(len(waiting)), 0) as bigint) as residual_persons from anon_scratch.main.settling_blocks;
 
--- place residual persons: The residual persons of every block join clusters of their block, one person per iteration: the nearest cluster that satisfies the guarantees with them, unless suppressing them costs less (one per cell). A person that no cluster of the block can take is homeless.
+-- place residual persons: The residual persons of every block join clusters of their block, one person per iteration: the nearest cluster that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). A person that no cluster of the block can take is homeless.
 create or replace table anon_scratch.main.settled_blocks as
 with recursive blocks using key (block) as (
     select * from anon_scratch.main.settling_blocks
@@ -477,7 +477,7 @@ with recursive blocks using key (block) as (
             select
                 t.*,
                 c.nearest,
-                case when c.nearest // 17179869184 <= t.records * cast(1000000000 as hugeint) then cast(c.nearest % 17179869184 as bigint) end as chosen,
+                cast(c.nearest % 17179869184 as bigint) as chosen,
                 list_filter(t.closed, lambda e: e.seed = c.nearest % 17179869184)[1] as y
             from (select b.closed, b.waiting, b.homeless, cast(1 as bigint) as size, h.*
 from blocks b
@@ -563,7 +563,7 @@ select row_number() over (order by unit, grp) as offer, *
 from measured
 qualify row_number() over (partition by unit order by distance, grp) <= 8;
 
--- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less. A cluster takes one person per round; the others wait for the next round.
+-- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). A cluster takes one person per round; the others wait for the next round.
 create or replace table anon_scratch.main.placed as
 with nearest as (
     select unit, min(distance * 17179869184 + grp) as choice
@@ -573,7 +573,6 @@ with nearest as (
 select n.unit, cast(n.choice % 17179869184 as bigint) as grp
 from nearest n
 join anon_scratch.main.units u on u.unit = n.unit
-where n.choice // 17179869184 <= u.records * cast(1000000000 as hugeint)
 qualify row_number() over (partition by n.choice % 17179869184 order by n.unit) = 1;
 
 -- join: Residual persons become members of the clusters they join.

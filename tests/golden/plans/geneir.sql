@@ -474,7 +474,7 @@ select row_number() over (order by unit, grp) as offer, *
 from measured
 qualify row_number() over (partition by unit order by distance, grp) <= 8;
 
--- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less. A cluster takes one person per round; the others wait for the next round.
+-- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). A cluster takes one person per round; the others wait for the next round.
 create or replace table anon_scratch.main.placed as
 with nearest as (
     select unit, min(distance * 17179869184 + grp) as choice
@@ -484,7 +484,6 @@ with nearest as (
 select n.unit, cast(n.choice % 17179869184 as bigint) as grp
 from nearest n
 join anon_scratch.main.units u on u.unit = n.unit
-where n.choice // 17179869184 <= u.records * cast(1000000000 as hugeint)
 qualify row_number() over (partition by n.choice % 17179869184 order by n.unit) = 1;
 
 -- join: Residual persons become members of the clusters they join.

@@ -430,6 +430,220 @@ join numbers o on o.class_id = b.class_id
 left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
 left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
 
+-- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units where there are no more than that.
+create or replace table anon_scratch.main.bound_sample as
+with losing as (
+    select class_id, case when b.lo1 < b.hi1 then (b.hi1 - b.lo1) * cast(1111111 as bigint) else 0 end as each from anon_scratch.main.boxes b
+),
+drawn as (
+    select
+        m.unit, m.class_id, cast(u.n as bigint) as n, l.each * cast(u.n as bigint) as weight,
+        -- the smallest draw of n rows, as one draw
+        1 - power(1 - cast(u.draw as double) / 340282366920938463463374607431768211456.0, u.n) as share
+    from losing l
+    join anon_scratch.main.members m on m.class_id = l.class_id
+    join anon_scratch.main.units u on u.unit = m.unit
+    -- the box of a tuple that has k rows loses nothing
+    where l.each > 0 and u.n < 2
+),
+weighed as (
+    select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
+),
+kept as (
+    select * from weighed order by priority desc, unit limit 33
+)
+select
+    *, row_number() over (order by priority desc, unit) as place,
+    (select sum(weight) from weighed) as all_weights
+from kept;
+
+-- what they lose: The drawn units with their extents, and what a row loses in the class that it has: no row has to lose more.
+create or replace table anon_scratch.main.bound_rows as
+with d1 as (
+    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
+),
+wanted as (
+    select distinct class_id from anon_scratch.main.bound_sample where place <= 32
+),
+held as (
+    select m.class_id, m.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+    from wanted w
+    join anon_scratch.main.members m on m.class_id = w.class_id
+    join anon_scratch.main.units u on u.unit = m.unit
+    join d1 on d1.code = u.c1
+
+),
+classes as (
+    select class_id, min(l1) as l1, max(h1) as h1
+    from held
+    group by class_id
+),
+capped as (
+    select class_id, cast(greatest(h1 - l1, 0) as bigint) as cap from classes
+)
+select
+    h.unit, s.n, c.cap
+, h.l1, h.h1
+from held h
+join anon_scratch.main.bound_sample s on s.unit = h.unit and s.place <= 32
+join capped c on c.class_id = h.class_id;
+
+-- tuples near them: The units that may share a class with a drawn one in which a row loses less than in the class it has: as a pair they lose less. The nearest of them with their extents, and one more to tell how far all others are.
+create or replace table anon_scratch.main.bound_near as
+with d1 as (
+    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
+),
+points as (
+    select u.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+    from anon_scratch.main.units u
+    join d1 on d1.code = u.c1
+
+),
+nearest as (
+    -- the loss of the pair and the unit as one number, so that the least are kept without a sort
+    select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
+    from anon_scratch.main.bound_rows r
+    join points u on greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap
+    where u.unit <> r.unit
+    group by r.unit
+),
+apart as (
+    select r, unnest(found) as one from nearest
+),
+placed as (
+    select
+        a.r, one // 4294967296 as d, one % 4294967296 as unit,
+        row_number() over (partition by a.r order by one) as place
+    from apart a
+)
+select
+    p.r, p.unit, cast(u.n as bigint) as n, p.d, p.place
+, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+from placed p
+join anon_scratch.main.units u on u.unit = p.unit
+join d1 on d1.code = u.c1;
+
+-- what three lose: What a class with a drawn unit and a near one loses at least: the extent of both and a third one, by which k rows are reached. No class of near units alone that has the near one loses less.
+create or replace table anon_scratch.main.bound_thirds as
+with ends as (
+    -- whoever takes part beyond the nearest is at least as far as the first of them
+    select r.unit as r, min(case when x.place > 32 then x.d else r.cap end) as far
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+    group by r.unit
+),
+pairs as (
+    select
+        x.r, x.unit, x.n, x.d, r.n + x.n as held, e.far
+, least(r.l1, x.l1) as l1, greatest(r.h1, x.h1) as h1
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+    join ends e on e.r = x.r
+    where x.place <= 32 and x.d < e.far
+),
+triples as (
+    select
+        p.r, p.unit, p.n, p.held, p.far, t.n as more
+, least(p.l1, t.l1) as jl1, greatest(p.h1, t.h1) as jh1
+    from pairs p
+    join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
+    where t.unit <> p.unit and p.held < 2
+),
+weighed as (
+    select r, unit, n, held, far, more, cast(greatest(jh1 - jl1, 0) as bigint) as lost from triples
+),
+reached as (
+    select
+        r, unit, lost,
+        held + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
+    from weighed
+    where lost < far
+),
+least_of as (
+    select r, unit, min(lost) as lost from reached where rows_reached >= 2 group by r, unit
+)
+select
+    p.r, p.unit, p.n,
+    case when p.held >= 2 then p.d else coalesce(l.lost, p.far) end as least
+from pairs p
+left join least_of l on l.r = p.r and l.unit = p.unit;
+
+-- least loss of any classes: The least mean loss of a cell that any grouping into classes of k rows could have. Every drawn unit stands for as much as its weight, or the threshold of the draw; so many standard errors are taken off.
+with counted as (
+    select
+        x.r, x.d, x.place, r.cap,
+        r.n + sum(x.n) over (partition by x.r order by x.place rows unbounded preceding) as rows_reached
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+),
+ends as (
+    select
+        r,
+        min(case when rows_reached >= 2 or place > 32 then d else cap end) as first,
+        min(case when place > 32 then d else cap end) as far
+    from counted
+    group by r
+),
+reached as (
+    select
+        t.r, t.least,
+        r.n + sum(t.n) over (partition by t.r order by t.least, t.unit rows unbounded preceding) as rows_reached
+    from anon_scratch.main.bound_thirds t
+    join anon_scratch.main.bound_rows r on r.unit = t.r
+),
+second as (
+    select r, min(least) as least from reached where rows_reached >= 2 group by r
+),
+bounds as (
+    select
+        r.unit, r.n,
+        -- places in a domain are rounded
+        greatest(case when e.r is null then r.cap else greatest(e.first, least(coalesce(s.least, e.far), e.far)) end - 1, 0) as lost
+    from anon_scratch.main.bound_rows r
+    left join ends e on e.r = r.unit
+    left join second s on s.r = r.unit
+),
+threshold as (
+    select coalesce(max(priority), 0) as tau from anon_scratch.main.bound_sample where place > 32
+),
+weighed as (
+    select
+        b.n * b.lost / cast(s.weight as double) as share,
+        cast(s.weight as double) as weight, t.tau, s.all_weights
+    from bounds b
+    join anon_scratch.main.bound_sample s on s.unit = b.unit
+    cross join threshold t
+),
+-- as integers, sums do not depend on the order of addition
+summed as (
+    select
+        count(*) as drawn,
+        coalesce(sum(cast(floor(share * greatest(weight, tau)) as hugeint)), 0) as lost,
+        coalesce(sum(cast(ceil(greatest(weight, tau)) as hugeint)), 0) as weights,
+        coalesce(max(cast(all_weights as double)), 0) as all_weights
+    from weighed
+),
+rated as (
+    -- what is lost by weight is known better than what is lost by all
+    select *, lost / greatest(cast(weights as double), 1) as rate from summed
+),
+varied as (
+    select coalesce(sum(cast(ceil(power(w.share - r.rate, 2) * w.tau * greatest(w.tau - w.weight, 0)) as hugeint)), 0) as variance
+    from weighed w
+    cross join rated r
+)
+select
+    case when bound < 0.01 then floor(100000 * bound) / 100000 when bound < 0.1 then floor(10000 * bound) / 10000 else floor(1000 * bound) / 1000 end as ncp_bound,
+    case when (select max(place) from anon_scratch.main.bound_sample) > 32 then drawn else 0 end as ncp_bound_sample
+from (
+    select
+        r.drawn,
+        greatest(r.rate - 3 * sqrt(cast(v.variance as double)) / greatest(cast(r.weights as double), 1), 0) * r.all_weights
+            / (cast((select sum(n) from anon_scratch.main.units) as double) * 10000000) as bound
+    from rated r
+    cross join varied v
+) s;
+
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as
 select

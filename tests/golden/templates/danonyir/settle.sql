@@ -1,3 +1,4 @@
+case when c.nearest // 17179869184 <= t.records * cast(2000000000 as hugeint) then cast(c.nearest % 17179869184 as bigint) end as chosen,  -- danonyir_eir_l, place residual persons: {% if whole is not none %}
 -- danonyir_alpha_beta, place residual persons: {% if not monotone %}
                         , x.size + y.size as size, x.records + y.records as records
                         , greatest(x.most_records, y.most_records) as most_records
