@@ -15,7 +15,7 @@ from anonymizer.source import column_names
 from anonymizer.source.masking.masks import UNTOLD
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
-from anonymizer.source.signs import IDEOGRAPHS, folded, parted
+from anonymizer.source.signs import IDEOGRAPHS
 
 PLAIN = re.compile(r"BOOLEAN|U?(TINY|SMALL)INT|DATE|TIME|TIMESTAMP|INTERVAL|BIT\b")
 """Types whose values are too short for an identifier, or none."""
@@ -167,12 +167,13 @@ def text_of(column: str) -> Sql:
 
 def words(text: Sql) -> Sql:
     """The words of a text in small letters, with one space before, between and after them."""
-    return Sql(f"regexp_replace(concat(' ', {_small(text)}, ' '), {lit(APART)}, ' ', 'g')")
+    apart = f"regexp_replace({_small(text)}, '([{IDEOGRAPHS}])', ' \\1 ', 'g')"
+    return Sql(f"regexp_replace(concat(' ', {apart}, ' '), {lit(APART)}, ' ', 'g')")
 
 
 def _small(text: Sql) -> str:
-    """A text in small letters, with ideographs apart."""
-    return folded(f"({parted(text.text, between=' ')})")
+    """A text in small, composed letters."""
+    return f"nfc_normalize(lower({text}))"
 
 
 def _holds(value: Sql, identifier: Sql) -> Sql:

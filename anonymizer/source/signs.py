@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from anonymizer.compile import lit
 
-_SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_SPACES = (
+    "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u202f\u205f\u3000"
+)
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _WIDE = "".join(map(chr, range(0xFF01, 0xFF5F)))
 _ZEROS = (
@@ -48,6 +51,14 @@ LETTERS = (
 )
 """All other letters, digits and accents, as the inside of a class of a pattern: classes by name, as
 `\\p{L}`, are not the same on every engine."""
+_CAPITALS = "".join(
+    chr(code)
+    for first, last in ((0xC0, 0x24F), (0x386, 0x3AB), (0x400, 0x52F), (0x531, 0x556))
+    for code in range(first, last + 1)
+    if chr(code).lower() != chr(code) and len(chr(code).lower()) == 1
+)
+_SMALL = _CAPITALS.lower()
+"""Latin, Greek, Cyrillic and Armenian: some servers know the small letters of ASCII only."""
 BETWEEN = "\ue000"
 """A sign of no script, which is put around ideographs and taken away again."""
 
@@ -62,10 +73,10 @@ def plain(value: str) -> str:
     return f"case when regexp_matches({value}, {some}) then {translated} else {value} end"
 
 
-def parted(value: str, between: str = BETWEEN) -> str:
+def parted(value: str) -> str:
     """A text as SQL with the usual signs, composed letters, and ideographs apart."""
     composed = f"nfc_normalize({plain(value)})"
-    apart = lit(rf"{between}\1{between}")
+    apart = lit(rf"{BETWEEN}\1{BETWEEN}")
     ideographs = lit(f"([{IDEOGRAPHS}])")
     made = f"regexp_replace({composed}, {ideographs}, {apart}, 'g')"
     return f"case when regexp_matches({value}, '[^ -~]') then {made} else {value} end"
@@ -73,5 +84,5 @@ def parted(value: str, between: str = BETWEEN) -> str:
 
 def folded(value: str) -> str:
     """A text as SQL with small letters, of which there is one where capitals are the same."""
-    small = f"translate(lower({value}), 'ςſı', 'σsi')"
+    small = f"translate(lower({value}), {lit(_CAPITALS + 'İςſı')}, {lit(_SMALL + 'iσsi')})"
     return f"replace(replace({small}, 'i\u0307', 'i'), 'ß', 'ss')"

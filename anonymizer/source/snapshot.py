@@ -42,13 +42,19 @@ def reading_steps(
     or a measure. `more`: as for `snapshot_step`; `alone`: as for
     `masking_stages`.
     """
+    columns = suppressing(policy, roles)
     read: tuple[Stage, ...] = (snapshot_step(policy, profile, roles, source, more),)
     if roles.masks:
         named = _columns(policy, profile, roles, more)[0]
         read += masking_stages(
-            policy, roles.masks, [n for _, n in named], rows_read(policy, roles), alone=alone
+            policy,
+            roles.masks,
+            [n for _, n in named],
+            rows_read(policy, roles),
+            alone=alone,
+            known=columns,
+            persons=policy.person is not None,
         )
-    columns = suppressing(policy, roles)
     if not columns:
         return read
     context = {

@@ -12,8 +12,8 @@ NODES = frozenset(
     Extract Filter FirstValue Floor From GT GTE Greatest Group GroupConcat Having Identifier If In
     Insert IntDiv Interval Is Join LT LTE Lag LastValue Lateral Lead Least Left Length Limit
     Literal Ln Log LogicalAnd LogicalOr Lower MD5 Max Min Mod Mul NEQ Neg Not Null NullSafeNEQ
-    Nullif Offset Or Order Ordered Pad Paren Pow Properties RegexpLike RegexpReplace Repeat Replace
-    Right Round RowNumber SHA2Digest Schema Select SplitPart Sqrt Star StartsWith StrPosition
+    Normalize Nullif Offset Or Order Ordered Pad Paren Pow Properties RegexpLike RegexpReplace Repeat Replace
+    Right Round RowNumber SHA2Digest Schema Select Slice SplitPart Sqrt Star StartsWith StrPosition
     StringToArray
     Sub Subquery Substring Sum Table TableAlias TimestampTrunc Translate Trim Trunc Tuple Union
     UnloggedProperty Unnest Upper Values Var Where Window WindowSpec With
@@ -25,7 +25,7 @@ that are compared with each other only."""
 FUNCTIONS = frozenset(
     """
     bit_count cardinality convert_to current_setting get_byte hashtextextended int8send octet_length
-    regexp_match regexp_matches timezone
+        regexp_match regexp_matches timezone
     """.split()  # noqa: SIM905
 )
 """Functions that sqlglot knows by their name only."""
