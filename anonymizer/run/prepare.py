@@ -23,7 +23,7 @@ from anonymizer.policy.checks.names import clashes
 from anonymizer.policy.values import table_parts
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
-from anonymizer.run.raw_text import raw_text_stages
+from anonymizer.run.raw_text import node_text_stages, raw_text_stages
 from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
 from anonymizer.source.looked_through import identifier_columns
@@ -120,6 +120,7 @@ def read_source(
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
     ]
     reading += hierarchy_stages(policy, first, session)
+    reading += node_text_stages(policy, first.quasi)
     reading += population_steps(policy, session, first)
     executor.run(reading, "reading")
     if policy.ledger is not None:

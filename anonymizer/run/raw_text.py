@@ -28,7 +28,7 @@ from anonymizer.source.looked_through import (
     may_hold,
     words,
 )
-from anonymizer.source.profile import TableProfile
+from anonymizer.source.profile import Attribute, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
 from anonymizer.source.signs import plain
@@ -93,6 +93,37 @@ def raw_text_stages(
 
     suspects, first, judged = asked.steps()
     return (*searched, suspects, Guard(judged, explain, SourceError, first))
+
+
+def node_text_stages(policy: Policy, attributes: Sequence[Attribute]) -> tuple[Stage, ...]:
+    """The statements that look through the nodes of hierarchies that somebody has written.
+
+    Values are generalized to these texts, which are in no column of the source.
+    """
+    stages: list[Stage] = []
+    for a in attributes:
+        given = getattr(a.spec, "file", None) or getattr(a.spec, "table", None)
+        if given is None:
+            continue
+        acknowledged = policy.columns[a.column].acknowledge
+        asked = _Asked(
+            a.hierarchy,
+            [(0, Sql("label"), Sql("label"))],
+            acknowledged={kind: [0] if kind in acknowledged else [] for kind in KINDS},
+            relation=Sql(f"(select distinct label from {ident(a.hierarchy)}) as nodes"),
+        )
+
+        def explain(row: Row, column: str = a.column) -> Problem:
+            _, found, kinds = row
+            said = f"has nodes with what looks like {found}, and they would be published"
+            hint = "other names for them"
+            if not safe_harbor.applies(policy):
+                hint += f"; or, if they are none or may be published, acknowledge: [{kinds}]"
+            return Problem(column_path(column, "hierarchy"), said, hint=hint)
+
+        suspects, first, judged = asked.steps()
+        stages += [suspects, Guard(judged, explain, SourceError, first)]
+    return tuple(stages)
 
 
 def forms_found(

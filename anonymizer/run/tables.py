@@ -22,7 +22,7 @@ from anonymizer.run.at_table import at_persons, at_table
 from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
-from anonymizer.run.raw_text import named_in, raw_text_stages
+from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.remarks import table_remarks
 from anonymizer.source.child import (
     Above,
@@ -206,6 +206,7 @@ def _read(
     reading += source_guard(own, child.roles, child.kept)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
+    reading += node_text_stages(own, child.attributes)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]
     executor.run(reading, f"reading {name}")
     counts = counts_step(child)

@@ -24,8 +24,6 @@ NUMBERS = re.compile(r"U?(INTEGER|BIGINT|HUGEINT)\Z|DECIMAL|DOUBLE|FLOAT")
 WHOLE = re.compile(r"U?(INTEGER|BIGINT|HUGEINT)\Z")
 LONG = 100_000_000
 """The smallest number with as many digits as that of a person or card."""
-EXACT = 10**19
-"""Larger ones than this are no number of a card."""
 APART = "[^0-9a-zß-힣]+"
 """What stands between words, in small letters."""
 LONG_ENOUGH = (
@@ -107,8 +105,14 @@ def looked_at(value: Sql, sql_type: str) -> Sql:
         return Sql(f"cast({value} as varchar)")
     if WHOLE.match(sql_type) is not None:
         return Sql(f"case when {value} >= {LONG} then cast({value} as varchar) end")
-    whole = f"{value} between {LONG} and {EXACT} and {value} = floor({value})"
-    return Sql(f"case when {whole} then cast(cast({value} as decimal(20, 0)) as varchar) end")
+    return Sql(f"cast({_exact(value, LONG)} as varchar)")
+
+
+def _exact(value: Sql, least: int) -> str:
+    """A number of any type that is whole and has at least so many digits; else NULL."""
+    number = f"cast({value} as double)"
+    whole = f"{number} between {least} and 1e19 and {number} = floor({number})"
+    return f"case when {whole} then cast({value} as decimal(20, 0)) end"
 
 
 def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[str]]:
@@ -187,16 +191,14 @@ def _holds(value: Sql, identifier: Sql) -> Sql:
 
 
 def _equals(value: Sql, identifier: Sql) -> Sql:
-    return Sql(f"coalesce({identifier} >= {lit(LEAST)} and {value} = {identifier}, false)")
+    return Sql(f"coalesce({_exact(value, LEAST)} = {_exact(identifier, LEAST)}, false)")
 
 
 def _holds_number(value: Sql, identifier: Sql, sql_type: str) -> Sql:
     text, known = f"cast({identifier} as varchar)", f"{identifier} >= {lit(LEAST)}"
     if WHOLE.match(sql_type) is None:
-        text = f"cast(cast({identifier} as decimal(20, 0)) as varchar)"
-        known = (
-            f"{identifier} between {lit(LEAST)} and {EXACT} and {identifier} = floor({identifier})"
-        )
+        text = f"cast({_exact(identifier, LEAST)} as varchar)"
+        known = f"{text} is not null"
     return Sql(
         f"case when {known} and strpos({value}, {text}) > 0"
         f" then strpos({words(value)}, concat(' ', {text}, ' ')) > 0 else false end"
