@@ -23,10 +23,12 @@ from anonymizer.policy.checks.names import clashes
 from anonymizer.policy.values import table_parts
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
-from anonymizer.run.raw_text import raw_text_stages
+from anonymizer.run.raw_text import node_text_stages, raw_text_stages
 from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
 from anonymizer.source.looked_through import identifier_columns
+from anonymizer.source.masking.values import identifier_columns as sought_columns
+from anonymizer.source.masking.values import identifying, read_with
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
@@ -79,18 +81,25 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
 
 
 def read_source(
-    policy: Policy, session: Session, executor: Executor, *, persons: bool = False
+    policy: Policy,
+    session: Session,
+    executor: Executor,
+    *,
+    persons: bool = False,
+    redacts: bool = False,
 ) -> SourceRead:
     """Execute the reading stages in scratch, and count.
 
     `persons`: the table is known to have one row per person, so that no column is suspected of
-    telling whose row it is.
+    telling whose row it is. `redacts`: values that say who somebody is are looked for in the texts
+    of other tables.
     """
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
     refuse_unfit(policy, session.profile)
     refuse_clashes(policy, first)
     check_conditions(policy, session)
+    sought = identifying(policy, session.profile) if redacts and not read_with(first.masks) else ()
     reading: list[Stage] = [
         *reading_steps(
             policy,
@@ -100,6 +109,7 @@ def read_source(
             (
                 *(() if persons else digests(policy, session.profile)),
                 *identifier_columns(policy, session.profile, first, of_several=persons),
+                *sought_columns(sought),
             ),
             alone=not persons,
         ),
@@ -110,6 +120,7 @@ def read_source(
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
     ]
     reading += hierarchy_stages(policy, first, session)
+    reading += node_text_stages(policy, first.quasi)
     reading += population_steps(policy, session, first)
     executor.run(reading, "reading")
     if policy.ledger is not None:

@@ -102,7 +102,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                     raise SourceError(unusable(name, sql_type))
                 made = _masks(policy, name, sql_type, Sql(f"k{len(kept) + 1}"), len(masks))
                 if column.role == "redact":
-                    told = tuple(identifying(policy, profile))
+                    told = identifying(policy, profile)
                     made = tuple(replace(mask, values=told) for mask in made)
                 masks += made
                 kept.append(Kept(len(kept) + 1, name, made[-1].published_type, column.role))

@@ -164,6 +164,8 @@ def functions(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Anonymous() if node.name.lower() == "strlen":
             return exp.Anonymous(this="octet_length", expressions=node.expressions)
+        case exp.Anonymous() if node.name.lower() == "nfc_normalize":
+            return exp.Anonymous(this="normalize", expressions=node.expressions)
         case exp.Anonymous() if node.name.lower() == "hash" and len(node.expressions) == 1:
             # used to compare values within a run, never for its number
             return _filled("hashtextextended(cast(x as text), 0)", x=node.expressions[0])

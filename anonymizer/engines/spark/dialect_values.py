@@ -139,6 +139,8 @@ FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
             )
         )
     ),
+    # letters and their accents stay as they are written: there is no function for it
+    "nfc_normalize": lambda x: x,
     "strlen": lambda x: exp.Anonymous(this="octet_length", expressions=[x]),
     "epoch_us": lambda x: exp.Anonymous(
         this="unix_micros", expressions=[exp.cast(x, "timestamptz")]
