@@ -38,6 +38,7 @@ PARAMETERS = {
     "--temp-size": "limits.temp_size",
     "--seed-file": "seed",
     "--test-seed": "seed",
+    "--as": "standard",
     "--sign": "sign",
     "--public-key": "public_key",
     "--population": "population",
