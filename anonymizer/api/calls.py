@@ -187,11 +187,6 @@ def report(policy: AnyPolicy, target: str | Path, **options: Any) -> None:
     _in_parameters(write_report)(policy, target, **options)
 
 
-def certify(policy: AnyPolicy, database: Any = None, **options: Any) -> str:
-    """Sign a certificate of a release: see `anonymizer.run.verify.certify`."""
-    return _of_policy(verifying.certify)(policy, database, **options)
-
-
 def _renamed(problem: Problem) -> Problem:
     texts = {name: getattr(problem, name) for name in ("path", "message", "allowed", "hint")}
     named = {
@@ -241,3 +236,4 @@ def _refuse_unusable(database: object) -> None:
 plan = _of_policy(verbs.plan)
 run = _of_policy(verbs.run)
 verify = _of_policy(verifying.verify)
+certify = _of_policy(verifying.certify)

@@ -77,7 +77,7 @@ def required(
     if not ours:
         said = f"is missing: nobody has approved {_release(policy)}"
         raise PolicyError(Problem("approval", said, hint=APPROVE))
-    same = [one for one in ours if not list(_differences(one, policy))]
+    same = [one for one in ours if not _differences(one, policy)]
     standing = [one for one in same if not one.ended(today)]
     if standing:
         return max(standing, key=lambda one: one.until)
@@ -147,28 +147,32 @@ def _files(part: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _files(value, f"{path}.{number}")
 
 
-def _differences(approval: Approval, policy: AnyPolicy) -> Iterator[Problem]:
+def _differences(approval: Approval, policy: AnyPolicy) -> list[Problem]:
     """In what a policy is not the approved one."""
-    since = f"when {approval.by} approved the policy on {approval.at[:10]}"
     old = _approved(approval, policy)
     if old is None:
         said = f"was approved by {approval.by} in a form that this version does not read"
-        yield Problem("approval", said, hint=APPROVE)
-        return
-    changes = meaning(old, policy)
+        return [Problem("approval", said, hint=APPROVE)]
+    return list(_changes(approval, old, policy)) or [
+        Problem("approval", f"does not cover this risk: {risk}", hint=APPROVE)
+        for risk in residual_risks(policy)
+        if risk not in approval.risks
+    ]
+
+
+def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Problem]:
+    since = f"when {approval.by} approved the policy on {approval.at[:10]}"
+    changes = meaning(old, new)
     for change in changes:
         said = f"was {shown(change.old)} {since}, and is {shown(change.new)}"
         yield Problem(change.what, said, hint=APPROVE)
-    if not changes and (policy.digest() != approval.policy_digest or _words(old) != _words(policy)):
+    if not changes and (new.digest() != approval.policy_digest or _words(old) != _words(new)):
         said = f"is not as it was {since}, in the order of columns or in sets of them"
         yield Problem("policy", said, hint=APPROVE)
-    files = files_of(policy)
+    files = files_of(new)
     for path in sorted({*files, *approval.files}):
         if files.get(path) != approval.files.get(path):
             yield Problem(path, f"has another content than {since}", hint=APPROVE)
-    for risk in residual_risks(policy):
-        if risk not in approval.risks:
-            yield Problem("approval", f"does not cover this risk: {risk}", hint=APPROVE)
 
 
 def _words(policy: AnyPolicy) -> dict[str, Any]:
