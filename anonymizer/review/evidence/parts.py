@@ -18,6 +18,7 @@ from anonymizer.review.report.words import CHECKS
 Sentences: TypeAlias = tuple[str, ...]
 IN_CONTEXT = "state it in the policy: context: {{{field}: …}}"
 BY_HAND = "to be filled in by a person"
+STATED = "Largest risk, against what the policy's context states as acceptable"
 WITH_SOURCE = "anonymizer report POLICY --source DATABASE"
 
 
@@ -113,7 +114,7 @@ class Acceptable:
             how = f"{BY_HAND}, or {IN_CONTEXT.format(field='acceptable_risk')}"
             yield Open(self.says, how)
             return
-        yield from compared(facts, self.says, self.of, stated)
+        yield from compared(facts, STATED, self.of, stated)
 
 
 def compared(facts: Facts, says: str, of: Figure, at_most: float) -> Iterator[Entry]:
