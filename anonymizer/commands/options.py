@@ -39,6 +39,13 @@ engine_option = click.option(
 )
 
 
+approvals_option = click.option(
+    "--approvals",
+    metavar="LEDGER",
+    help="The ledger that approvals are kept beside; default: ledger of POLICY.",
+)
+
+
 def output_options(command: F) -> F:
     """`--format`, `--quiet` and `--debug`; hands the command an `Output` as `output`."""
 
