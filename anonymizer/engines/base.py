@@ -77,8 +77,11 @@ class Engine(ABC):
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""
 
-    def bare(self, name: str, where: str) -> Table | None:
-        """The table that a name without a schema means, where the engine has a rule for it."""
+    def resolved(self, name: str, where: str) -> Table | None:
+        """The table that a name, as a policy writes it, means to the engine.
+
+        None where the engine has no rule for it; raises SourceError where it finds none.
+        """
         del name, where
         return None
 

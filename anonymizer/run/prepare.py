@@ -20,7 +20,6 @@ from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.names import clashes
-from anonymizer.policy.values import table_parts
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import raw_text_stages
@@ -145,7 +144,7 @@ def hierarchy_stages(
     """Build the hierarchies of all columns that have one; problems come together."""
 
     def resolve(name: str) -> Table:
-        return find_table(session.engine, table_parts(name), "hierarchy.table")
+        return find_table(session.engine, name, "hierarchy.table")
 
     stages: list[Stage] = []
     problems: list[Problem] = []

@@ -9,12 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import Statement, Table, quote
+from anonymizer.compile import Statement, Table
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.postgres.failures import translate
+from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
 from anonymizer.engines.postgres.types import type_name
-from anonymizer.errors import EngineError, Problem, SourceError
+from anonymizer.errors import EngineError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +25,8 @@ OLDEST = 140000
 """The lowest version (as server_version_num) that has the functions that are used."""
 
 SETTINGS = {
-    # no user object may shadow a function of the engine
-    "search_path": "",
+    # no user object may shadow one of the engine's
+    "search_path": SAFE_PATH,
     "datestyle": "ISO, YMD",
     "intervalstyle": "postgres",
     "timezone": "UTC",
@@ -71,7 +72,7 @@ class PostgresEngine(Engine):
     schema: str | None = None
     place: str | None = None
     names: str = ""
-    """The search path of the role, before it was emptied for the run."""
+    """The search path of the role, before that of the run was set."""
     address: str | None = None
     """Where a connection of ours leads; None for a user's."""
     _columns: list[str] = field(default_factory=list)
@@ -156,38 +157,14 @@ class PostgresEngine(Engine):
             for column, kind, is_enum in zip(columns, types[::2], types[1::2], strict=True)
         ]
 
-    def bare(self, name: str, where: str) -> Table | None:
-        """What the role's search path finds, as the server does: names are folded to lower case
-        unless there is one in just these letters.
-        """
-        for written in (quote(name), quote(name.lower())):
-            with self.own_names():
-                rows = self.native(
-                    "select c.relname, n.nspname, current_database() from pg_class c"
-                    " join pg_namespace n on n.oid = c.relnamespace"
-                    " where c.oid = to_regclass(%s) and c.relkind in ('r', 'p', 'v', 'm', 'f')",
-                    where,
-                    (written,),
-                )
-            if rows:
-                return Table(*map(str, rows[0]))
-        near = [table for table in self.tables(where) if table.name.lower() == name.lower()]
-        if not near:
-            return None
-        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in near))
-        raise SourceError(
-            Problem(
-                where,
-                "is in no schema of this role's search_path",
-                hint=f"write the schema: {listed}",
-            )
-        )
+    def resolved(self, name: str, where: str) -> Table:
+        return named_table(self, name, where)
 
     def tables(self, where: str) -> list[Table]:
         rows = self.native(
             "select c.relname, n.nspname, current_database() from pg_class c"
             " join pg_namespace n on n.oid = c.relnamespace"
-            " where c.relkind in ('r', 'p', 'v', 'm', 'f')"
+            f" where c.relkind in {RELATIONS}"
             " and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')",
             where,
         )
@@ -226,18 +203,6 @@ class PostgresEngine(Engine):
                     handle.write(piece)
         except psycopg.Error as error:
             raise translate(error, where) from error
-
-    @contextmanager
-    def own_names(self) -> Iterator[None]:
-        """For a text of the user's: names mean what they mean to the role."""
-        self.native("select set_config('search_path', %s, false)", "source", (self.names,))
-        try:
-            yield
-        except BaseException:
-            with suppress(EngineError):
-                self.native("select set_config('search_path', '', false)", "source")
-            raise
-        self.native("select set_config('search_path', '', false)", "source")
 
     @contextmanager
     def transaction(self, where: str) -> Iterator[None]:

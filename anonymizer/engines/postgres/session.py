@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "_anonymizer"
 """Schema of the record of what the tool made in a database."""
+CONFIGURE = "select pg_catalog.set_config(%s, %s, false)"
 RUNS = "anonymizer_run_"
 """Schemas of runs bear this and the run's id."""
 
@@ -101,9 +102,12 @@ def _borrowed(connection: Connection[Any]) -> Iterator[None]:
 
 
 def _check(engine: PostgresEngine) -> None:
+    # the search path is still the role's: every function is named with its schema
     row = engine.native(
-        "select current_setting('server_version_num')::int, current_setting('server_encoding'),"
-        " current_database(), coalesce(current_schema(), 'public'), current_setting('search_path')",
+        "select pg_catalog.current_setting('server_version_num')::int,"
+        " pg_catalog.current_setting('server_encoding'), pg_catalog.current_database(),"
+        " coalesce(pg_catalog.current_schema(), 'public'),"
+        " pg_catalog.current_setting('search_path')",
         "--database",
     )[0]
     if row[0] < OLDEST:
@@ -129,13 +133,13 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
     if limits.temp_size is not None:
         wanted["temp_file_limit"] = _kilobytes(limits.temp_size)
     before = {
-        name: engine.native("select current_setting(%s)", "engine", (name,))[0][0]
+        name: engine.native("select pg_catalog.current_setting(%s)", "engine", (name,))[0][0]
         for name in (wanted if not engine.owned else ())
     }
     try:
         for name, value in wanted.items():
             try:
-                engine.native("select set_config(%s, %s, false)", name, (name, value))
+                engine.native(CONFIGURE, name, (name, value))
             except EngineError as error:
                 option = {"work_mem": "--memory-limit", "temp_file_limit": "--temp-size"}
                 raise EngineError(
@@ -146,7 +150,7 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
         if not engine.connection.closed:
             for name, value in before.items():
                 with suppress(EngineError):
-                    engine.native("select set_config(%s, %s, false)", "engine", (name, value))
+                    engine.native(CONFIGURE, "engine", (name, value))
 
 
 def _kilobytes(size: str) -> str:

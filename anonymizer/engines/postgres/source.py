@@ -9,6 +9,7 @@ from typing import Any
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.names import own_names
 from anonymizer.engines.postgres.session import (
     address,
     postgres_engine,
@@ -39,16 +40,7 @@ def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
     source = policy.source
     if source.kind == "query":
         return _queried(source.query or "", engine)
-    parts = source.parts
-    if len(parts) == 3 and parts[0].lower() != (engine.catalog or "").lower():
-        raise PolicyError(
-            Problem(
-                "source.table",
-                "names another database, and a statement of Postgres reads one only",
-                hint="name that database in --database, or make the table a foreign table here",
-            )
-        )
-    table = find_table(engine, parts, "source.table")
+    table = find_table(engine, source.table or "", "source.table")
     return Relation(ident(table), table)
 
 
@@ -69,7 +61,7 @@ def _queried(query: str, engine: PostgresEngine) -> Relation:
         raise refusal
     target = engine.placed(table_text(ident(QUERIED).text))
     text = query.strip().rstrip(";")
-    with engine.own_names():
+    with own_names(engine):
         engine.native(
             f"create unlogged table {target} as select * from (\n{text}\n) as q", "source.query"
         )
