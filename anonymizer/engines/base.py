@@ -73,6 +73,10 @@ class Engine(ABC):
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL, types in DuckDB's words."""
 
+    def described_source(self, relation: str, where: str) -> list[tuple[str, str]]:
+        """The same of a relation of the source, types as its values are read."""
+        return self.describe(relation, where)
+
     @abstractmethod
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""

@@ -129,7 +129,7 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
     members = members_of(
         policy,
         [(a.index, a.column, a.sql_type) for a in roles.quasi],
-        session.engine.describe(relation.sql.text, path),
+        session.engine.described_source(relation.sql.text, path),
     )
     return (
         Step(

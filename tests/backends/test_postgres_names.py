@@ -128,18 +128,18 @@ HOSTILE = """
     create schema hostile authorization intruder;
     set role intruder;
     create function hostile.current_setting(text) returns text language sql as
-        $$ select hostile.taken()::text $$;
+        $$ select public.taken()::text $$;
     create function hostile.set_config(text, text, boolean) returns text language sql as
-        $$ select hostile.taken()::text $$;
+        $$ select public.taken()::text $$;
     create function hostile.to_regclass(text) returns regclass language sql as
-        $$ select hostile.taken(); select 'hostile.named_cases'::regclass $$;
+        $$ select public.taken(); select 'hostile.named_cases'::regclass $$;
     create function hostile.md5(text) returns text language sql as
-        $$ select hostile.taken()::text $$;
+        $$ select public.taken()::text $$;
     create function hostile.same(text, text) returns boolean language sql as
-        $$ select hostile.taken() is null $$;
+        $$ select public.taken() is null $$;
     create operator hostile.= (function = hostile.same, leftarg = text, rightarg = text);
     create function hostile.plus(text, text) returns text language sql as
-        $$ select hostile.taken()::text $$;
+        $$ select public.taken()::text $$;
     create operator hostile.|| (function = hostile.plus, leftarg = text, rightarg = text);
     create domain hostile.text as pg_catalog.text;
     create table hostile.pg_class (oid oid, relname name, relnamespace oid, relkind "char");
@@ -164,7 +164,7 @@ def hostile(postgres: str) -> Any:
         " $$ insert into public.alarm values (current_user::pg_catalog.text);"
         " select 1 $$",
     )
-    script(postgres, HOSTILE.replace("hostile.taken()", "public.taken()"))
+    script(postgres, HOSTILE)
     yield postgres
     query(postgres, "drop schema hostile cascade")
     query(postgres, "drop table public.alarm")
@@ -198,7 +198,7 @@ def test_a_hostile_search_path(tables: str, hostile: str, tmp_path: Path, borrow
         shown = "select pg_catalog.current_setting('search_path')"
         assert str(connection.execute(shown).fetchone()[0]).replace(" ", "") == path.replace(
             " ", ""
-        )  # type: ignore[index]
+        )
     assert query(hostile, "select * from public.alarm") == []
 
 

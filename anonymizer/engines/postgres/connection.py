@@ -14,12 +14,13 @@ from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.postgres.failures import translate
 from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
-from anonymizer.engines.postgres.types import type_name
-from anonymizer.errors import EngineError
+from anonymizer.engines.postgres.types import read_type, type_name
+from anonymizer.errors import EngineError, Problem
+from anonymizer.source.profile import other_type
 
 if TYPE_CHECKING:
     import pandas as pd
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
 
 OLDEST = 140000
 """The lowest version (as server_version_num) that has the functions that are used."""
@@ -33,6 +34,9 @@ SETTINGS = {
     "client_encoding": "UTF8",
     "standard_conforming_strings": "on",
     "extra_float_digits": "1",
+    "bytea_output": "hex",
+    # an error, and not only the rows that the policies of a table show to the role
+    "row_security": "off",
     # a run has few, large statements: JIT compilation costs more than it saves
     "jit": "off",
     "work_mem": "128MB",
@@ -134,6 +138,30 @@ class PostgresEngine(Engine):
         return list(self._columns)
 
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        return [
+            (name, type_name(kind, is_enum=is_enum))
+            for name, kind, is_enum in self._types(relation, where)
+        ]
+
+    def described_source(self, relation: str, where: str) -> list[tuple[str, str]]:
+        from anonymizer.engines.postgres.dialect import table_text
+
+        # under a collation that is not deterministic, different texts are equal
+        rows = self.native(
+            "select a.attname, c.collname from pg_attribute a"
+            " join pg_collation c on c.oid = a.attcollation"
+            " where a.attrelid = to_regclass(%s) and a.attnum > 0 and not c.collisdeterministic",
+            where,
+            (self.placed(table_text(relation)),),
+        )
+        own = {str(name): other_type(f"text collate {collation}") for name, collation in rows}
+        return [
+            (name, own.get(name) or read_type(kind, is_enum=is_enum))
+            for name, kind, is_enum in self._types(relation, where)
+        ]
+
+    def _types(self, relation: str, where: str) -> list[tuple[str, str, bool]]:
+        """Every column's name, type (of a domain: the one beneath), and whether it is an enum."""
         import psycopg
 
         from anonymizer.engines.postgres.dialect import DIALECT
@@ -144,18 +172,15 @@ class PostgresEngine(Engine):
         except psycopg.Error as error:
             raise translate(error, where) from error
         columns = list(cursor.description or [])
-        if not columns:
-            return []
-        told = ", ".join(
-            f"format_type({column.type_code}, {column._fmod}),"
-            f" (select typtype = 'e' from pg_type where oid = {column.type_code})"
-            for column in columns
+        told = self.native(
+            "select format_type(t.oid, given.size), t.typtype = 'e'"
+            " from unnest(%s::oid[], %s::int[]) with ordinality as given (type, size, place)"
+            " join pg_type t on t.oid = given.type order by given.place",
+            where,
+            ([column.type_code for column in columns], [column._fmod for column in columns]),
         )
-        types = self.native(f"select {told}", where)[0]
-        return [
-            (column.name, type_name(str(kind), is_enum=bool(is_enum)))
-            for column, kind, is_enum in zip(columns, types[::2], types[1::2], strict=True)
-        ]
+        names = [column.name for column in columns]
+        return [(name, str(kind), bool(e)) for name, (kind, e) in zip(names, told, strict=True)]
 
     def resolved(self, name: str, where: str) -> Table:
         return named_table(self, name, where)
@@ -221,17 +246,17 @@ class PostgresEngine(Engine):
         connection, address = self.connection, self.address
 
         def read(text: str) -> pd.DataFrame:
-            import pandas as pd
             import psycopg
 
-            if address is None:
-                cursor = connection.execute(text, binary=True)
-                rows, columns = cursor.fetchall(), cursor.description
-            else:
+            try:
+                if address is None:
+                    return _frame(connection.execute(text, binary=True))
                 with psycopg.connect(address) as own:
-                    cursor = own.execute(text, binary=True)
-                    rows, columns = cursor.fetchall(), cursor.description
-            return pd.DataFrame(rows, columns=[column.name for column in columns or []])
+                    return _frame(own.execute(text, binary=True))
+            except psycopg.DataError as error:
+                said = "holds values that Python has no counterpart for, such as infinite dates"
+                hint = "read the view in SQL, or cast the column to text in source.query"
+                raise EngineError(Problem("release", said, hint=hint)) from error
 
         return read
 
@@ -241,6 +266,14 @@ class PostgresEngine(Engine):
     @property
     def version(self) -> str:
         return str(self.native("show server_version", "engine")[0][0]).split()[0]
+
+
+def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
+    """All rows of a query."""
+    import pandas as pd
+
+    names = [column.name for column in cursor.description or []]
+    return pd.DataFrame(cursor.fetchall(), columns=names)
 
 
 def _plain(value: Any) -> Any:

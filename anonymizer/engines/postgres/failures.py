@@ -18,7 +18,11 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("42804", "types do not fit together", "check the types that the policy's conditions compare"),
     ("42846", "a type cannot be cast", "check the types that the policy's conditions compare"),
     ("42601", "is not SQL of Postgres", "check the policy's conditions and source.query"),
-    ("22", "a value of the source does not fit its use", "check the conditions of the policy"),
+    (
+        "22",
+        "a value of the source does not fit its use",
+        "NaN and infinite numbers: make them NULL in source.query; else check the conditions",
+    ),
     ("40", "another transaction was in the way", "run again"),
     ("55P03", "a table is locked", "wait for the other transaction, or raise lock_timeout"),
     ("25006", "the connection is read-only", "work tables and the release have to be written"),

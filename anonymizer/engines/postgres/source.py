@@ -30,7 +30,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
         remove_dead_runs(engine)
         with run_schema(engine, run.run_id):
             source = _relation(policy, engine)
-            columns = engine.describe(source.sql.text, "source")
+            columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
             profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False)
             yield Session(engine, source, profile, None)
