@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from psycopg import Connection, Cursor
 
+TEMPORARY = "pg_temp"
+"""The place of work tables that are temporary tables of the session."""
 OLDEST = 140000
 """The lowest version (as server_version_num) that has the functions that are used."""
 
@@ -64,7 +66,7 @@ SETTINGS = {
 class PostgresEngine(Engine):
     """Executes statements on one connection; every error becomes one of ours.
 
-    `place` is the schema of the run's work tables; without one there are none.
+    `place` is the schema of the run's work tables, or `TEMPORARY`; without one there are none.
     """
 
     name: ClassVar[EngineName] = "postgres"
@@ -130,8 +132,15 @@ class PostgresEngine(Engine):
         self.native(f"analyze {self.placed(table_text(target))}", where)
 
     def placed(self, text: str) -> str:
-        """A translated text with the run's own schema in it."""
+        """A translated text with the place of the run's work tables in it."""
+        if self.place == TEMPORARY:
+            text = text.replace(f'CREATE UNLOGGED TABLE "{MARK}"', f'CREATE TEMP TABLE "{MARK}"')
         return text.replace(MARK, self.place or MARK)
+
+    @property
+    def persistence(self) -> str:
+        """The kind of the run's work tables."""
+        return "temp" if self.place == TEMPORARY else "unlogged"
 
     @property
     def column_names(self) -> list[str]:

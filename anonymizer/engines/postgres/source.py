@@ -10,12 +10,8 @@ from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.names import own_names
-from anonymizer.engines.postgres.session import (
-    address,
-    postgres_engine,
-    remove_dead_runs,
-    run_schema,
-)
+from anonymizer.engines.postgres.session import address, postgres_engine
+from anonymizer.engines.postgres.workplace import remove_dead_runs, work_tables
 from anonymizer.engines.session import Session, Workplace, find_table, refuse_repeated
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
@@ -25,10 +21,10 @@ from anonymizer.source.relation import QUERIED, Relation
 
 @contextmanager
 def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
-    """Open the source of `policy`, with a schema for work tables that is gone afterwards."""
+    """Open the source of `policy`, with a place for work tables that are gone afterwards."""
     with postgres_engine(address(database), limits) as engine:
         remove_dead_runs(engine)
-        with run_schema(engine, run.run_id):
+        with work_tables(engine, run.run_id):
             source = _relation(policy, engine)
             columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
@@ -63,7 +59,8 @@ def _queried(query: str, engine: PostgresEngine) -> Relation:
     text = query.strip().rstrip(";")
     with own_names(engine):
         engine.native(
-            f"create unlogged table {target} as select * from (\n{text}\n) as q", "source.query"
+            f"create {engine.persistence} table {target} as select * from (\n{text}\n) as q",
+            "source.query",
         )
     engine.native(f"analyze {target}", "source.query")
     return Relation(ident(QUERIED), QUERIED)

@@ -12,9 +12,14 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.session import create_record
+from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.in_database import PostgresTarget, published_objects, recorded
+from anonymizer.publish.postgres.in_database import (
+    PostgresTarget,
+    entry,
+    published_objects,
+    recorded,
+)
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release.manifest import Manifest
@@ -133,7 +138,7 @@ class ReplaceTarget(PostgresTarget):
         refuse_changed(engine, self._snapshot)
         if dependents := self._unfit(engine):
             raise TargetError(dependents)
-        create_record(engine)
+        record = create_record(engine, self.names.schema)
         owner, grants = self._owner(engine), self._grants(engine)
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", WHERE)
@@ -149,7 +154,7 @@ class ReplaceTarget(PostgresTarget):
         self._write_manifest(engine, manifest, kept)
         self._grant(engine)
         made = [item for item in self.names.recorded() if item.kind != "rows"]
-        self._record(engine, made)
+        enter(engine, record, map(entry, made))
         return manifest
 
     def _owner(self, engine: PostgresEngine) -> str:
