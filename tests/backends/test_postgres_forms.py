@@ -178,7 +178,7 @@ def test_a_role_that_may_read_the_source_and_create_in_a_schema(forms: str) -> N
     schemas = "select count(*) from pg_namespace where nspname like 'anonymizer_run_%'"
     assert query(forms, schemas) == [(0,)]
     query(forms, "grant usage on schema released to stranger")
-    on_postgres(given(publish={"grant_select": "stranger"}), clerk)
+    on_postgres(given(engine="postgres", publish={"grant_select": "stranger"}), clerk)
     assert len(query(forms, "select * from released.people", "stranger")) == len(expected)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from anonymizer.compile import Table, ident, quote
 from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
 from anonymizer.errors import Problem, TargetError
 
 SCHEMA = "_anonymizer"
@@ -99,6 +100,7 @@ def create_record(engine: PostgresEngine, schema: str) -> Table:
     if shares(engine):
         if not has_schema(engine, SCHEMA):
             engine.native(f"create schema {quote(SCHEMA)}", "record")
+            make_private(engine, "schema", quote(SCHEMA), "record")
         table = SHARED
     else:
         table = Table(BESIDE, schema)
@@ -107,7 +109,9 @@ def create_record(engine: PostgresEngine, schema: str) -> Table:
             said = f"has the record {schema}.{BESIDE} of another role, {record.owner}"
             hint = "publish in another schema, or run as that role or one of its members"
             raise TargetError(Problem("publish.schema", said, hint=hint))
-    engine.native(f"create table if not exists {ident(table)} ({COLUMNS})", "record")
+    if not any(record.table == table for record in records(engine)):
+        engine.native(f"create table {ident(table)} ({COLUMNS})", "record")
+        make_private(engine, "table", ident(table).text, "record")
     return table
 
 

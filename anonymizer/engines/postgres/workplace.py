@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from anonymizer.compile import ident, quote
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import TEMPORARY, PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
 from anonymizer.engines.postgres.record import (
     SHARED,
     create_record,
@@ -80,6 +81,7 @@ def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
     with engine.transaction(WHERE):
         record = create_record(engine, name)
         engine.native(f"create schema {quote(name)}", WHERE)
+        make_private(engine, "schema", quote(name), WHERE)
         enter(engine, record, [("", name, name, "scratch", run_id)])
     engine.place = name
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
 from anonymizer.engines.postgres.record import (
     create_record,
     enter,
@@ -200,8 +201,7 @@ class PostgresTarget(StagedTarget):
 
         origin = engine.placed(table_text(ident(rows).text))
         engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
-        # default privileges may grant access to the new objects
-        engine.native(f"revoke all on {ident(target)} from public", "publish")
+        make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
     def _write_manifest(
