@@ -73,12 +73,19 @@ class Engine(ABC):
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL, types in DuckDB's words."""
 
+    def described_source(self, relation: str, where: str) -> list[tuple[str, str]]:
+        """The same of a relation of the source, types as its values are read."""
+        return self.describe(relation, where)
+
     @abstractmethod
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""
 
-    def bare(self, name: str, where: str) -> Table | None:
-        """The table that a name without a schema means, where the engine has a rule for it."""
+    def resolved(self, name: str, where: str) -> Table | None:
+        """The table that a name, as a policy writes it, means to the engine.
+
+        None where the engine has no rule for it; raises SourceError where it finds none.
+        """
         del name, where
         return None
 

@@ -12,6 +12,7 @@ from anonymizer.compile import Table
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.values import table_parts
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
 
@@ -63,15 +64,15 @@ class Workplace:
     """Policies of further tables that are read in the same session, by name."""
 
 
-def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:
+def find_table(engine: Engine, name: str, path: str) -> Table:
     """A table or view by one to three parts, in the source's catalog unless it names another.
 
     A view of a database that the tool opened is a copy of its rows.
     """
-    if len(parts) == 1:
-        meant = engine.bare(parts[0], path)
-        if meant is not None:
-            return meant
+    meant = engine.resolved(name, path)
+    if meant is not None:
+        return meant
+    parts = table_parts(name)
     tables = engine.tables(path)
     wanted = [part.lower() for part in parts]
     found = [

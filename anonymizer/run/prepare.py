@@ -20,7 +20,6 @@ from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.names import clashes
-from anonymizer.policy.values import table_parts
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
@@ -29,7 +28,13 @@ from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import identifying, read_with
-from anonymizer.source.profile import Attribute, Sensitive, TableProfile, published_type
+from anonymizer.source.profile import (
+    Attribute,
+    Sensitive,
+    TableProfile,
+    own_name,
+    published_type,
+)
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
     SNAPSHOT,
@@ -134,6 +139,19 @@ def read_source(
     return SourceRead(roles(policy, profile), tuple(reading), read, profile)
 
 
+DECIDED = "compare it in source.query, as a boolean column that the condition names"
+
+
+def _of_extensions(text: str, profile: TableProfile) -> list[str]:
+    """The columns in a condition whose operators are not the engine's: the run, in which no user's
+    object stands for one of the engine's, would compare them by others.
+    """
+    from anonymizer.compile.condition import columns_of
+
+    types = dict(profile.columns)
+    return [name for name in columns_of(text, types) if "." in (own_name(types[name]) or "")]
+
+
 def _compiler(policy: Policy) -> Compiler:
     """What compiles the policy: its algorithm, or what continues earlier releases."""
     if policy.republish is None:
@@ -156,7 +174,7 @@ def hierarchy_stages(
     """Build the hierarchies of all columns that have one; problems come together."""
 
     def resolve(name: str) -> Table:
-        return find_table(session.engine, table_parts(name), "hierarchy.table")
+        return find_table(session.engine, name, "hierarchy.table")
 
     stages: list[Stage] = []
     problems: list[Problem] = []
@@ -204,6 +222,11 @@ def check_conditions(policy: Policy, session: Session) -> None:
         found = condition(policy.columns[name].sensitive_when or "", names, path)
         if isinstance(found, Problem):
             problems.append(found)
+            continue
+        strangers = _of_extensions(policy.columns[name].sensitive_when or "", session.profile)
+        if strangers:
+            said = f"reads {', '.join(strangers)}, whose type comes with operators of its own"
+            problems.append(Problem(path, said, hint=DECIDED))
             continue
         try:
             described = session.engine.describe(

@@ -13,7 +13,7 @@ from anonymizer.compile import Sql, ident, join, lit
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.masking.masks import UNTOLD
-from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.source.signs import IDEOGRAPHS
 
@@ -84,7 +84,7 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
 
 def is_text(sql_type: str) -> bool:
     """Whether values of a type are texts."""
-    return sql_type == "VARCHAR" or sql_type.startswith("ENUM")
+    return read_as_text(sql_type)
 
 
 def may_hold(sql_type: str) -> bool:

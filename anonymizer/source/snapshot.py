@@ -14,7 +14,7 @@ from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.masking.stages import RAW, masking_stages, rows_drawn
 from anonymizer.source.masking.values import identifier_columns, read_with
-from anonymizer.source.profile import TableProfile
+from anonymizer.source.profile import TableProfile, read_as_text
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
@@ -154,7 +154,7 @@ def source_value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
     `grouped`: rows with equal values are published by one of them, not each with its own.
     """
     name = ident(column)
-    if sql_type.startswith("ENUM") or sql_type == "VARCHAR":
+    if read_as_text(sql_type):
         # a column may carry a collation of its own; values compare by their bytes
         return Sql(f'cast({name} as varchar) collate "binary"')
     if grouped and sql_type in ("FLOAT", "DOUBLE"):

@@ -15,7 +15,7 @@ from anonymizer.compile.dialects.common import (
     tuple_membership,
 )
 from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
-from anonymizer.engines.postgres.dialect_lists import list_lengths, lists
+from anonymizer.engines.postgres.dialect_lists import lists
 from anonymizer.engines.postgres.dialect_names import FUNCTIONS, NODES
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
@@ -24,6 +24,7 @@ from anonymizer.engines.postgres.dialect_types import (
     try_cast,
     types,
 )
+from anonymizer.engines.postgres.dialect_words import respelled
 
 ASIDE = "anon_next"
 """A work table is written under this name before it takes the place of the old one."""
@@ -272,4 +273,4 @@ def statements(tree: exp.Expr) -> Iterator[exp.Expr | str]:
     yield f'ALTER TABLE "{MARK}"."{ASIDE}" RENAME TO {name}'
 
 
-DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, list_lengths)
+DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, respelled)

@@ -22,15 +22,15 @@ PLACE = "anonymizer_work"
 
 OPENING = f"""\
 -- {{title}}
+DROP SCHEMA IF EXISTS {quote(PLACE)} CASCADE;
+CREATE SCHEMA {quote(PLACE)};
+{{source}}{{settings}}
 -- The secret that orders rows and numbers: one that is set before, else a fresh one.
 -- With one that is known, draws can be repeated: forget it.
 SELECT length(set_config({{setting}}, coalesce(
   nullif(current_setting({{setting}}, true), ''),
   replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')
-), false));
-DROP SCHEMA IF EXISTS {quote(PLACE)} CASCADE;
-CREATE SCHEMA {quote(PLACE)};
-{{source}}{{settings}}"""
+), false));"""
 
 CLOSING = f"""\
 SELECT length(set_config({{setting}}, '', false));
@@ -41,7 +41,7 @@ def script(plan: Plan, policy: Policy, database: object = None) -> str:
     """Raises EngineError for a plan with a step that is computed outside of SQL."""
     del database
     setting = f"'{setting_of('secret')}'"
-    settings = "\n".join(f"SET {name} = '{value}';" for name, value in SETTINGS.items())
+    settings = "\n".join(f"SET {name} = {_value(value)};" for name, value in SETTINGS.items())
     opening = {"setting": setting, "settings": settings, "source": _source(policy)}
     parts = [OPENING.format(title=plan.title, **opening)]
     for stage in plan.stages:
@@ -61,6 +61,11 @@ def copied_source(policy: Policy) -> Table:
 def scripted(policy: Policy) -> Policy:
     """The policy as a script follows it."""
     return policy
+
+
+def _value(setting: str) -> str:
+    """A setting's value, or its list of values, as SQL."""
+    return ", ".join(f"'{one}'" for one in setting.split(", "))
 
 
 def _source(policy: Policy) -> str:

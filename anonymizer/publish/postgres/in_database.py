@@ -5,7 +5,7 @@ In Postgres a view is a security boundary: its readers need no access to the tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.session import SCHEMA, create_record
+from anonymizer.engines.postgres.grants import make_private
+from anonymizer.engines.postgres.record import (
+    create_record,
+    enter,
+    entries,
+    forget,
+    has_schema,
+    may_make_schemas,
+)
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
@@ -70,10 +78,20 @@ class PostgresTarget(StagedTarget):
             *clashes_with_releases(self.names, recorded(engine)),
             *self._long_names(),
             *self._taken(engine),
+            *self._forbidden(engine),
             *self._roles(engine),
         ]
         if problems:
             raise TargetError(problems)
+
+    def _forbidden(self, engine: PostgresEngine) -> list[Problem]:
+        """A schema in which the role may create nothing."""
+        schema, may = self.names.schema, may_make_schemas(engine)
+        if has_schema(engine, schema):
+            text = "select has_schema_privilege(%s, 'create')"
+            may = engine.native(text, "publish", (schema,))[0][0]
+        said, hint = f"lets this role create nothing in {schema}", "grant create on schema … to …"
+        return [] if may else [Problem("publish.schema", said, hint=hint)]
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
@@ -145,13 +163,14 @@ class PostgresTarget(StagedTarget):
 
         names = self.names
         self._lock(engine)
-        create_record(engine)
-        run(f"create schema if not exists {ident(names.schema)}")
+        if not has_schema(engine, names.schema):
+            run(f"create schema {ident(names.schema)}")
+        record = create_record(engine, names.schema)
         old = [item for item in recorded(engine) if item.release == names.release]
         for item in sorted(old, key=lambda o: o.kind != "view"):
             kind = "view" if item.kind == "view" else "table"
             run(f"drop {kind} if exists {ident(Table(item.name, item.schema))}")
-        run(f"delete from {SCHEMA}.objects where release = %s", (names.release,))
+        forget(engine, names.release)
         self._freeze(engine, names.rows(None), STAGED)
         columns = engine.describe(ident(names.rows(None)).text, "publish")
         listed = ", ".join(ident(name).text for name, _ in columns)
@@ -166,7 +185,7 @@ class PostgresTarget(StagedTarget):
         manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
         self._write_manifest(engine, manifest, kept)
         self._grant(engine)
-        self._record(engine, names.recorded())
+        enter(engine, record, map(entry, names.recorded()))
         return manifest
 
     def _lock(self, engine: PostgresEngine) -> None:
@@ -182,8 +201,7 @@ class PostgresTarget(StagedTarget):
 
         origin = engine.placed(table_text(ident(rows).text))
         engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
-        # default privileges may grant access to the new objects
-        engine.native(f"revoke all on {ident(target)} from public", "publish")
+        make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
     def _write_manifest(
@@ -199,34 +217,28 @@ class PostgresTarget(StagedTarget):
     def _grant(self, engine: PostgresEngine) -> None:
         names = self.names
         for role in self.grantees:
-            usage = f"grant usage on schema {ident(names.schema)} to {ident(role)}"
-            engine.native(usage, "publish")
+            has = "select has_schema_privilege(%s, %s, 'usage')"
+            if not engine.native(has, "publish", (role, names.schema))[0][0]:
+                usage = f"grant usage on schema {ident(names.schema)} to {ident(role)}"
+                engine.native(usage, "publish")
             for table in names.published(None):
                 engine.native(f"grant select on {ident(table)} to {ident(role)}", "publish")
-
-    def _record(self, engine: PostgresEngine, made: Iterable[Recorded]) -> None:
-        for item in made:
-            engine.native(
-                f"insert into {SCHEMA}.objects values (%s, %s, %s, %s, %s)",
-                "publish",
-                (item.release, item.schema, item.name, item.kind, item.run_id),
-            )
 
     def frame(self) -> pd.DataFrame:
         return self.read(f"select * from {ident(self.names.view(None))}")
 
 
-def recorded(engine: PostgresEngine) -> tuple[Recorded, ...]:
-    """Everything of ours that is published in the database, oldest first."""
-    known = engine.native("select to_regclass(%s)", "release", (f"{SCHEMA}.objects",))[0][0]
-    if known is None:
-        return ()
-    rows = engine.native(
-        "select release, schema_name, object_name, kind, run_id"
-        f" from {SCHEMA}.objects where kind <> 'scratch' order by entry",
-        "release",
-    )
-    return tuple(Recorded(*map(str, row)) for row in rows)
+def recorded(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
+    """Everything of ours that is published in the database, oldest first.
+
+    `trusted`: as records of roles that may say what is dropped have it.
+    """
+    return tuple(Recorded(*item) for item in entries(engine, trusted=trusted))
+
+
+def entry(item: Recorded) -> tuple[str, ...]:
+    """An object as it is recorded."""
+    return (item.release, item.schema, item.name, item.kind, item.run_id)
 
 
 def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:

@@ -37,7 +37,7 @@ class PostgresPublished:
             return [Names.of(policy, "").view(self.engine.catalog)]
         found = [
             item.table(self.engine.catalog or "")
-            for item in recorded(self.engine)
+            for item in recorded(self.engine, trusted=False)
             if item.kind == "view"
         ]
         if not found:
@@ -54,7 +54,7 @@ class PostgresPublished:
         kept = manifest_object(names, manifest)
         replaced = not any(
             (item.schema, item.name) == (names.schema, names.rows(None).name)
-            for item in recorded(self.engine)
+            for item in recorded(self.engine, trusted=False)
         )
         found = (*published_objects(self.engine, names, replaced=replaced), kept)
         yield from object_problems(seal_of(manifest), found)

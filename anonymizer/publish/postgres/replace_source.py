@@ -12,9 +12,14 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.session import create_record
+from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.in_database import PostgresTarget, published_objects, recorded
+from anonymizer.publish.postgres.in_database import (
+    PostgresTarget,
+    entry,
+    published_objects,
+    recorded,
+)
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release.manifest import Manifest
@@ -51,9 +56,29 @@ DEPENDENTS = """
     select 'the table ' || inhparent::regclass::text || ', of which it is a part'
     from pg_inherits where inhrelid = %(table)s::regclass
     union
-    select 'the publication ' || pubname
-    from pg_publication_rel r join pg_publication p on p.oid = r.prpubid
-    where r.prrelid = %(table)s::regclass
+    select 'the publication ' || p.pubname
+    from pg_publication_tables p join pg_class c on c.relname = p.tablename
+    join pg_namespace n on n.oid = c.relnamespace and n.nspname = p.schemaname
+    where c.oid = %(table)s::regclass
+    union
+    select 'row security, which is on'
+    from pg_class where oid = %(table)s::regclass and (relrowsecurity or relforcerowsecurity)
+    union
+    select pg_describe_object(d.classid, d.objid, d.objsubid)
+    from pg_depend d
+    where d.deptype = 'n' and (
+        d.refclassid = 'pg_class'::regclass and d.refobjid = %(table)s::regclass
+            and d.classid = 'pg_proc'::regclass
+        or d.refclassid = 'pg_type'::regclass and d.refobjid in (
+            select unnest(array[oid, typarray]) from pg_type where typrelid = %(table)s::regclass)
+    )
+    union
+    select 'the default of ' || a.adrelid::regclass::text || ', by a sequence of the table'
+    from pg_depend owned join pg_depend d on d.refobjid = owned.objid
+    join pg_attrdef a on a.oid = d.objid
+    where owned.refobjid = %(table)s::regclass and owned.classid = 'pg_class'::regclass
+        and owned.deptype in ('a', 'i') and d.classid = 'pg_attrdef'::regclass
+        and a.adrelid <> %(table)s::regclass
     union
     select 'grants on its column ' || attname
     from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
@@ -75,7 +100,12 @@ class ReplaceTarget(PostgresTarget):
         self.replaces = (dropped_source(self.names.release),)
         problems = list(self._unfit(engine))
         if not problems:
-            problems = [*self._long_names(), *self._taken(engine), *self._roles(engine)]
+            problems = [
+                *self._long_names(),
+                *self._taken(engine),
+                *self._forbidden(engine),
+                *self._roles(engine),
+            ]
         if problems:
             raise TargetError(problems)
         self.warnings = (WARNING, *self.warnings)
@@ -95,10 +125,12 @@ class ReplaceTarget(PostgresTarget):
 
     def _unfit(self, engine: PostgresEngine) -> list[Problem]:
         source = self.source
-        if source is None or source.schema != self.names.schema:
-            schema = "public" if source is None else source.schema
-            said = "needs the schema of the table, which decides what is dropped"
-            hint = f"source: {{table: {schema}.{self.names.name}}}"
+        if source is None or (source.schema, source.name) != (self.names.schema, self.names.name):
+            schema, name = (
+                ("public", self.names.name) if source is None else (source.schema, source.name)
+            )
+            said = "needs schema and name of the table as they are, which decide what is dropped"
+            hint = f"source: {{table: {schema}.{name}}}"
             return [Problem(WHERE, said, hint=hint)]
         kind, ours = engine.native(
             "select relkind::text, pg_has_role(current_user, relowner, 'usage')"
@@ -133,7 +165,7 @@ class ReplaceTarget(PostgresTarget):
         refuse_changed(engine, self._snapshot)
         if dependents := self._unfit(engine):
             raise TargetError(dependents)
-        create_record(engine)
+        record = create_record(engine, self.names.schema)
         owner, grants = self._owner(engine), self._grants(engine)
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", WHERE)
@@ -149,7 +181,7 @@ class ReplaceTarget(PostgresTarget):
         self._write_manifest(engine, manifest, kept)
         self._grant(engine)
         made = [item for item in self.names.recorded() if item.kind != "rows"]
-        self._record(engine, made)
+        enter(engine, record, map(entry, made))
         return manifest
 
     def _owner(self, engine: PostgresEngine) -> str:
