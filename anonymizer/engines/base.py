@@ -21,6 +21,9 @@ class Limits:
     threads: int | None = None
     memory: str | None = None
     temp_size: str | None = None
+    workers: int | None = None
+    """Parts of a large table that are solved at a time; the release is the same for every number.
+    None: one for every thread, as far as memory allows."""
 
 
 class Engine(ABC):

@@ -17,6 +17,8 @@ from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.solving import PartSolver
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
@@ -89,7 +91,10 @@ def executing(
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
-        yield session, Executor(session.engine, listener)
+        executor = Executor(session.engine, listener)
+        if isinstance(session.engine, DuckDBEngine):
+            executor.solver = PartSolver(session.engine, limits or Limits())
+        yield session, executor
 
 
 def _at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:

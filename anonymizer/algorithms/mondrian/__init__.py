@@ -25,5 +25,16 @@ ALGORITHM = Algorithm(
                 )
             },
         ),
+        Limit(
+            "part_size",
+            lacking=dict.fromkeys(
+                ("postgres", "spark"),
+                (
+                    "parts are handed over by an embedded database only",
+                    "part_size: auto, which solves the table in one piece there",
+                ),
+            ),
+            neutral=("auto", "all"),
+        ),
     ),
 )
