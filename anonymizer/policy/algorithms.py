@@ -98,7 +98,7 @@ class Mondrian(AlgorithmOptions):
         Annotated[int, Field(ge=2)] | Literal["auto", "all"], BeforeValidator(_part_size)
     ] = "auto"
     """Distinct tuples of a part: a table that has more is divided by coarse cuts, and every part is
-    solved as a problem of its own, so that memory is bounded by a part. `auto`: 100,000, for
+    solved as a problem of its own, so that memory is bounded by a part. `auto`: 250,000, for
     tables of more than 500,000 distinct tuples; `all`: the table is solved in one piece."""
 
     @property

@@ -18,7 +18,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.solving import PartSolver
+from anonymizer.engines.duckdb.solving import solver_of
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
@@ -93,7 +93,7 @@ def executing(
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
         executor = Executor(session.engine, listener)
         if isinstance(session.engine, DuckDBEngine):
-            executor.solver = PartSolver(session.engine, limits or Limits())
+            executor.solver = solver_of(session.engine, limits or Limits(), lead_of(policy))
         yield session, executor
 
 

@@ -51,9 +51,11 @@ class Effort:
     """Of a drawn tuple and any other, about."""
     fewest: int
     most: int
+    most_units: int | None = None
+    """Tuples beyond which no bound is told; None: it always is."""
 
 
-USUAL = Effort(pairs=3_000_000, fewest=60, most=300)
+USUAL = Effort(pairs=3_000_000, fewest=60, most=300, most_units=500_000)
 """A few percent of the time of a run."""
 FULL = Effort(pairs=6_000_000, fewest=100, most=600)
 """With `refine: full`, which takes longer anyway."""
@@ -97,6 +99,8 @@ def bound_stages(
         "weight": _weight(attributes),
         "draws": Sql("340282366920938463463374607431768211456.0"),
         "most": most,
+        # (a table has no more tuples than rows)
+        "most_units": effort.most_units if rows > (effort.most_units or rows) else None,
         "nearest": NEAREST,
         "listed": min(max(NEAREST, k), MOST_LISTED),
         "units_bits": Sql(str(1 << 32)),

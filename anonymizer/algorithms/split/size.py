@@ -11,8 +11,8 @@ from anonymizer.source.profile import TableProfile
 PartSize: TypeAlias = int | Literal["auto", "all"]
 """The option of the policy."""
 
-AUTO = 100_000
-"""Distinct tuples of a part where the policy leaves it open: its tables fit the caches."""
+AUTO = 250_000
+"""Distinct tuples of a part where the policy leaves it open: some 250 MB of memory."""
 ABOVE = 500_000
 """Distinct tuples up to which a table is then solved in one piece."""
 SAMPLED = 500

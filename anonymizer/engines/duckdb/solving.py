@@ -21,7 +21,8 @@ from anonymizer.compile import lit
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.part import Recipe
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.policy import Policy
 from anonymizer.process import interrupts, run_folder
 from anonymizer.steps import Parts, Row
 
@@ -45,9 +46,9 @@ class PartSolver:
         """Solve `parts`, the largest first, and gather the results in the order of the parts."""
         assert engine is self.engine
         recipe = Recipe.of(stage)
-        memory = _bytes(self._setting("memory_limit"))
+        memory = _bytes(self.setting("memory_limit"))
         workers = self._workers(memory, len(parts))
-        threads = max(1, int(self._setting("threads")) // workers)
+        threads = max(1, int(self.setting("threads")) // workers)
         # half for the table, half for the parts in work
         share = Limits(threads, f"{memory // (2 * workers) >> 20}MiB", self.limits.temp_size)
         with self._folder() as folder, self._less_memory(memory // 2):
@@ -105,11 +106,11 @@ class PartSolver:
             engine.interrupt()
 
     def _workers(self, memory: int, parts: int) -> int:
-        threads = int(self._setting("threads"))
+        threads = int(self.setting("threads"))
         asked = self.limits.workers or min(threads, max(1, memory // (2 * LEAST)))
         return min(asked, parts)
 
-    def _setting(self, name: str) -> str:
+    def setting(self, name: str) -> str:
         return str(self.engine.raw(f"select current_setting({lit(name)})", "parts")[0][0])
 
     @contextmanager
@@ -131,7 +132,7 @@ class PartSolver:
         if not self.engine.owned:
             yield
             return
-        before = self._setting("memory_limit")
+        before = self.setting("memory_limit")
         with suppress(AnonymizerError):
             # what is in use and cannot be spilled stays
             self.engine.raw(f"set memory_limit = {lit(f'{limit >> 20}MiB')}", "--memory-limit")
@@ -146,3 +147,18 @@ def _bytes(size: str) -> int:
     found = re.fullmatch(r"([0-9.]+) (bytes|[KMGT]iB)", size)
     assert found is not None, size
     return int(float(found[1]) * (1 << UNITS[found[2]]))
+
+
+def solver_of(engine: DuckDBEngine, limits: Limits, policy: Policy) -> PartSolver | None:
+    """What solves parts, if files can be written to hand them over.
+
+    Raises EngineError if they cannot, and the policy asks for parts.
+    """
+    solver = PartSolver(engine, limits)
+    if engine.owned or solver.setting("enable_external_access") == "True":
+        return solver
+    if policy.algorithm.must_divide:
+        said = "needs files to hand parts over, which the connection may not write"
+        hint = "give the path of the database, or leave part_size out"
+        raise EngineError(Problem("algorithm.part_size", said, "auto, all", hint))
+    return None
