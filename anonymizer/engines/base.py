@@ -100,6 +100,11 @@ class Engine(ABC):
     ) -> None:
         """Append a few rows of computed state to a work table."""
 
+    @property
+    def home(self) -> Engine | None:
+        """The embedded database that holds compact state, from which parts are handed over."""
+        return None
+
     @abstractmethod
     def interrupt(self) -> None:
         """Cancel the statement that runs, from another thread."""

@@ -92,8 +92,10 @@ def executing(
             session = stack.enter_context(opening)
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
         executor = Executor(session.engine, listener)
-        if isinstance(session.engine, DuckDBEngine):
-            executor.solver = solver_of(session.engine, limits or Limits(), lead_of(policy))
+        home = session.engine.home
+        if isinstance(home, DuckDBEngine):
+            single = lead_of(policy)
+            executor.solver = solver_of(session.engine, home, limits or Limits(), single)
         yield session, executor
 
 

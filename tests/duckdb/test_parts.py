@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -213,12 +214,25 @@ def test_a_failure_in_a_part_leaves_nothing(
     database = source(tmp_path, TYPES, table(random.Random(5), 300))
     monkeypatch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))
 
-    def fails(*_: Any) -> None:
+    interrupted = threading.Event()
+    working = threading.Event()
+
+    class Connection:
+        def interrupt(self) -> None:
+            interrupted.set()
+
+    def solve(recipe: Recipe, file: Path, limits: Limits, opened: Any) -> None:
+        if not working.is_set():
+            working.set()
+            opened(Connection())
+            assert interrupted.wait(60)
+            opened(None)
         raise EngineError(Problem("parts", "failed"))
 
-    monkeypatch.setattr(Recipe, "solve", fails)
+    monkeypatch.setattr(Recipe, "solve", solve)
     with pytest.raises(EngineError, match="parts: failed"):
-        run(given(tmp_path, {}), database, seed=1)
+        run(given(tmp_path, {}), database, seed=1, limits=Limits(workers=2))
+    assert interrupted.is_set()
     assert not list(tmp_path.glob(f"{run_folder.PREFIX}*"))
     assert not (tmp_path / "release.duckdb").exists()
 
@@ -288,7 +302,7 @@ def test_large_tables_are_divided_by_default(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(8), 20))
     with open_session(given(tmp_path, {}, "auto"), database, limits=THRIFTY) as session:
         executor = Executor(session.engine)
-        executor.solver = PartSolver(session.embedded, THRIFTY)
+        executor.solver = PartSolver(session.engine, session.embedded, THRIFTY)
         assert executor.solver is not None
         prepared = prepare(given(tmp_path, {}, "auto"), session, executor)
         names = [stage.name for stage in prepared.compiled.stages]

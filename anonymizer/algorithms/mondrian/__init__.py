@@ -27,13 +27,12 @@ ALGORITHM = Algorithm(
         ),
         Limit(
             "part_size",
-            lacking=dict.fromkeys(
-                ("postgres", "spark"),
-                (
-                    "parts are handed over by an embedded database only",
+            lacking={
+                "postgres": (
+                    "parts are handed over by an embedded database, and none is there",
                     "part_size: auto, which solves the table in one piece there",
-                ),
-            ),
+                )
+            },
             neutral=("auto", "all"),
         ),
     ),

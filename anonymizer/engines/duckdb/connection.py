@@ -171,6 +171,10 @@ class DuckDBEngine(Engine):
         path = ["system.main", *(f"{quote(catalog)}.{quote(str(name))}" for (name,) in rows)]
         return ",".join(path)
 
+    @property
+    def home(self) -> DuckDBEngine:
+        return self
+
     def interrupt(self) -> None:
         self.connection.interrupt()
 

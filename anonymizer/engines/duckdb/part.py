@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anonymizer.compile import Statement, Table, ident, lit, work
-from anonymizer.engines.base import Limits
+from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.execute import Executor
@@ -51,7 +51,7 @@ class Recipe:
             made |= {name for (name,) in statement.writes}
         return recipe
 
-    def hand_over(self, engine: DuckDBEngine, part: Row, file: Path) -> None:
+    def hand_over(self, engine: Engine, part: Row, file: Path) -> None:
         """Write what a part needs into its file."""
         _, first, last, *_ = part
         with attached(engine, file):
@@ -84,7 +84,7 @@ class Recipe:
             finally:
                 opened(None)
 
-    def gather(self, engine: DuckDBEngine, part: Row, file: Path) -> None:
+    def gather(self, engine: Engine, part: Row, file: Path) -> None:
         """Append the classes of a part; their numbers are told apart by the part's."""
         number, *_ = part
         result = self.stage.result
@@ -98,7 +98,7 @@ class Recipe:
 
 
 @contextmanager
-def attached(engine: DuckDBEngine, file: Path, *, read_only: bool = False) -> Iterator[None]:
+def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
     """The file of a part is attached for the length of a block."""
     mode = "read_only" if read_only else "storage_version 'latest'"
     engine.raw(f"attach {lit(str(file))} as {HANDED} ({mode})", "parts")

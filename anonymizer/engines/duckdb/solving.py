@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -35,7 +35,10 @@ UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
 class PartSolver:
     """What solves the parts of a table on this machine."""
 
-    engine: DuckDBEngine
+    engine: Engine
+    """Runs the statements of the run, and knows where its tables are."""
+    home: DuckDBEngine
+    """The embedded database from which parts are handed over: that of the run, or of the driver."""
     limits: Limits
     _open: dict[int, DuckDBEngine] = field(default_factory=dict)
     """Connections of the parts in work."""
@@ -96,14 +99,25 @@ class PartSolver:
                     for future in ended:
                         done(*future.result())
             except BaseException:
-                for future in running:
-                    future.cancel()
-                self._interrupt()
+                self._end(running)
                 raise
 
+    def _end(self, running: Iterable[Future[tuple[Row, float]]]) -> None:
+        """Interrupt the parts in work until they have ended.
+
+        An interruption that comes between two statements is forgotten, so there may be several.
+        """
+        left = {future for future in running if not future.cancel()}
+        while left:
+            self._interrupt()
+            _, left = wait(left, timeout=interrupts.AGAIN)
+
     def _interrupt(self) -> None:
+        import duckdb
+
         for engine in list(self._open.values()):
-            engine.interrupt()
+            with suppress(duckdb.Error):  # closed meanwhile
+                engine.interrupt()
 
     def _workers(self, memory: int, parts: int) -> int:
         threads = int(self.setting("threads"))
@@ -117,7 +131,7 @@ class PartSolver:
     def _folder(self) -> Iterator[Path]:
         """A private folder that the engine may write to."""
         with ExitStack() as stack:
-            folder = self.engine.parts
+            folder = self.home.parts
             if folder is None:
                 own = run_folder.create(secrets.token_hex(8))
                 stack.callback(own.remove)
@@ -129,7 +143,7 @@ class PartSolver:
     @contextmanager
     def _less_memory(self, limit: int) -> Iterator[None]:
         """Leave the rest to the parts; a user's connection keeps its own limit."""
-        if not self.engine.owned:
+        if not self.home.owned:
             yield
             return
         before = self.setting("memory_limit")
@@ -149,13 +163,15 @@ def _bytes(size: str) -> int:
     return int(float(found[1]) * (1 << UNITS[found[2]]))
 
 
-def solver_of(engine: DuckDBEngine, limits: Limits, policy: Policy) -> PartSolver | None:
+def solver_of(
+    engine: Engine, home: DuckDBEngine, limits: Limits, policy: Policy
+) -> PartSolver | None:
     """What solves parts, if files can be written to hand them over.
 
     Raises EngineError if they cannot, and the policy asks for parts.
     """
-    solver = PartSolver(engine, limits)
-    if engine.owned or solver.setting("enable_external_access") == "True":
+    solver = PartSolver(engine, home, limits)
+    if home.owned or solver.setting("enable_external_access") == "True":
         return solver
     if policy.algorithm.must_divide:
         said = "needs files to hand parts over, which the connection may not write"
