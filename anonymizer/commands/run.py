@@ -18,6 +18,7 @@ from anonymizer.commands.options import (
     policy_argument,
     preset_option,
     seed_options,
+    workers_option,
 )
 from anonymizer.commands.output import Output
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @preset_option
 @seed_options
 @limit_options
+@workers_option
 @click.option(
     "--yes-replace-source",
     is_flag=True,

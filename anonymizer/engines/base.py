@@ -21,6 +21,9 @@ class Limits:
     threads: int | None = None
     memory: str | None = None
     temp_size: str | None = None
+    workers: int | None = None
+    """Parts of a large table that are solved at a time; the release is the same for every number.
+    None: one for every thread, as far as memory allows."""
 
 
 class Engine(ABC):
@@ -103,6 +106,11 @@ class Engine(ABC):
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
     ) -> None:
         """Append a few rows of computed state to a work table."""
+
+    @property
+    def home(self) -> Engine | None:
+        """The embedded database that holds compact state, from which parts are handed over."""
+        return None
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -134,6 +134,7 @@ def read_source(
     if read == 0:
         raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
     session.engine.expect(rows)
+    profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
     return SourceRead(roles(policy, profile), tuple(reading), read, profile)

@@ -14,6 +14,8 @@ from typing import Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.solving import solver_of
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
@@ -65,7 +67,12 @@ def executing(
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
-        yield session, Executor(session.engine, listener)
+        executor = Executor(session.engine, listener)
+        home = session.engine.home
+        if isinstance(home, DuckDBEngine):
+            single = lead_of(policy)
+            executor.solver = solver_of(session.engine, home, limits or Limits(), single)
+        yield session, executor
 
 
 def plan(policy: AnyPolicy, database: Any = None, *, engine: str | None = None) -> Plan:

@@ -221,6 +221,8 @@ class TableProfile:
     """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
     recursive: bool = True
     """Whether one recursive statement can carry the state of a partitioning where the plan runs."""
+    in_parts: bool = False
+    """Whether a large table is solved part by part where the plan runs."""
     numeric_draws: bool = True
     """Whether draws are numbers there, and not texts."""
 

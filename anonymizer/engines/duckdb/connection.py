@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
@@ -54,6 +55,8 @@ class DuckDBEngine(Engine):
     """Whether the number of threads is left to us."""
     apart: Apart | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
+    parts: Path | None = None
+    """The folder in which parts of a large table are handed over; None on a user's connection."""
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
         """Run one statement and fetch all of its (few) rows."""
@@ -167,6 +170,10 @@ class DuckDBEngine(Engine):
         # a schema is found by its bare name only if the search path contains it
         path = ["system.main", *(f"{quote(catalog)}.{quote(str(name))}" for (name,) in rows)]
         return ",".join(path)
+
+    @property
+    def home(self) -> DuckDBEngine:
+        return self
 
     def interrupt(self) -> None:
         self.connection.interrupt()

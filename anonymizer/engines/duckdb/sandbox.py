@@ -75,7 +75,8 @@ def own_connection(
             catalog=SOURCE if database else None,
             free_threads=limits.threads is None,
         )
-        folders = list(writable)
+        engine.parts = spill / "parts"
+        folders = [*writable, engine.parts]
         if database is not None and copy is None:
             engine.apart = Apart(engine, database, spill, limits)
             folders.append(engine.apart.folder)
@@ -104,7 +105,9 @@ def close_walls(
         listed = ", ".join(lit(str(path)).text for path in paths)
         connection.execute(f"set {name} = [{listed}]")
     connection.execute("set enable_external_access = false")
-    connection.execute("set allowed_configs = ['threads', 'preserve_insertion_order']")
+    connection.execute(
+        "set allowed_configs = ['threads', 'preserve_insertion_order', 'memory_limit']"
+    )
     connection.execute("set lock_configuration = true")
 
 

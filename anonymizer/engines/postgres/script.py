@@ -15,7 +15,7 @@ from anonymizer.engines.postgres.dialect import DIALECT, setting_of, table_text
 from anonymizer.errors import EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.source.relation import QUERIED
-from anonymizer.steps import Compute, Guard, Loop, Note, Plan, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
 
 PLACE = "anonymizer_work"
 """Schema of the script's tables."""
@@ -95,7 +95,7 @@ def _shown(stage: Stage) -> Iterator[str]:
             yield "END IF;\nEND\n$guard$;"
         case Loop():
             yield from _loop(stage)
-        case Compute():
+        case Compute() | Composed() | Parts():
             raise _computed(stage)
 
 
@@ -130,7 +130,7 @@ def _statements(step: Step) -> Iterator[str]:
         yield f"ANALYZE {table_text(target)};"
 
 
-def _computed(step: Compute) -> EngineError:
+def _computed(step: Compute | Composed | Parts) -> EngineError:
     return EngineError(
         Problem(
             "--dialect",

@@ -238,6 +238,10 @@ class SparkEngine(Engine):
         for name in names:
             self.work_tables.made_in_duckdb(name)
 
+    @property
+    def home(self) -> DuckDBEngine:
+        return self.duckdb
+
     def interrupt(self) -> None:
         self.duckdb.interrupt()
         self.spark.sparkContext.cancelAllJobs()
