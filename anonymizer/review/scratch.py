@@ -50,7 +50,7 @@ class Scratch:
         """Published rows, or persons where the policy names a column of them."""
         return int(self.measures["persons" if policy.person is not None else "rows"])
 
-    def beside(self) -> Beside:
+    def beside(self, policy: Policy) -> Beside:
         """The rows as if they were a release that is read beside its source."""
         manifest = Manifest(
             {
@@ -61,7 +61,9 @@ class Scratch:
         )
         roles = self.prepared.roles
         engine = self.session.embedded
-        return Beside(engine, STAGED, manifest, self.session, roles, originals(roles))
+        person = "person" if policy.person is not None else None
+        known = replace(originals(roles), person=person)
+        return Beside(engine, STAGED, manifest, self.session, roles, known)
 
 
 def in_scratch(

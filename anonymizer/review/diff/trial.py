@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import work
@@ -21,7 +22,7 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import Target, publisher
 from anonymizer.release.names import Names
-from anonymizer.review.diff.required import required_of
+from anonymizer.review.diff.required import Named, required_of
 from anonymizer.review.diff.result import Trial, of_whole
 from anonymizer.review.diff.tables import trial_of_tables
 from anonymizer.review.scratch import Scratch, in_scratch
@@ -92,13 +93,8 @@ def tried(policy: Policy, session: Session) -> Trial:
 def trial_of(policy: Policy, found: Scratch) -> Trial:
     """What a run in scratch found, for a comparison."""
     engine, measures = found.session.engine, found.measures
-    named = required_of(policy)
     return Trial(
-        achieved={
-            (c.name, c.column): (c.achieved, c.passed)
-            for c in found.verification.checks
-            if (c.name, c.column) in named
-        },
+        achieved=guarantees_of(policy, found),
         figures={
             "rows published": measures["rows"],
             **of_whole("rows", found.suppression.share, measures, found.units(policy)),
@@ -112,3 +108,13 @@ def trial_of(policy: Policy, found: Scratch) -> Trial:
         ),
         holds=found.holds(policy),
     )
+
+
+def guarantees_of(policy: Policy, found: Scratch) -> dict[Named, tuple[Any, bool]]:
+    """Figure and verdict of every guarantee that the policy asks for."""
+    named = required_of(policy)
+    return {
+        (c.name, c.column): (c.achieved, c.passed)
+        for c in found.verification.checks
+        if (c.name, c.column) in named
+    }
