@@ -129,7 +129,10 @@ def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
         {
             "data": beside.view,
             "group": group,
-            "cells": [(cell_text(c), ident(f"c{i}")) for i, c in enumerate(shown, 1)],
+            "cells": [
+                (cell_text(column), ident(f"c{i}"), ident(f"n{i}"))
+                for i, column in enumerate(shown, 1)
+            ],
             "floor": floor,
             "shown": SHOWN,
         },
