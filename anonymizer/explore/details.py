@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -10,6 +10,7 @@ from anonymizer.compile import Sql, ident, render, work
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError
+from anonymizer.explore.rare import HIDDEN, rare_labels
 from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.policy import Policy
 from anonymizer.release.certificate import known_attacks
@@ -137,8 +138,28 @@ def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
             "shown": SHOWN,
         },
     ).text
-    rows = beside.run_sql(text)
-    return {"columns": [column.column for column in shown], "rows": [list(row) for row in rows]}
+    rows = [list(row) for row in beside.run_sql(text)]
+    for place, column in enumerate(shown):
+        hidden = rare_cells(policy, beside, column, [row[place] for row in rows])
+        for row in rows:
+            row[place] = HIDDEN if row[place] in hidden else row[place]
+    return {"columns": [column.column for column in shown], "rows": rows}
+
+
+def rare_cells(
+    policy: Policy, beside: Beside, column: PublishedColumn, cells: Iterable[str | None]
+) -> set[str]:
+    """The cells of a column that show a value which few rows (persons) of the source have."""
+    person = beside.originals.person
+    return rare_labels(
+        beside.run_sql,
+        beside.originals.table,
+        ident(beside.originals.values[column.column]),
+        cells,
+        floor_shown(policy),
+        number=column.kind == "numeric",
+        person=ident(person) if person is not None else None,
+    )
 
 
 def cell_text(column: PublishedColumn) -> Sql:
@@ -151,7 +172,8 @@ def cell_text(column: PublishedColumn) -> Sql:
 
 def raw_rows(session: Session) -> dict[str, Any]:
     """Rows of the source as they are: only where the server was started to show them."""
-    parameters = {"relation": session.source.sql, "shown": SHOWN}
+    source = session.source
+    parameters = {"source": source.table, "relation": source.sql, "shown": SHOWN}
     rows = session.engine.raw(render("explore/raw_rows.sql.j2", parameters).text, "source")
     return {
         "columns": [name for name, _ in session.profile.columns],

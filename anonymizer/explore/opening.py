@@ -96,14 +96,19 @@ def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Map
 
 @contextmanager
 def opened(
-    begun: Given, database: str | None, *, show_rows: bool = False, limits: Limits | None = None
+    begun: Given,
+    database: str | None,
+    *,
+    show_rows: bool = False,
+    limits: Limits | None = None,
+    sampled: int = SAMPLED,
 ) -> Iterator[Desk]:
     """The desk, with three sessions on the source: two on a sample, one on all of it."""
     policy = alone(begun.policy)
     with ExitStack() as stack:
         benches = [
             Bench.of(policy, stack.enter_context(open_session(policy, database, limits=limits)), n)
-            for n in (SAMPLED, SAMPLED, None)
+            for n in (sampled, sampled, None)
         ]
         state = State(0, "as it was opened", begun.text, begun.policy)
         desk = Desk(

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anonymizer.compile import ident
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.explore.bench import alone
 from anonymizer.explore.details import floor_shown
+from anonymizer.explore.rare import rare_labels
 from anonymizer.hierarchy.show import Shown
 from anonymizer.policy import Policy
 from anonymizer.policy.builders import DATE_LEVELS
 from anonymizer.policy.paths import column_path
-from anonymizer.review.hierarchies import built
+from anonymizer.review.hierarchies import Built, built
 from anonymizer.review.suggest.suggest import suggest
+from anonymizer.source.profile import kind_of
 
 LISTS = {"date": "levels", "prefix": "lengths", "suffix": "lengths", "divisor": "divisors"}
 """Builders whose levels a policy lists, from fine to coarse, and the option that does."""
@@ -39,8 +42,7 @@ def tree(
 ) -> dict[str, Any]:
     """The tree of a hierarchy, from the root down, and what choosing each level would be.
 
-    Nodes that few rows have keep their counts and lose their names; of a policy with persons all
-    do, because it is not known how many persons have a node.
+    Nodes that few rows have, or that show a value which few have, are sent without their names.
     """
     given = alone(policy).to_dict()
     given["columns"] = {
@@ -54,12 +56,13 @@ def tree(
     assert isinstance(one, Policy)
     with built(one, database, [column]) as made:
         shown = made[0].shown()
+        hidden = _hidden(policy, made[0], shown)
     return {
         "column": column,
         "hierarchy": dict(options),
         "nests": shown.nests,
         "levels": [_level(shown, number, options) for number in range(1, shown.height + 1)],
-        "nodes": _nodes(shown, floor_shown(policy), named=policy.person is None),
+        "nodes": _nodes(shown, floor_shown(policy), hidden),
     }
 
 
@@ -86,14 +89,34 @@ def _level(shown: Shown, number: int, options: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def _nodes(shown: Shown, floor: int, *, named: bool) -> list[dict[str, Any]]:
+def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
+    """Labels of nodes that few rows have, or that show a value which few rows have.
+
+    Of a policy with persons it is all: it is not known how many persons have a node.
+    """
+    labels = {node.label for node in shown.nodes}
+    if policy.person is not None:
+        return labels
+    floor = floor_shown(policy)
+    source = made.session.source
+    return {node.label for node in shown.nodes if node.rows < floor} | rare_labels(
+        lambda text: made.session.engine.raw(text, "hierarchies"),
+        source.table or source.sql,
+        ident(made.column),
+        labels,
+        floor,
+        number=kind_of(made.sql_type) == "numeric",
+    )
+
+
+def _nodes(shown: Shown, floor: int, hidden: set[str]) -> list[dict[str, Any]]:
     ordered = sorted(shown.nodes, key=lambda node: (-node.level, node.node))
     return [
         {
             "level": node.level,
             "node": node.node,
             "parent": node.parent,
-            "label": node.label if named and node.rows >= floor else None,
+            "label": None if node.label in hidden else node.label,
             "values": node.values,
             "rows": node.rows if node.rows >= floor else None,
         }

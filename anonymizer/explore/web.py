@@ -22,7 +22,12 @@ from anonymizer.explore.view import view
 from anonymizer.process.text import plain
 
 FOLDER = "explore"
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 MOST_BYTES = 200_000
 """Of a request."""
 LABEL = 80
