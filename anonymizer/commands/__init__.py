@@ -40,6 +40,7 @@ VERBS: dict[str, Verb] = {
     "assess": Verb("assess", "Risk and diversity of any table, as it is."),
     "plan": Verb("plan", "Show what a run would do, and what cannot work; writes nothing."),
     "diff": Verb("diff", "Show what a change of policy does; writes nothing."),
+    "explore": Verb("explore", "Try out a policy on a local page, and save it; publishes nothing."),
     "compile": Verb("compile", "Print every SQL statement of a run, in order."),
     "run": Verb("run", "Anonymize, verify, and publish only what holds."),
     "verify": Verb("verify", "Judge a release again, from its own rows."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -176,9 +177,13 @@ def _serialize(query: str) -> str:
     return str(row[0]) if row else "{}"
 
 
-@cache
+_of_thread = threading.local()
+
+
 def parser() -> Any:
-    """A connection of its own, used to parse and nothing else."""
+    """A connection of its own, used to parse and nothing else; one for each thread."""
     import duckdb
 
-    return duckdb.connect(":memory:", config={"threads": 1})
+    if not hasattr(_of_thread, "parser"):
+        _of_thread.parser = duckdb.connect(":memory:", config={"threads": 1})
+    return _of_thread.parser

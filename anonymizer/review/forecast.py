@@ -10,21 +10,20 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from anonymizer.compile import ident, work
+from anonymizer.compile import ident
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError
 from anonymizer.policy import Policy
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.result import Trial
 from anonymizer.review.diff.trial import tried
+from anonymizer.review.sampling import sample_of
 from anonymizer.source.masking.keys import bound_values
-from anonymizer.source.relation import Relation
 
 SAMPLED = 20_000
 """Rows of the large sample. A table of no more rows is tried as a whole."""
-DRAWN = work("drawn_rows")
 PROCESS = 140
 """Megabytes of a process that has loaded the engine and nothing else."""
 SMALLER = 4
@@ -85,14 +84,7 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
 
 
 def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | None:
-    sample, drawn_rows = session, rows
-    if rows > wanted:
-        drawn = (
-            f"create or replace table {ident(DRAWN)} as {_sample(policy, session, rows, wanted)}"
-        )
-        session.engine.raw(drawn, "sample")
-        drawn_rows = session.engine.raw(f"select count(*) from {ident(DRAWN)}", "sample")[0][0]
-        sample = replace(session, source=Relation(ident(DRAWN), DRAWN))
+    sample, drawn_rows = sample_of(policy, session, rows, wanted)
     before = _peak()
     began = time.perf_counter()
     try:
@@ -122,15 +114,6 @@ def _peak() -> float | None:
 
 def _columns(policy: Policy) -> str:
     return ", ".join(ident(name).text for name in policy.quasi) or "1"
-
-
-def _sample(policy: Policy, session: Session, rows: int, wanted: int) -> str:
-    """About so many rows of the source, the same ones every time; all rows of a person."""
-    every = f"select * from {session.source.sql}"
-    if policy.person is not None:
-        person = f"cast({ident(policy.person)} as varchar)"
-        return f"{every} where md5_number_lower({person}) % {rows} < {wanted}"
-    return f"{every} using sample reservoir({wanted} rows) repeatable (7)"
 
 
 def _continued(small: _Tried | None, large: _Tried, rows: int) -> float | None:

@@ -31,6 +31,7 @@ LAYERS = (
     "republish",
     "run",
     "review",
+    "explore",
     "api",
     "commands",
     "cli",

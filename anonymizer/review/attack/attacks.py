@@ -8,6 +8,7 @@ likely, the values of a bucket by their shares). Bounds are those that the relea
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from anonymizer.contract.layout import Layout, Requirement
@@ -23,7 +24,7 @@ from anonymizer.release.sealing import changes_in_database
 from anonymizer.release.unchanged import refuse_changed
 from anonymizer.review.attack.results import Attack, Inference, Intersection, KnownValue, Linking
 from anonymizer.review.attack.staging import TARGETS, TUPLES, Arena, Secret, arena, arena_of_same
-from anonymizer.review.with_source import attach_release, open_beside, release_file
+from anonymizer.review.with_source import Beside, attach_release, open_beside, release_file
 
 EARLIER = "anon_earlier"
 SHARE = 0.1
@@ -59,34 +60,45 @@ def attack(
         raise NothingToCheckError(Problem("--earlier", f"there is no file {before.name}"))
     further = [before] if before is not None else []
     with open_beside(policy, path, source, limits, further) as beside:
-        layout, requirements = beside.layout, beside.manifest.requirements
-        now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
+        now, found = _attacked(beside, share, seed)
+        if before is None:
+            return found
+        requirements = beside.manifest.requirements
         k, l = _k(requirements), _l(requirements)
-        linking = _link(now, k)
-        if linking.targets == 0:
-            raise NothingToCheckError(
-                Problem("--share", "draws no target", hint="raise it, or change --test-seed")
-            )
-        old, both = None, k
-        if before is not None:
-            catalog = attach_release(beside.engine, before, None, EARLIER, "--earlier")
-            view = Names.of(policy, "").view(catalog)
-            manifest = read_manifest(beside.engine, view)
-            changes = changes_in_database(beside.engine, view, manifest)
-            refuse_changed(None, view, manifest, changes)
-            _refuse_unknown(manifest.layout, beside.originals)
-            both = min((n for n in (k, _k(manifest.requirements)) if n is not None), default=None)
-            old = arena_of_same(beside, view, manifest.layout, "earlier", now)
-        return Attack(
-            view=str(beside.manifest.data["view"]),
-            share=share,
-            linking=linking,
-            inference=tuple(_infer(now, s, layout, requirements) for s in now.secrets),
-            known_value=tuple(_known(now, s, k) for s in now.secrets),
-            intersection=tuple(_intersect(now, old, both, l)) if old is not None else (),
-            unit="persons" if now.by_person else "rows",
-            beside=old is not None,
+        catalog = attach_release(beside.engine, before, None, EARLIER, "--earlier")
+        view = Names.of(policy, "").view(catalog)
+        manifest = read_manifest(beside.engine, view)
+        changes = changes_in_database(beside.engine, view, manifest)
+        refuse_changed(None, view, manifest, changes)
+        _refuse_unknown(manifest.layout, beside.originals)
+        both = min((n for n in (k, _k(manifest.requirements)) if n is not None), default=None)
+        old = arena_of_same(beside, view, manifest.layout, "earlier", now)
+        return replace(found, intersection=tuple(_intersect(now, old, both, l)), beside=True)
+
+
+def attack_beside(beside: Beside, *, share: float = SHARE, seed: int = 0) -> Attack:
+    """Attack a release that is open beside its source, without an earlier one."""
+    return _attacked(beside, share, seed)[1]
+
+
+def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
+    layout, requirements = beside.layout, beside.manifest.requirements
+    now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
+    k = _k(requirements)
+    linking = _link(now, k)
+    if linking.targets == 0:
+        raise NothingToCheckError(
+            Problem("--share", "draws no target", hint="raise it, or change --test-seed")
         )
+    return now, Attack(
+        view=str(beside.manifest.data.get("view", beside.view.name)),
+        share=share,
+        linking=linking,
+        inference=tuple(_infer(now, s, layout, requirements) for s in now.secrets),
+        known_value=tuple(_known(now, s, k) for s in now.secrets),
+        intersection=(),
+        unit="persons" if now.by_person else "rows",
+    )
 
 
 def _refuse_unknown(layout: Layout, originals: Originals) -> None:

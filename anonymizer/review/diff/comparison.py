@@ -138,6 +138,11 @@ def compare(
     drawn = seed or Seed.fresh()
     below = new.privacy.k_anonymity
     before, after = (trial(policy, database, drawn, limits, below=below) for policy in (old, new))
+    return comparison_of(old, new, before, after)
+
+
+def comparison_of(old: AnyPolicy, new: AnyPolicy, before: Trial, after: Trial) -> Comparison:
+    """The same of trials that were made."""
     source = dict.fromkeys((*after.columns, *before.columns))
     return Comparison(
         tables=tuple(_pairs(_tables(old), _tables(new))),

@@ -6,9 +6,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
-from anonymizer.algorithms.compiled import STAGED, staged_values
-from anonymizer.compile import Table, work
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
@@ -20,23 +21,13 @@ from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import Target, publisher
-from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.names import Names
-from anonymizer.review.diff.required import required_of
+from anonymizer.review.diff.required import Named, required_of
 from anonymizer.review.diff.result import Trial, of_whole
 from anonymizer.review.diff.tables import trial_of_tables
+from anonymizer.review.scratch import Scratch, in_scratch
 from anonymizer.review.tables.opening import open_source
-from anonymizer.run.link import linked_writes
-from anonymizer.run.prepare import prepare
-from anonymizer.run.source_checks import (
-    counterfeits,
-    members_read,
-    originals,
-    policy_requirements,
-    release_measures,
-    stage_originals,
-    suppression,
-)
+from anonymizer.run.source_checks import originals
 from anonymizer.source.masking.keys import bound_values
 
 
@@ -96,40 +87,34 @@ def _replaced(policy: AnyPolicy, session: Session) -> tuple[str, ...]:
 
 def tried(policy: Policy, session: Session) -> Trial:
     """Run the policy over the source of an open session, in its scratch."""
-    engine, executor = session.engine, Executor(session.engine)
-    prepared = prepare(policy, session, executor)
-    compiled = prepared.compiled
-    executor.run(compiled.stages)
-    tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
-    executor.run(linked_writes(prepared, STAGED, tables.__getitem__))
-    staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
-    layout = replace(compiled.layout, tables=staged)
-    requirements = policy_requirements(policy, engine, prepared.roles)
-    stage_originals(engine, compiled, prepared.roles)
-    population = members_read(policy, prepared.roles)
-    verification = judge(engine, STAGED, layout, requirements, population)
-    refuse_unanswered(policy, verification)
-    forged = counterfeits(engine, compiled)
-    found = suppression(policy, engine, prepared.roles, STAGED, layout, forged)
-    measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
-    named = required_of(policy)
-    units = measures["persons"] if policy.person is not None else measures["rows"]
+    return trial_of(policy, in_scratch(policy, session, Executor(session.engine)))
+
+
+def trial_of(policy: Policy, found: Scratch) -> Trial:
+    """What a run in scratch found, for a comparison."""
+    engine, measures = found.session.engine, found.measures
     return Trial(
-        achieved={
-            (c.name, c.column): (c.achieved, c.passed)
-            for c in verification.checks
-            if (c.name, c.column) in named
-        },
+        achieved=guarantees_of(policy, found),
         figures={
             "rows published": measures["rows"],
-            **of_whole("rows", found.share, measures, units),
+            **of_whole("rows", found.suppression.share, measures, found.units(policy)),
         },
         losses=column_losses(
             lambda text: engine.raw(text, "measures"),
             STAGED,
-            layout,
-            originals(prepared.roles),
+            found.layout,
+            originals(found.prepared.roles),
             suppressed=measures["suppressed"],
         ),
-        holds=verification.passed and found.share <= policy.suppression_limit,
+        holds=found.holds(policy),
     )
+
+
+def guarantees_of(policy: Policy, found: Scratch) -> dict[Named, tuple[Any, bool]]:
+    """Figure and verdict of every guarantee that the policy asks for."""
+    named = required_of(policy)
+    return {
+        (c.name, c.column): (c.achieved, c.passed)
+        for c in found.verification.checks
+        if (c.name, c.column) in named
+    }

@@ -8,34 +8,21 @@ is computed once: a statement is skipped if its table was made by the same text 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from anonymizer.algorithms.compiled import STAGED, staged_values
-from anonymizer.compile import Table
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.either import together
-from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.process.seed import Seed
-from anonymizer.release.judge import judge, refuse_unanswered
+from anonymizer.review.scratch import Scratch, in_scratch
 from anonymizer.review.sweep.grid import check, combinations, varied
 from anonymizer.review.sweep.points import Point, marked
 from anonymizer.review.sweep.shared import SharedExecutor
 from anonymizer.review.sweep.tables import points_of_tables
-from anonymizer.run.link import linked_writes
-from anonymizer.run.prepare import prepare
-from anonymizer.run.source_checks import (
-    counterfeits,
-    members_read,
-    published_paths,
-    release_measures,
-    stage_originals,
-    suppression,
-)
 from anonymizer.source.masking.keys import bound_values
 
 
@@ -93,37 +80,18 @@ def _run(
         said = "has neither classes nor losses, so that there is nothing to compare"
         raise PolicyError(Problem("algorithm.name", f"{policy.algorithm.name} {said}"))
     together(policy, "sweep")
-    engine = session.engine
-    prepared = prepare(policy, session, executor)
-    compiled = prepared.compiled
-    executor.run(compiled.stages)
-    tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
-    executor.run(linked_writes(prepared, STAGED, tables.__getitem__))
-    layout = replace(
-        compiled.layout,
-        tables={column: tables[name].name for column, name in compiled.layout.tables.items()},
-    )
-    sensitive = {s.column: s for s in prepared.roles.sensitive}
-    requirements = tuple(
-        with_paths(item, published_paths(engine, sensitive[item.column]))
-        if item.parameters.get("distance") == "hierarchical" and item.column in sensitive
-        else item
-        for item in requirements_of(policy)
-    )
-    forged = counterfeits(engine, compiled)
-    found = suppression(policy, engine, prepared.roles, STAGED, layout, forged)
-    stage_originals(engine, compiled, prepared.roles)
-    population = members_read(policy, prepared.roles)
-    verification = judge(engine, STAGED, layout, requirements, population)
-    refuse_unanswered(policy, verification)
-    measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
-    units = measures["persons"] if policy.person is not None else measures["rows"]
+    return point_of(policy, options, in_scratch(policy, session, executor))
+
+
+def point_of(policy: Policy, options: Mapping[str, str], found: Scratch) -> Point:
+    """What a run in scratch found, as a point."""
+    measures, units = found.measures, found.units(policy)
     return Point(
         dict(options),
-        holds=verification.passed and found.share <= policy.suppression_limit,
+        holds=found.holds(policy),
         risk=measures["classes"] / units if units else None,
         largest_risk=1 / measures["class_min"] if measures["class_min"] else None,
         loss=measures["ncp"],
-        suppressed=found.share,
+        suppressed=found.suppression.share,
         classes=measures["classes"],
     )

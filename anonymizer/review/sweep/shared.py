@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anonymizer.compile import ident
 from anonymizer.engines.execute import Executor
@@ -37,6 +37,13 @@ class SharedExecutor(Executor):
         return rows
 
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
-        Executor._compute(self, compute, stage, number, of)
+        made: list[Row] = []
+
+        def noted(rows: list[Row]) -> list[Row]:
+            made.extend(compute.function(rows))
+            return made
+
+        self.held.pop((ident(compute.target).text,), None)
+        Executor._compute(self, replace(compute, function=noted), stage, number, of)
         # a result computed in Python is identified only by its content
-        self.held[(ident(compute.target).text,)] = object()
+        self.held[(ident(compute.target).text,)] = hash((compute.columns, repr(made)))

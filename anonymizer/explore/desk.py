@@ -1,0 +1,198 @@
+"""The desk: the states of a policy, and what is found of the one at hand, piece by piece."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anonymizer.engines.session import Database
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.explore.bench import Bench, Stop
+from anonymizer.explore.details import details_of, raw_rows
+from anonymizer.explore.edits import Edit, with_edits
+from anonymizer.explore.frontier import frontier
+from anonymizer.explore.history import History, State
+from anonymizer.explore.saving import Target
+from anonymizer.explore.trees import candidates, tree
+from anonymizer.explore.why import costly_cells, costs_of, why
+from anonymizer.explore.worker import Worker
+from anonymizer.review.diff.comparison import comparison_of
+
+
+@dataclass(slots=True)
+class Desk:
+    """All calls may come from any thread; a change waits for the sample, and for nothing else."""
+
+    title: str
+    base: Path
+    first: str
+    history: History
+    target: Target
+    database: Database
+    sample: Bench
+    """Answers a change at once."""
+    side: Bench
+    """The same sample for what may be stopped: distributions, the frontier, what costs most."""
+    whole: Bench
+    reasons: Mapping[str, Mapping[str, str]]
+    """Role and reason of every column as a draft has them."""
+    show_rows: bool = False
+    version: int = 0
+    """Grows with everything that the page shows."""
+    progress: float | None = None
+    """Of the whole table; None where nothing runs."""
+    stopped: bool = False
+    defects: list[str] = field(default_factory=list)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    _change: threading.Lock = field(default_factory=threading.Lock)
+    workers: tuple[Worker, Worker] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.workers = (
+            Worker("whole table", self.whole.interrupt, self._failed),
+            Worker("sample", self.side.interrupt, self._failed),
+        )
+
+    def begin(self) -> None:
+        """Try the policy as it is."""
+        with self._change:
+            self._try(self.history.now)
+
+    def change(self, edits: tuple[Edit, ...], label: str) -> None:
+        """Make a new state. Raises PolicyError, with nothing changed, where it is no policy."""
+        with self._change:
+            text, policy = with_edits(self.history.now.text, edits, self.base, self.first)
+            if text != self.history.now.text:
+                with self.lock:
+                    state = self.history.add(label, text, policy)
+                self._try(state)
+
+    def move(self, by: int) -> None:
+        """Undo or redo."""
+        with self._change:
+            with self.lock:
+                before, state = self.history.now, self.history.move(by)
+            if state is not before:
+                self._try(state)
+
+    def stop(self) -> None:
+        """Stop what is computed of the whole table."""
+        self.workers[0].stop()
+        with self.lock:
+            self.progress, self.stopped = None, True
+            self.version += 1
+
+    def close(self) -> None:
+        """Stop everything."""
+        for worker in self.workers:
+            worker.stop()
+
+    def save(self) -> None:
+        """Write the policy at hand; the only thing that the desk ever writes."""
+        with self.lock:
+            self.target.save(self.history.now.text)
+            self.version += 1
+
+    def compare(self, one: object, other: object) -> dict[str, Any]:
+        """Two states side by side, by what was found of both on the same rows."""
+        old, new = self.history.find(one), self.history.find(other)
+        if old is None or new is None:
+            raise PolicyError(Problem("state", "is not one of the states"))
+        both = [on for on in ("whole", "sample") if on in old.outcomes and on in new.outcomes]
+        if not both:
+            raise PolicyError(Problem("state", "was not tried yet", hint="wait for its figures"))
+        trials = (state.outcomes[both[0]].trial for state in (old, new))
+        return {"on": both[0], **comparison_of(old.policy, new.policy, *trials).as_dict()}
+
+    def hierarchies(self, column: str) -> list[dict[str, Any]]:
+        """Hierarchies that suit a column."""
+        return candidates(self.history.now.policy, self.database, column)
+
+    def tree(self, column: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The tree of a hierarchy that may be chosen."""
+        edit = Edit(("columns", column, "hierarchy"), dict(options))
+        _, policy = with_edits(self.history.now.text, (edit,), self.base, self.first)
+        return tree(policy, self.database, column, options)
+
+    def rows(self) -> dict[str, Any]:
+        """Raw rows. Raises PolicyError where the server was not started to show them."""
+        if not self.show_rows:
+            hint = "start again with --show-rows"
+            raise PolicyError(Problem("rows", "of the source are not shown", hint=hint))
+        with self.sample.lock:
+            return raw_rows(self.sample.session)
+
+    def _try(self, state: State) -> None:
+        """The sample now; everything else later, in the place of what was computed before."""
+        with self.lock:
+            self.progress = 0.0 if "whole" not in state.outcomes else None
+            self.stopped = False
+        if "sample" not in state.outcomes:
+            with self.sample.lock:
+                outcome, _ = self.sample.tried(state.policy)
+            with self.lock:
+                state.outcomes["sample"] = outcome
+        with self.lock:
+            self.version += 1
+        if "whole" not in state.details:
+            self.workers[0].start(lambda stop: self._whole(state, stop))
+        else:
+            self.workers[0].start(lambda stop: None)
+        self.workers[1].start(lambda stop: self._side(state, stop))
+
+    def _whole(self, state: State, stop: Stop) -> None:
+        outcome, found = self.whole.tried(state.policy, stop, self._moved)
+        with self.lock:
+            stop.check()
+            state.outcomes["whole"] = outcome
+            self.progress = None
+            self.version += 1
+        if found is not None:
+            details = details_of(state.policy, found, self.whole.rows, stop.check)
+            self._found(state.details, "whole", details)
+
+    def _moved(self, share: float) -> None:
+        with self.lock:
+            if self.progress is not None and share < 1:
+                self.progress = share
+
+    def _side(self, state: State, stop: Stop) -> None:
+        if state.why is not None and state.why["done"] == state.why["of"]:
+            return
+        outcome, found = self.side.tried(state.policy, stop)
+        if found is None:
+            return
+        costs = costs_of(outcome)
+        dearest = costs[0]["column"] if costs and costs[0]["loss"] > 0 else None
+        cells = costly_cells(state.policy, found, dearest)
+        if "sample" not in state.details:
+            details = details_of(state.policy, found, self.side.rows, stop.check)
+            self._found(state.details, "sample", details)
+
+        def told_frontier(made: dict[str, Any]) -> None:
+            with self.lock:
+                state.frontier = made
+                self.version += 1
+
+        def told_why(made: dict[str, Any]) -> None:
+            with self.lock:
+                state.why = made
+                self.version += 1
+
+        frontier(state.policy, self.side, stop, told_frontier, found)
+        why(state, self.base, self.first, self.side, stop, told_why, outcome, cells)
+
+    def _found(self, place: dict[str, dict[str, Any]], name: str, made: dict[str, Any]) -> None:
+        with self.lock:
+            place[name] = made
+            self.version += 1
+
+    def _failed(self, error: Exception) -> None:
+        """A defect of the tool: its kind, and none of its words, which may quote a value."""
+        with self.lock:
+            self.progress = None
+            self.defects.append(type(error).__name__)
+            self.version += 1

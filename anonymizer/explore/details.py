@@ -1,0 +1,181 @@
+"""What follows the figures of a policy: distributions, observers, and rows as they would look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from anonymizer.compile import Sql, ident, render, work
+from anonymizer.contract.layout import PublishedColumn
+from anonymizer.engines.session import Session
+from anonymizer.errors import AnonymizerError
+from anonymizer.explore.rare import HIDDEN, rare_labels
+from anonymizer.measure.staging import QueryTables, stage
+from anonymizer.policy import Policy
+from anonymizer.release.certificate import known_attacks
+from anonymizer.review.assess import Assessment
+from anonymizer.review.attack import Attack
+from anonymizer.review.attack.attacks import attack_beside
+from anonymizer.review.report.classes import after, before
+from anonymizer.review.report.content import FLOOR, floor_of
+from anonymizer.review.report.distributions import compared
+from anonymizer.review.scratch import Scratch
+from anonymizer.review.with_source import Beside
+
+SHOWN = 8
+"""Rows that are shown as examples."""
+TARGETS = 2_000
+"""Rows (persons) that attacks look for, about."""
+
+
+def floor_shown(policy: Policy) -> int:
+    """The fewest rows (persons) that a value on the page has, whatever the policy asks for."""
+    return max(FLOOR, floor_of(policy))
+
+
+def details_of(
+    policy: Policy, found: Scratch, rows: int, check: Callable[[], None]
+) -> dict[str, Any]:
+    """All of it. `check` is called between two parts, and may raise to end it."""
+    beside, floor = found.beside(policy), floor_shown(policy)
+    check()
+    return {
+        "floor": floor,
+        "distributions": list(_distributions(beside, floor, check)),
+        "observers": _observers(policy, beside, found, rows, check),
+        "known": known_attacks(policy),
+        "examples": examples(policy, beside, found),
+    }
+
+
+def _distributions(
+    beside: Beside, floor: int, check: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    tables = QueryTables(work)
+    layout = beside.layout
+    staged = stage(beside.run_sql, beside.view, layout, beside.originals, None, tables)
+    by_column = {a.column.column: a for a in staged}
+    for column in layout.columns:
+        check()
+        yield asdict(compared(beside, column, by_column.get(column.column), floor))
+
+
+def _observers(
+    policy: Policy, beside: Beside, found: Scratch, rows: int, check: Callable[[], None]
+) -> list[dict[str, Any]]:
+    if beside.layout.classless:
+        return []
+    check()
+    was, now = before(policy, beside), after(beside)
+    check()
+    attacked = None
+    try:
+        share = min(1.0, TARGETS / max(rows, 1))
+        attacked = attack_beside(beside, share=max(share, 1e-6))
+    except AnonymizerError:
+        pass  # a sample may hold none of the targets
+    return list(_stopped(policy, was, now, attacked))
+
+
+def _stopped(
+    policy: Policy, was: Assessment, now: Assessment, attacked: Attack | None
+) -> Iterator[dict[str, Any]]:
+    """Who knows or wants what, the chance before and after, and whether a promise stops it."""
+    bound = attacked.linking.bound if attacked is not None else None
+    holds = None
+    if bound is not None and now.risk.prosecutor_max is not None:
+        holds = now.risk.prosecutor_max <= bound + 1e-9
+    yield _observer(
+        "knows all quasi-identifiers of somebody in the table, and looks for the row",
+        was.risk.prosecutor_max, now.risk.prosecutor_max, bound, holds,
+    )  # fmt: skip
+    yield _observer(
+        "links everybody at once with a list of names: share that is matched right",
+        was.risk.prosecutor_average, now.risk.prosecutor_average, bound, holds,
+    )  # fmt: skip
+    for one in attacked.inference if attacked is not None else ():
+        yield _observer(
+            f"knows all quasi-identifiers of somebody, and wants to know {one.column}",
+            None, one.most_confident, one.bound, one.holds if one.bound is not None else None,
+        )  # fmt: skip
+    for known in attacked.known_value if attacked is not None else ():
+        chance = 1 / known.fewest_candidates if known.fewest_candidates else None
+        yield _observer(
+            f"knows {known.column} of somebody besides, and looks for the row",
+            None, chance, None, None,
+        )  # fmt: skip
+
+
+def _observer(
+    who: str, was: float | None, now: float | None, bound: float | None, holds: bool | None
+) -> dict[str, Any]:
+    return {"who": who, "before": was, "after": now, "promised": bound, "stopped": holds}
+
+
+def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
+    """Rows as they would be published, of a policy that holds; nothing that few rows have."""
+    layout, floor = beside.layout, floor_shown(policy)
+    group = layout.class_id or layout.group_id
+    if group is None or not found.holds(policy):
+        return {"columns": [], "rows": []}
+    shown = [
+        column
+        for column in layout.columns
+        if column.column not in layout.tables
+        and (policy.person is None or column.role in ("quasi", "semi"))
+    ]
+    text = render(
+        "explore/examples.sql.j2",
+        {
+            "data": beside.view,
+            "group": group,
+            "cells": [
+                (cell_text(column), ident(f"c{i}"), ident(f"n{i}"))
+                for i, column in enumerate(shown, 1)
+            ],
+            "floor": floor,
+            "shown": SHOWN,
+        },
+    ).text
+    rows = [list(row) for row in beside.run_sql(text)]
+    for place, column in enumerate(shown):
+        hidden = rare_cells(policy, beside, column, [row[place] for row in rows])
+        for row in rows:
+            row[place] = HIDDEN if row[place] in hidden else row[place]
+    return {"columns": [column.column for column in shown], "rows": rows}
+
+
+def rare_cells(
+    policy: Policy, beside: Beside, column: PublishedColumn, cells: Iterable[str | None]
+) -> set[str]:
+    """The cells of a column that show a value which few rows (persons) of the source have."""
+    person = beside.originals.person
+    return rare_labels(
+        beside.run_sql,
+        beside.originals.table,
+        ident(beside.originals.values[column.column]),
+        cells,
+        floor_shown(policy),
+        number=column.kind == "numeric",
+        person=ident(person) if person is not None else None,
+    )
+
+
+def cell_text(column: PublishedColumn) -> Sql:
+    """A published cell as one text; bounds in columns of their own are written as an interval."""
+    if column.lo is not None and column.hi is not None:
+        lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
+        return Sql(f"case when {lo} = {hi} then {lo} else {lo} || ' – ' || {hi} end")
+    return Sql(f"cast({ident(column.name or column.column)} as varchar)")
+
+
+def raw_rows(session: Session) -> dict[str, Any]:
+    """Rows of the source as they are: only where the server was started to show them."""
+    source = session.source
+    parameters = {"source": source.table, "relation": source.sql, "shown": SHOWN}
+    rows = session.engine.raw(render("explore/raw_rows.sql.j2", parameters).text, "source")
+    return {
+        "columns": [name for name, _ in session.profile.columns],
+        "rows": [[None if value is None else str(value) for value in row] for row in rows],
+    }

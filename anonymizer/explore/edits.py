@@ -1,0 +1,166 @@
+"""Changes of a policy's text: in place, with its comments, and only where the desk may change it.
+
+What a policy reads and writes (its source, files of hierarchies, keys, the ledger, where it
+publishes) is not the desk's to change: a page that somebody tampers with reaches no further file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.policy import Policy, SchemaPolicy, load
+from anonymizer.policy.paths import path_text
+
+TABLE = ("algorithm", "privacy", "suppression_limit")
+"""What may change beside the columns."""
+PRIVACY = ("k_anonymity",)
+COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight")
+"""What may change of a column."""
+ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
+"""Roles that the desk offers; a role that masks stays until one of these takes its place."""
+READ = ("top_code", "bottom_code", "round", "zip3", "safe_harbor")
+KEPT: Mapping[str, tuple[str, ...]] = {
+    "quasi": ("kind", "hierarchy", "nulls", "weight", *READ),
+    "sensitive": ("kind", "hierarchy", "protect", "acknowledge_unique", "acknowledge",
+                  "null_as_value", *READ),
+    "keep": ("acknowledge_unique", "acknowledge", "safe_harbor"),
+}  # fmt: skip
+"""What a column keeps when it gets a role; what else is said of it has no meaning there."""
+MOST = 1_000
+"""Changes in one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A value at a path in the policy; None removes it."""
+
+    path: tuple[str, ...]
+    value: Any
+
+
+def edits_of(given: object) -> tuple[Edit, ...]:
+    """The changes that a request asks for. Raises PolicyError for what is none, or not offered."""
+    if not isinstance(given, list) or not 0 < len(given) <= MOST:
+        raise PolicyError(Problem("edits", "must be a list of changes"))
+    found = []
+    for one in given:
+        path = one.get("path") if isinstance(one, dict) else None
+        if not isinstance(path, list) or not path or not all(isinstance(p, str) for p in path):
+            raise PolicyError(Problem("edits", "has a change without a path"))
+        edit = Edit(tuple(path), one.get("value"))
+        _refuse_unoffered(edit)
+        found.append(edit)
+    return tuple(found)
+
+
+def _refuse_unoffered(edit: Edit) -> None:
+    path, value = edit.path, edit.value
+    offered = path[0] in TABLE and not (path[0] == "privacy" and path[1:2] != PRIVACY)
+    if path[0] == "columns":
+        offered = len(path) > 2 and path[2] in COLUMN
+        if offered and path[2] == "role":
+            offered = value in ROLES
+    if not offered:
+        raise PolicyError(Problem(path_text(path), "is not changed here", hint="edit the file"))
+
+
+def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:
+    """A hierarchy may go back to the file that the policy names, and to no other."""
+    if not isinstance(value, Mapping) or value == known:
+        return
+    for name in ("file", "table"):
+        if name in value and (not isinstance(known, Mapping) or known.get(name) != value[name]):
+            said = "names a file or table that the policy does not have"
+            raise PolicyError(Problem(path_text(path), said, hint="edit the file"))
+
+
+def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tuple[str, Policy]:
+    """The text of a policy after the changes, and the policy. Raises PolicyError where it is none.
+
+    `first`: the text that the desk began with.
+    """
+    began = load.parse(first)
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 100_000
+    document = yaml.load(text)
+    for edit in edits:
+        if edit.path[0] == "columns" and edit.path[2] == "hierarchy":
+            _refuse_files(edit.path, edit.value, _at(began, edit.path))
+        _apply(document, edit)
+        if edit.path[-1] == "role" and len(edit.path) == 3:
+            _without_meaningless(document["columns"][edit.path[1]], str(edit.value))
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    changed = stream.getvalue()
+    policy = one_table(Policy.loads(changed, base))
+    _refuse_elsewhere(policy, one_table(Policy.loads(first, base)))
+    return changed, policy
+
+
+def one_table(policy: object) -> Policy:
+    """Raises PolicyError for a policy of several tables."""
+    if isinstance(policy, SchemaPolicy) or not isinstance(policy, Policy):
+        hint = "anonymizer plan, sweep and diff take it"
+        raise PolicyError(Problem("tables", "are not offered by explore", hint=hint))
+    return policy
+
+
+def _at(document: object, path: Sequence[str]) -> object:
+    for name in path:
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document
+
+
+def _apply(document: CommentedMap, edit: Edit) -> None:
+    *parents, last = edit.path
+    place = document
+    for name in parents:
+        inner = place.get(name)
+        if not isinstance(inner, CommentedMap):
+            if edit.value is None:
+                return
+            inner = place[name] = _flow({})
+        place = inner
+    if edit.value is not None:
+        place[last] = _flow(edit.value)
+        return
+    place.pop(last, None)
+    # what is empty now says nothing: `protect: {}` is no rule
+    if not place and len(parents) > 1 and parents[-1] in COLUMN:
+        _apply(document, Edit(tuple(parents), None))
+
+
+def _flow(value: Any) -> Any:
+    """A mapping or list as it is written on one line."""
+    if isinstance(value, Mapping):
+        made = CommentedMap({str(name): _flow(item) for name, item in value.items()})
+        made.fa.set_flow_style()
+        return made
+    if isinstance(value, list):
+        listed = CommentedSeq([_flow(item) for item in value])
+        listed.fa.set_flow_style()
+        return listed
+    return value
+
+
+def _without_meaningless(column: CommentedMap, role: str) -> None:
+    for name in [n for n in column if n != "role" and n not in KEPT.get(role, ())]:
+        del column[name]
+
+
+def _refuse_elsewhere(policy: Policy, first: Policy) -> None:
+    """An alias may make one change another: nothing but what is offered may differ."""
+    now, before = policy.to_dict(), first.to_dict()
+    changed = [n for n in {*now, *before} - {"columns", *TABLE} if now.get(n) != before.get(n)]
+    if changed:
+        said = "would change as well, by an alias in the file"
+        raise PolicyError([Problem(name, said, hint="edit the file") for name in sorted(changed)])

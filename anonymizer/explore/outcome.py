@@ -1,0 +1,101 @@
+"""What a policy does to a table, or to a sample of it, as the page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.contract.checks import Check
+from anonymizer.errors import Problem
+from anonymizer.measure.usefulness import little_left
+from anonymizer.policy import Policy
+from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
+from anonymizer.review.diff.result import Trial, of_whole
+from anonymizer.review.diff.trial import guarantees_of
+from anonymizer.review.scratch import Scratch
+
+COLUMN = "ncp."
+"""Measures of this prefix are the losses of single columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A trial run in figures; without any where something keeps the policy from running."""
+
+    rows: int
+    """Rows that it was tried on."""
+    seconds: float
+    figures: dict[str, Any]
+    trial: Trial
+    problems: tuple[Problem, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "seconds": round(self.seconds, 3),
+            "problems": [problem.as_dict() for problem in self.problems],
+            **self.figures,
+        }
+
+
+def outcome_of(policy: Policy, found: Scratch, rows: int, seconds: float) -> Outcome:
+    """The figures of a run in scratch: those that a run's measures have under the same names."""
+    measures = found.measures
+    shared = of_whole("rows", found.suppression.share, measures, found.units(policy))
+    losses = {
+        name.removeprefix(COLUMN): value
+        for name, value in measures.items()
+        if name.startswith(COLUMN) and value is not None
+    }
+    figures = {
+        "holds": found.holds(policy),
+        "unit": "persons" if policy.person is not None else "rows",
+        "measures": {
+            name: measures.get(name)
+            for name in ("rows", "persons", "suppressed", "classes", "class_min", "class_mean",
+                         "class_max", "ncp", "suppressed_share")
+        },
+        "risk": shared.get("mean risk"),
+        "largest_risk": shared.get("largest risk"),
+        "loss": measures.get("ncp"),
+        "losses": losses,
+        "checks": list(_checks(found)),
+        "limit": policy.suppression_limit,
+        "little": [str(one) for one in little_left(measures)],
+    }  # fmt: skip
+    trial = Trial(
+        achieved=guarantees_of(policy, found),
+        figures={"rows published": measures["rows"], **shared},
+        losses=losses,
+        holds=found.holds(policy),
+    )
+    return Outcome(rows, seconds, figures, trial)
+
+
+def failed(problems: tuple[Problem, ...], rows: int, seconds: float) -> Outcome:
+    """Nothing but the reasons why it cannot run."""
+    return Outcome(rows, seconds, {"holds": False}, Trial(problems=problems), problems)
+
+
+def _checks(found: Scratch) -> Iterator[dict[str, Any]]:
+    """The guarantees with what they reach; conditions of form only where they fail."""
+    listed = {ask.name.format(name=g.name) for g in GUARANTEES for ask in g.asks}
+    for check in found.verification.checks:
+        if check.name in listed or not check.passed:
+            yield {
+                "name": check.name,
+                "column": check.column,
+                "required": _bare(check, check.required),
+                "achieved": _bare(check, check.achieved),
+                "passed": check.passed,
+            }
+
+
+def _bare(check: Check, figure: Any) -> Any:
+    """A figure without the values that a guarantee may list."""
+    guarantee = BY_NAME.get(check.name)
+    hidden = guarantee.values if guarantee is not None else ()
+    if isinstance(figure, dict):
+        return {name: value for name, value in figure.items() if name not in hidden}
+    return figure

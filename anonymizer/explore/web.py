@@ -1,0 +1,155 @@
+"""The pages and calls of the desk, for a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from anonymizer.compile.environment import folder
+from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.explore.desk import Desk
+from anonymizer.explore.edits import edits_of
+from anonymizer.explore.guard import App, Guard
+from anonymizer.explore.view import view
+from anonymizer.process.text import plain
+
+FOLDER = "explore"
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+MOST_BYTES = 200_000
+"""Of a request."""
+LABEL = 80
+"""Characters of the name of a change."""
+
+Given = Mapping[str, Any]
+Call = Callable[[Desk, Given], Any]
+
+
+def _change(desk: Desk, given: Given) -> Any:
+    label = " ".join(str(given.get("label", "")).split())[:LABEL] or "change"
+    desk.change(edits_of(given.get("edits")), label)
+    return view(desk)
+
+
+def _move(by: int, desk: Desk, given: Given) -> Any:
+    desk.move(by)
+    return view(desk)
+
+
+def _stop(desk: Desk, given: Given) -> Any:
+    desk.stop()
+    return view(desk)
+
+
+def _save(desk: Desk, given: Given) -> Any:
+    desk.save()
+    return view(desk)
+
+
+def _compare(desk: Desk, given: Given) -> Any:
+    return desk.compare(given.get("one"), given.get("other"))
+
+
+def _hierarchies(desk: Desk, given: Given) -> Any:
+    return desk.hierarchies(str(given.get("column")))
+
+
+def _tree(desk: Desk, given: Given) -> Any:
+    options = given.get("hierarchy")
+    if not isinstance(options, dict):
+        raise PolicyError(Problem("hierarchy", "must be a mapping"))
+    return desk.tree(str(given.get("column")), options)
+
+
+def _rows(desk: Desk, given: Given) -> Any:
+    return desk.rows()
+
+
+CALLS: dict[str, Call] = {
+    "change": _change,
+    "undo": partial(_move, -1),
+    "redo": partial(_move, 1),
+    "stop": _stop,
+    "save": _save,
+    "compare": _compare,
+    "hierarchies": _hierarchies,
+    "tree": _tree,
+    "rows": _rows,
+}
+
+
+def application(desk: Desk, host: str, token: str) -> App:
+    """The desk behind its guard. `host`: the address and port that browsers use."""
+    files = _files()
+
+    async def file(request: Request) -> Response:
+        name = request.path_params.get("name") or "index.html"
+        if name not in files:
+            return _json({"errors": []}, 404)
+        kind, content = files[name]
+        return Response(content, media_type=kind)
+
+    async def state(request: Request) -> Response:
+        return _json(await run_in_threadpool(view, desk))
+
+    async def call(request: Request) -> Response:
+        return await _called(desk, request)
+
+    routes = [
+        Route("/", file),
+        Route("/static/{name}", file),
+        Route("/api/state", state),
+        Route("/api/{call}", call, methods=["POST"]),
+    ]
+    return Guard(Starlette(routes=routes), host, token)
+
+
+async def _called(desk: Desk, request: Request) -> Response:
+    work = CALLS.get(str(request.path_params["call"]))
+    if work is None:
+        return _json({"errors": []}, 404)
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            return _json({"errors": [Problem("request", "is too large").as_dict()]}, 413)
+    try:
+        given = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        return _json({"errors": [Problem("request", "is not an object of JSON").as_dict()]}, 400)
+    try:
+        return _json(await run_in_threadpool(work, desk, given))
+    except AnonymizerError as error:
+        return _json({"errors": [problem.as_dict() for problem in error.problems]}, 409)
+    except Exception as error:
+        # its words may quote a value
+        said = f"a defect of the tool: {type(error).__name__}"
+        return _json({"errors": [Problem("anonymizer", said).as_dict()]}, 500)
+
+
+def _json(data: Any, status: int = 200) -> Response:
+    text = json.dumps(plain(data), allow_nan=False)
+    return Response(text, status_code=status, media_type="application/json")
+
+
+def _files() -> dict[str, tuple[str, bytes]]:
+    """The files of the page by name: read once, so that no request reaches the disk."""
+    return {
+        path.name: (TYPES[path.suffix], path.read_bytes())
+        for path in (folder("templates") / FOLDER).iterdir()
+        if path.suffix in TYPES
+    }

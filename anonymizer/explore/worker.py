@@ -1,0 +1,69 @@
+"""A thread that does the latest piece of work, and stops the one before it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from anonymizer.explore.bench import Stop, Stopped
+
+AGAIN = 0.1
+"""Seconds between two interruptions of a statement that goes on."""
+
+
+@dataclass(slots=True)
+class Worker:
+    """Work is given to it with a `Stop`, which is set where other work comes."""
+
+    name: str
+    interrupt: Callable[[], None]
+    failed: Callable[[Exception], None]
+    _stop: Stop | None = None
+    _thread: threading.Thread | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, work: Callable[[Stop], None]) -> None:
+        """Stop what is being done, and do this."""
+        with self._lock:
+            before, asked = self._thread, Stop()
+            self._ask()
+            self._stop = asked
+            self._thread = threading.Thread(
+                target=self._run, args=(work, asked, before), name=self.name, daemon=True
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Stop what is being done, and wait until it has ended."""
+        with self._lock:
+            self._ask()
+            self._ended(self._thread)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being done."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
+
+    def _ask(self) -> None:
+        if self._stop is not None:
+            self._stop.event.set()
+
+    def _ended(self, thread: threading.Thread | None) -> None:
+        """Interrupt the thread until it ends: a statement that has not begun forgets it."""
+        while thread is not None and thread.is_alive():
+            self.interrupt()
+            thread.join(AGAIN)
+
+    def _run(
+        self, work: Callable[[Stop], None], stop: Stop, before: threading.Thread | None
+    ) -> None:
+        self._ended(before)
+        try:
+            stop.check()
+            work(stop)
+        except Stopped:
+            pass
+        except Exception as error:
+            self.failed(error)

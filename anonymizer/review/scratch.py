@@ -1,0 +1,100 @@
+"""A run in scratch: anonymized, judged and measured like a release, and not published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.algorithms.compiled import STAGED, staged_values
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.layout import Layout, Requirement, requirement_dict
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.policy import Policy
+from anonymizer.release.judge import Suppression, judge, refuse_unanswered
+from anonymizer.release.manifest import Manifest
+from anonymizer.review.with_source import Beside
+from anonymizer.run.link import linked_writes
+from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.source_checks import (
+    counterfeits,
+    members_read,
+    originals,
+    policy_requirements,
+    release_measures,
+    stage_originals,
+    suppression,
+)
+from anonymizer.steps import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """What was made and found; its tables stand until the next run in the same scratch."""
+
+    session: Session
+    prepared: Prepared
+    layout: Layout
+    requirements: tuple[Requirement, ...]
+    verification: Verification
+    suppression: Suppression
+    measures: dict[str, Any]
+
+    def holds(self, policy: Policy) -> bool:
+        """Every guarantee, and the limit on suppression."""
+        return self.verification.passed and self.suppression.share <= policy.suppression_limit
+
+    def units(self, policy: Policy) -> int:
+        """Published rows, or persons where the policy names a column of them."""
+        return int(self.measures["persons" if policy.person is not None else "rows"])
+
+    def beside(self, policy: Policy) -> Beside:
+        """The rows as if they were a release that is read beside its source."""
+        manifest = Manifest(
+            {
+                "layout": self.layout.as_dict(),
+                "requirements": [requirement_dict(item) for item in self.requirements],
+                "measures": self.measures,
+            }
+        )
+        roles = self.prepared.roles
+        engine = self.session.embedded
+        person = "person" if policy.person is not None else None
+        known = replace(originals(roles), person=person)
+        return Beside(engine, STAGED, manifest, self.session, roles, known)
+
+
+def in_scratch(
+    policy: Policy,
+    session: Session,
+    executor: Executor,
+    left_out: Callable[[Stage], bool] = lambda stage: False,
+) -> Scratch:
+    """Run the policy over the source of an open session, in its scratch.
+
+    `left_out`: stages on which no row depends, and that are not run. Raises what keeps a run from
+    its end; guarantees that do not hold are in the result.
+    """
+    engine = session.engine
+    prepared = prepare(policy, session, executor)
+    compiled = prepared.compiled
+    executor.run(_but(compiled.stages, left_out), "anonymizing")
+    tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
+    executor.run(linked_writes(prepared, STAGED, tables.__getitem__), "writing")
+    staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
+    layout = replace(compiled.layout, tables=staged)
+    requirements = policy_requirements(policy, engine, prepared.roles)
+    forged = counterfeits(engine, compiled)
+    found = suppression(policy, engine, prepared.roles, STAGED, layout, forged)
+    stage_originals(engine, compiled, prepared.roles)
+    population = members_read(policy, prepared.roles)
+    verification = judge(engine, STAGED, layout, requirements, population)
+    refuse_unanswered(policy, verification)
+    measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
+    return Scratch(session, prepared, layout, requirements, verification, found, measures)
+
+
+def _but(stages: Sequence[Stage], left_out: Callable[[Stage], bool]) -> list[Stage]:
+    return [stage for stage in stages if not left_out(stage)]

@@ -1,0 +1,100 @@
+// The page: asks for the state, draws what has changed, and sends what is changed.
+import { call, state } from "./api.js";
+import { count, draw, h } from "./dom.js";
+import { frontier } from "./frontier.js";
+import { columnList, policyText, tableControls } from "./policy.js";
+import { distributions, examples, figures, observers } from "./results.js";
+import { actions, states } from "./states.js";
+import { chooseHierarchy } from "./tree.js";
+import { why } from "./why.js";
+
+const EVERY = 300;
+let desk = null;
+let raw = null;
+let waiting = false;
+let timer = null;
+
+const at = (id) => document.getElementById(id);
+
+function failed(error) {
+  at("errors").replaceChildren(h("div", { class: "verdict bad" }, ...error.message.split("\n").map((line) => h("p", null, line)),
+    h("button", { type: "button", onclick: () => at("errors").replaceChildren() }, "Dismiss")));
+}
+
+async function act(name, given, says) {
+  if (waiting) return;
+  waiting = true;
+  document.body.setAttribute("aria-busy", "true");
+  if (says) at("status").textContent = `${says} …`;
+  try {
+    desk = await call(name, given);
+    at("errors").replaceChildren();
+    if (says) at("status").textContent = `${says}: tried on ${desk.is_sample ? "a sample" : "the table"}`;
+    if (name === "save") at("status").textContent = `saved ${desk.file}`;
+  } catch (error) {
+    at("status").textContent = "";
+    failed(error);
+    desk = await state();
+    redraw(["table", "columns"]);
+  } finally {
+    waiting = false;
+    document.body.removeAttribute("aria-busy");
+    render();
+  }
+}
+
+const change = (label, edits) => act("change", { label, edits }, label);
+
+// what was typed and not taken goes back to what is
+const again = new Map();
+function redraw(ids) {
+  for (const id of ids) again.set(id, (again.get(id) ?? 0) + 1);
+}
+
+async function askRaw() {
+  try {
+    raw = await call("rows");
+    render();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function render() {
+  if (!desk) return;
+  const given = desk;
+  document.title = `${given.title} – privacy desk`;
+  at("title").textContent = given.title;
+  at("subtitle").textContent = `${count(given.rows)} rows. Nothing is published here; the page writes ${given.file} when it is asked to save.`;
+  draw("actions", [given.history, given.at, given.saved, given.file], () => actions({ desk: given, act }));
+  draw("table", [given.table, again.get("table")], () => tableControls(given, change));
+  draw("columns", [given.columns, again.get("columns")], () => columnList(given, change, (column) => chooseHierarchy(column, change)));
+  draw("text", given.text, () => policyText(given));
+  draw("figures", [given.sample, given.whole, given.before, given.progress, given.stopped], () => figures({ desk: given, stop: () => act("stop", {}, "Stop") }));
+  draw("frontier", given.frontier, () => frontier({ desk: given, change }));
+  draw("why", given.why, () => why({ desk: given, change }));
+  draw("observers", given.details, () => observers(given));
+  draw("distributions", given.details, () => distributions(given));
+  draw("examples", [given.details, raw], () => examples({ desk: given, raw, askRaw }));
+  draw("states", [given.history, given.at], () => states({ desk: given, failed }));
+  if (given.defects.length) failed(new Error(`a defect of the tool: ${given.defects.join(", ")}`));
+  clearTimeout(timer);
+  if (given.busy) timer = setTimeout(look, EVERY);
+}
+
+async function look() {
+  if (waiting) {
+    timer = setTimeout(look, EVERY);
+    return;
+  }
+  try {
+    const found = await state();
+    if (!waiting) desk = found;
+  } catch (error) {
+    failed(new Error("The server has ended: start anonymizer explore again."));
+    return;
+  }
+  render();
+}
+
+look();

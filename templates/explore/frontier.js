@@ -1,0 +1,70 @@
+// Risk against loss: the points around the policy; each can be chosen, by mouse or keyboard.
+import { h, percent, svg, table } from "./dom.js";
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 320, 62, 46, 16, 24];
+
+function scale(values, from, to) {
+  const most = Math.max(...values) * 1.08 || 1;
+  return [(value) => from + ((to - from) * value) / most, most];
+}
+
+function ticks(most) {
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5].find((one) => most / one <= 5) ?? 1;
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step);
+}
+
+function label(point, x, y) {
+  const late = x > WIDTH - 110;
+  return svg("text", { x: late ? x - 12 : x + 12, y: y - 8, "text-anchor": late ? "end" : "start" },
+    point.now ? `${point.name} (now)` : point.name);
+}
+
+export function chart(points, change) {
+  const [x, mostX] = scale(points.map((one) => one.risk), LEFT, WIDTH - RIGHT);
+  const [y, mostY] = scale(points.map((one) => one.loss), HEIGHT - BOTTOM, TOP);
+  const front = points.filter((one) => one.best).sort((a, b) => a.risk - b.risk);
+  const choose = (point) => change(point.name, point.edits);
+  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Points of risk and loss; each is a button that chooses it" },
+    ticks(mostX).map((value) => svg("g", { class: "tick" },
+      svg("line", { x1: x(value), x2: x(value), y1: TOP, y2: HEIGHT - BOTTOM }),
+      svg("text", { x: x(value), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, percent(value, 0)))),
+    ticks(mostY).map((value) => svg("g", { class: "tick" },
+      svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }),
+      svg("text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, percent(value, 0)))),
+    svg("text", { class: "axis", x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, "mean risk of re-identification"),
+    svg("text", { class: "axis", transform: `translate(14 ${(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)`, "text-anchor": "middle" }, "information lost"),
+    svg("polyline", { class: "front", points: front.map((one) => `${x(one.risk)},${y(one.loss)}`).join(" ") }),
+    points.map((point) => svg("g", {
+      class: point.now ? "point now" : point.holds ? "point" : "point fails",
+      ...(point.now ? { role: "img" } : { role: "button", tabindex: 0 }),
+      "data-key": `point ${point.name}`,
+      "aria-label": `${point.name}: mean risk ${percent(point.risk)}, ${percent(point.loss)} lost${point.now ? ", the policy as it is" : ""}`,
+      onclick: () => point.now || choose(point),
+      onkeydown: (event) => {
+        if (!point.now && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); choose(point); }
+      },
+    },
+    svg("circle", { class: "target", cx: x(point.risk), cy: y(point.loss), r: 14 }),
+    svg("circle", { class: "dot", cx: x(point.risk), cy: y(point.loss), r: point.now ? 8 : 5.5 }),
+    label(point, x(point.risk), y(point.loss)))));
+}
+
+export function frontier({ desk, change }) {
+  const found = desk.frontier;
+  if (!found) return h("p", { class: "soft" }, "…");
+  const points = found.points.filter((one) => one.risk !== null && one.loss !== null);
+  const failed = found.points.filter((one) => one.problem);
+  const rows = found.points.filter((one) => !one.problem).map((one) => [
+    one.now ? h("b", null, `${one.name} (now)`) : h("button", { type: "button", class: "plain", "data-key": `row ${one.name}`, onclick: () => change(one.name, one.edits) }, one.name),
+    percent(one.risk), percent(one.loss), percent(one.suppressed),
+    h("span", { class: one.holds ? "holds" : "fails" }, one.holds ? (one.best ? "holds, on the frontier" : "holds") : "does not hold"),
+  ]);
+  return [
+    h("p", { class: "soft" }, desk.is_sample ? "On the sample. " : "", "Choose a point to make it the policy. ",
+      found.done < found.of ? `${found.done} of ${found.of} points.` : ""),
+    points.length ? h("div", { class: "chart" }, chart(points, change)) : null,
+    h("details", { "data-key": "points" }, h("summary", null, "The points as a table"),
+      table("", ["point", "mean risk", "lost", "left out", "verdict"], rows),
+      failed.length ? h("ul", null, failed.map((one) => h("li", null, `${one.name} cannot work: ${one.problem}`))) : null),
+  ];
+}

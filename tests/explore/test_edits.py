@@ -1,0 +1,120 @@
+"""Changes of a policy's text: comments stay, and nothing but what is offered can change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.errors import PolicyError
+from anonymizer.explore.edits import Edit, edits_of, with_edits
+from tests.explore.conftest import HOSTILE, POLICY
+
+BASE = Path()
+
+
+def changed(*edits: Edit, text: str = POLICY) -> str:
+    return with_edits(text, edits, BASE, POLICY)[0]
+
+
+def test_a_change_leaves_every_other_line_as_it_was() -> None:
+    made = changed(Edit(("privacy", "k_anonymity"), 7))
+    before, after = POLICY.splitlines(), made.splitlines()
+    different = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    assert different == [
+        ("privacy: {k_anonymity: 5}     # inside the house",
+         "privacy: {k_anonymity: 7}     # inside the house"),
+    ]  # fmt: skip
+
+
+def test_a_hostile_name_is_a_name() -> None:
+    text, policy = with_edits(POLICY, [Edit(("columns", HOSTILE, "role"), "drop")], BASE, POLICY)
+    assert policy.columns[HOSTILE].role == "drop"
+    assert "# a number of ours" in text
+
+
+def test_a_role_takes_along_what_has_no_meaning_under_another() -> None:
+    made = changed(Edit(("columns", "disease", "role"), "quasi"))
+    assert "disease: {role: quasi}" in made
+
+
+def test_rules_come_and_go() -> None:
+    at = ("columns", "disease", "protect")
+    made = changed(Edit((*at, "t_closeness", "t"), 0.3))
+    assert "{l_diversity: 2, t_closeness: {t: 0.3}}" in made
+    made = changed(
+        Edit((*at, "l_diversity"), None), Edit((*at, "t_closeness"), None), text=made
+    )  # fmt: skip
+    assert "disease: {role: sensitive}" in made
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["source", "table"], "other"),
+        (["source"], {"file": "/etc/passwd"}),
+        (["publish", "database"], "/tmp/elsewhere.duckdb"),
+        (["ledger"], "/tmp/ledger.duckdb"),
+        (["columns", "age", "key_file"], "/etc/passwd"),
+        (["columns", "age", "vault"], "/tmp/vault.duckdb"),
+        (["columns", "age", "sensitive_when"], "true"),
+        (["columns", "age"], {"role": "token", "vault": "/tmp/v.duckdb"}),
+        (["columns", "age", "role"], "token"),
+        (["columns", "age", "role"], {"a": 1}),
+        (["privacy", "k_map"], {"k": 2, "population": {"file": "/etc/passwd"}}),
+        (["privacy"], {"k_map": {"k": 2, "population": {"file": "/etc/passwd"}}}),
+        (["workload", "file"], "/etc/passwd"),
+        (["version"], 2),
+        ([], 1),
+        ("privacy", 1),
+        ([1], 1),
+    ],
+)
+def test_what_reads_or_writes_is_not_changed_here(path: Any, value: Any) -> None:
+    with pytest.raises(PolicyError):
+        edits_of([{"path": path, "value": value}])
+
+
+@pytest.mark.parametrize("given", [None, [], {}, "x", [1], [{"value": 1}], [{"path": []}] * 2_000])
+def test_what_is_no_list_of_changes_is_refused(given: object) -> None:
+    with pytest.raises(PolicyError):
+        edits_of(given)
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [{"file": "/etc/passwd"}, {"builder": "taxonomy", "file": "../x.csv"}, {"table": "secrets"}],
+)
+def test_a_hierarchy_reaches_no_further_file_or_table(hierarchy: dict[str, str]) -> None:
+    (edit,) = edits_of([{"path": ["columns", "age", "hierarchy"], "value": hierarchy}])
+    with pytest.raises(PolicyError, match="does not have"):
+        changed(edit)
+    known = POLICY.replace("age: {role: quasi}", "age: {role: quasi, hierarchy: {file: own.csv}}")
+    with pytest.raises(PolicyError, match="does not have"):
+        with_edits(known, [edit], BASE, known)
+
+
+def test_a_hierarchy_may_go_back_to_the_file_of_the_policy() -> None:
+    known = POLICY.replace("age: {role: quasi}", "age: {role: quasi, hierarchy: {file: own.csv}}")
+    own = {"builder": "taxonomy", "file": "own.csv"}
+    gone, _ = with_edits(known, [Edit(("columns", "age", "hierarchy"), None)], BASE, known)
+    assert "own.csv" not in gone
+    back = Edit(("columns", "age", "hierarchy"), own)
+    assert "own.csv" in with_edits(gone, [back], BASE, known)[0]
+
+
+@pytest.mark.parametrize("path", [["privacy", "k_anonymity", "file"], ["columns", "age", "protect",
+                                  "levels", "file"], ["algorithm", "name", "x"]])  # fmt: skip
+def test_what_makes_no_policy_changes_nothing(path: list[str]) -> None:
+    with pytest.raises(PolicyError):
+        changed(*edits_of([{"path": path, "value": "/etc/passwd"}]))
+
+
+def test_an_alias_carries_a_change_nowhere_else() -> None:
+    text = POLICY.replace("privacy: {k_anonymity: 5}", "privacy: &p {k_anonymity: 5}")
+    text += "workload: {sql: &q [select 1]}\n"
+    shared = text.replace("kept: {role: keep}", "kept: &c {role: keep}")
+    made, policy = with_edits(shared, [Edit(("suppression_limit",), 0.1)], BASE, shared)
+    assert policy.suppression_limit == 0.1
+    assert "&p" in made
