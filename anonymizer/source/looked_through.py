@@ -100,7 +100,7 @@ def is_number(sql_type: str) -> bool:
 def looked_at(value: Sql, sql_type: str) -> Sql:
     """The text of a value in which forms of identifiers are looked for."""
     if sql_type == "BYTEA":
-        return Sql(f"encode({value}, 'escape')")
+        return Sql(f"escaped_bytes({value})")
     if not is_number(sql_type):
         return Sql(f"cast({value} as varchar)")
     if WHOLE.match(sql_type) is not None:
@@ -111,8 +111,8 @@ def looked_at(value: Sql, sql_type: str) -> Sql:
 def _exact(value: Sql, least: int) -> str:
     """A number of any type that is whole and has at least so many digits; else NULL."""
     number = f"cast({value} as double)"
-    whole = f"{number} between {least} and 1e19 and {number} = floor({number})"
-    return f"case when {whole} then cast({value} as decimal(20, 0)) end"
+    whole = f"{number} between {least} and 9e18 and {number} = floor({number})"
+    return f"case when {whole} then cast({value} as bigint) end"
 
 
 def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[str]]:

@@ -47,8 +47,11 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     **{
         unit: (DATES, {"role": "round", "to": unit, **OPEN}) for unit in ("year", "quarter", "week")
     },
-    "noise": ((*WHOLE, *REALS, "DECIMAL(9,2)"), {"role": "noise", "amount": 3}),
-    "shares": (("SMALLINT", "INTEGER", *REALS, "DECIMAL(9,2)"), {"role": "noise", "share": 0.1}),
+    "noise": ((*WHOLE, *REALS, "DECIMAL(9,2)"), {"role": "noise", "amount": 3, **OPEN}),
+    "shares": (
+        ("SMALLINT", "INTEGER", *REALS, "DECIMAL(9,2)"),
+        {"role": "noise", "share": 0.1, **OPEN},
+    ),
     "between": (("INTEGER", "DOUBLE"), {"role": "noise", "amount": 30, "between": [-100, 100]}),
     "text": (("VARCHAR",), {"role": "redact", **OPEN}),
     "null": (ALL, {"role": "null"}),
