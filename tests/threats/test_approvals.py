@@ -138,7 +138,7 @@ CHANGES: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "more suppression": (("suppression_limit",), 0.5, "suppression limit: was 0.05"),
     "another algorithm": (("algorithm",), {"name": "lgb"}, "algorithm.name: was mondrian"),
     "another source": (("source", "table"), "everybody", "source.table: was people"),
-    "another place": (("publish", "database"), "public.duckdb", "publish.database: is not as it was"),
+    "another place": (("publish", "database"), "r.duckdb", "publish.database: is not as it was"),
     "other cells": (("publish", "cells"), "typed", "publish.cells: was text"),
     "another recipient": (
         ("context", "recipients"), "Everybody", "context.recipients: is not as it was when Grace",
