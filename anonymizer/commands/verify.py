@@ -39,7 +39,11 @@ ORIGIN = (
     help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
 )
 @click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
-@click.option("--public-key", metavar="FILE", help="Require a signature by this key (PEM).")
+@click.option(
+    "--public-key",
+    metavar="FILE",
+    help="Require a signature by this key (PEM), of the release or of --certificate.",
+)
 @click.option(
     "--certificate",
     metavar="FILE",

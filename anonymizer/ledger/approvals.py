@@ -79,8 +79,9 @@ def remember(ledger: Path, approval: Approval) -> None:
     """Append an approval. Raises EngineError where the file cannot be written or is not ours."""
     key = key_of(ledger)
     known(ledger)
-    data = approval.as_dict()
-    line = json.dumps({"approval": data, "mac": _code(key, data)}, sort_keys=True) + "\n"
+    # (as it will be read: JSON has no whole numbers for keys, which sort otherwise than text)
+    data = json.loads(json.dumps(approval.as_dict()))
+    line = json.dumps({"approval": data, "mac": _code(key, data)}) + "\n"
     path = approvals_file(ledger)
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -26,6 +27,8 @@ from anonymizer.review.tables.observers import ONE, ROWS, TWO
 from anonymizer.review.tables.report import OPEN
 
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"
+PLAIN = re.compile(r"[a-z_]{1,20}|\w+=[\d.]+(, \w+=[\d.]+)*")
+"""A word of a policy (`quasi`, `lgb`), or parameters that are figures (`k=5`)."""
 READ = ("hierarchy", "population")
 """Options whose files decide what is published."""
 
@@ -164,7 +167,9 @@ def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Pro
     since = f"when {approval.by} approved the policy on {approval.at[:10]}"
     changes = meaning(old, new)
     for change in changes:
-        said = f"was {shown(change.old)} {since}, and is {shown(change.new)}"
+        said = f"is not as it was {since}"
+        if _plain(change.old) and _plain(change.new):
+            said = f"was {shown(change.old)} {since}, and is {shown(change.new)}"
         yield Problem(change.what, said, hint=APPROVE)
     if not changes and (new.digest() != approval.policy_digest or _words(old) != _words(new)):
         said = f"is not as it was {since}, in the order of columns or in sets of them"
@@ -173,6 +178,11 @@ def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Pro
     for path in sorted({*files, *approval.files}):
         if files.get(path) != approval.files.get(path):
             yield Problem(path, f"has another content than {since}", hint=APPROVE)
+
+
+def _plain(side: Any) -> bool:
+    """Whether an error may repeat it: figures and words of a policy, and no value of the data."""
+    return not isinstance(side, str) or PLAIN.fullmatch(side) is not None
 
 
 def _words(policy: AnyPolicy) -> dict[str, Any]:

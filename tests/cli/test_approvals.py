@@ -43,6 +43,12 @@ def test_a_run_that_needs_an_approval(place: Path, call: Call) -> None:
     assert done.code == 2
     assert done.json["errors"][0]["path"] == "k_anonymity"
     assert Path("release.duckdb").read_bytes() == released
+    listed = call("ledger", "approvals", "ledger.duckdb", "--format", "json")
+    assert [(one["by"], one["note"]) for one in listed.json["approvals"]] == [
+        ("Grace", "one study")
+    ]
+    assert "Grace" in call("ledger", "approvals", "ledger.duckdb").out
+    assert call("ledger", "approvals", "nowhere.duckdb").out == "no approval\n"
     # it can be asked of another ledger than the policy's
     done = call("run", "policy.yml", *DATABASE, "--require-approval", "--approvals", "l.duckdb")
     assert (done.code, "nobody has approved" in done.err) == (2, True)

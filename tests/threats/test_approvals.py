@@ -138,12 +138,12 @@ CHANGES: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "more suppression": (("suppression_limit",), 0.5, "suppression limit: was 0.05"),
     "another algorithm": (("algorithm",), {"name": "lgb"}, "algorithm.name: was mondrian"),
     "another source": (("source", "table"), "everybody", "source.table: was people"),
-    "another place": (("publish", "database"), "public.duckdb", "publish.database: was release"),
+    "another place": (("publish", "database"), "r.duckdb", "publish.database: is not as it was"),
     "other cells": (("publish", "cells"), "typed", "publish.cells: was text"),
     "another recipient": (
-        ("context", "recipients"), "Everybody", "context.recipients: was Researchers",
+        ("context", "recipients"), "Everybody", "context.recipients: is not as it was when Grace",
     ),
-    "no context": (("context",), None, "context.recipients: was Researchers"),
+    "no context": (("context",), None, "context.recipients: is not as it was when Grace"),
 }  # fmt: skip
 
 
@@ -190,6 +190,27 @@ def test_what_is_written_otherwise_and_means_the_same(place: Path) -> None:
     assert required(policy(place, same)).by == "Grace"
     text = json.dumps(GIVEN, indent=8)
     assert required(Policy.loads("# a comment\n" + text, place)).by == "Grace"
+
+
+def test_every_kind_of_key_is_read_as_it_was_written(place: Path) -> None:
+    """Numbers as keys, which JSON does not have; the same policy afterwards, by its digest."""
+    given = changed("columns", "ill", "protect", value=None)
+    levels = {10: ["HIV"], 2: ["Cancer"], 0: ["Flu"]}
+    given["columns"]["ill"]["protect"] = {"levels": levels, "default_level": 0}
+    given["privacy"] = {"k_anonymity": 5, "level_l": {0: 1, 2: 2, 10: 3}}
+    given["algorithm"] = {"name": "msb"}
+    del given["columns"]["zip"]["hierarchy"], given["columns"]["age"]["hierarchy"]
+    del given["key"], given["ledger"], given["privacy"]["k_anonymity"]
+    of = policy(place, given)
+    made = approve(of, by="Grace", until=LATER, ledger=str(ledger(place)))
+    found = required(of, ledger=str(ledger(place)))
+    assert found.by == "Grace"
+    assert policy(place, dict(found.policy)).digest() == of.digest() == made.policy_digest
+    # a refusal repeats no value of the data that the policy names
+    given["columns"]["ill"]["protect"]["levels"][0] = ["Flu", "Cold"]
+    with pytest.raises(PolicyError, match=r"level_l \(ill\): is not as it was") as told:
+        required(policy(place, given), ledger=str(ledger(place)))
+    assert not [value for value in ("HIV", "Flu", "Cold") if value in str(told.value)]
 
 
 def lines(place: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.review.evidence.entries import Compared, Entry, Open
 from anonymizer.review.evidence.facts import Facts
-from anonymizer.review.evidence.parts import Standard
+from anonymizer.review.evidence.standard import Standard
 from anonymizer.review.evidence.standards import STANDARDS
 from anonymizer.review.report.content import Report
 

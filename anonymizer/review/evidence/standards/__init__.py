@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.parts import Standard
+from anonymizer.review.evidence.standard import Standard
 from anonymizer.review.evidence.standards import (
     ema,
     hipaa_expert,

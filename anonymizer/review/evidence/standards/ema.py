@@ -7,11 +7,17 @@ uses as well. Both take 0.09 as the largest acceptable risk of a public release.
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.parts import (
+from anonymizer.review.evidence.library import (
     RISK,
     RISKS,
     RISKS_BEFORE,
     UTILITY,
+    guarantees,
+    limits,
+    method,
+    observer,
+)
+from anonymizer.review.evidence.parts import (
     WITH_SOURCE,
     Ask,
     ByHand,
@@ -21,14 +27,12 @@ from anonymizer.review.evidence.parts import (
     Figures,
     Quotes,
     Says,
+    Threshold,
+    on_values,
+)
+from anonymizer.review.evidence.standard import (
     Section,
     Standard,
-    Threshold,
-    guarantees,
-    limits,
-    method,
-    observer,
-    on_values,
 )
 
 AT_MOST = 0.09

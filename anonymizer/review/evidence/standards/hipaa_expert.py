@@ -7,12 +7,18 @@ number for a risk that is very small.
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.parts import (
+from anonymizer.review.evidence.library import (
     ATTACKED,
     RISK,
     RISKS,
     RISKS_BEFORE,
     UTILITY,
+    guarantees,
+    limits,
+    method,
+    observer,
+)
+from anonymizer.review.evidence.parts import (
     WITH_SOURCE,
     Acceptable,
     Ask,
@@ -22,12 +28,10 @@ from anonymizer.review.evidence.parts import (
     Figures,
     Quotes,
     Says,
+)
+from anonymizer.review.evidence.standard import (
     Section,
     Standard,
-    guarantees,
-    limits,
-    method,
-    observer,
 )
 
 STANDARD = Standard(

@@ -6,12 +6,18 @@ acceptable follows from the context (clause 6) and is stated there.
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.parts import (
+from anonymizer.review.evidence.library import (
     ATTACKED,
     RISK,
     RISKS,
     RISKS_BEFORE,
     UTILITY,
+    guarantees,
+    limits,
+    method,
+    observer,
+)
+from anonymizer.review.evidence.parts import (
     WITH_SOURCE,
     Acceptable,
     Ask,
@@ -21,12 +27,10 @@ from anonymizer.review.evidence.parts import (
     Figure,
     Figures,
     Quotes,
+)
+from anonymizer.review.evidence.standard import (
     Section,
     Standard,
-    guarantees,
-    limits,
-    method,
-    observer,
 )
 
 STANDARD = Standard(

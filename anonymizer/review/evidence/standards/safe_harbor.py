@@ -9,8 +9,11 @@ from __future__ import annotations
 from anonymizer.policy.safe_harbor import PRESET
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.evidence.facts import Facts
-from anonymizer.review.evidence.parts import (
+from anonymizer.review.evidence.library import (
     UTILITY,
+    limits,
+)
+from anonymizer.review.evidence.parts import (
     Ask,
     ByHand,
     Checks,
@@ -19,10 +22,11 @@ from anonymizer.review.evidence.parts import (
     Identifiers,
     Quotes,
     Says,
+    of_safe_harbor,
+)
+from anonymizer.review.evidence.standard import (
     Section,
     Standard,
-    limits,
-    of_safe_harbor,
 )
 
 

@@ -5,12 +5,18 @@ The publication sets no threshold of its own.
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.parts import (
+from anonymizer.review.evidence.library import (
     ATTACKED,
     RISK,
     RISKS,
     RISKS_BEFORE,
     UTILITY,
+    guarantees,
+    limits,
+    method,
+    observer,
+)
+from anonymizer.review.evidence.parts import (
     WITH_SOURCE,
     Acceptable,
     Ask,
@@ -19,12 +25,10 @@ from anonymizer.review.evidence.parts import (
     Columns,
     Figures,
     Quotes,
+)
+from anonymizer.review.evidence.standard import (
     Section,
     Standard,
-    guarantees,
-    limits,
-    method,
-    observer,
 )
 
 STANDARD = Standard(
