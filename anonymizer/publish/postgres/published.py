@@ -13,7 +13,7 @@ from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.session import address, postgres_engine
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
-from anonymizer.publish.postgres.in_database import published_objects, read_manifest, recorded
+from anonymizer.publish.postgres.objects import published_objects, read_manifest, recorded
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of

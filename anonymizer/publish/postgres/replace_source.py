@@ -14,12 +14,9 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.in_database import (
-    PostgresTarget,
-    entry,
-    published_objects,
-    recorded,
-)
+from anonymizer.publish.postgres.hanging import hanging
+from anonymizer.publish.postgres.in_database import PostgresTarget
+from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release.manifest import Manifest
@@ -33,57 +30,6 @@ WARNING = (
 )
 NEXT = "_{name}_next"
 """The table is written under this name, and takes the name of the source once that is gone."""
-DEPENDENTS = """
-    select 'the view ' || v.oid::regclass::text
-    from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
-    where d.refobjid = %(table)s::regclass and d.classid = 'pg_rewrite'::regclass
-        and v.oid <> d.refobjid
-    union
-    select 'the foreign key ' || conname || ' of ' || conrelid::regclass::text
-    from pg_constraint where contype = 'f' and confrelid = %(table)s::regclass
-    union
-    select 'the trigger ' || tgname
-    from pg_trigger where tgrelid = %(table)s::regclass and not tgisinternal
-    union
-    select 'the rule ' || rulename
-    from pg_rewrite where ev_class = %(table)s::regclass
-    union
-    select 'the policy ' || polname from pg_policy where polrelid = %(table)s::regclass
-    union
-    select 'the table ' || inhrelid::regclass::text || ', which inherits from it'
-    from pg_inherits where inhparent = %(table)s::regclass
-    union
-    select 'the table ' || inhparent::regclass::text || ', of which it is a part'
-    from pg_inherits where inhrelid = %(table)s::regclass
-    union
-    select 'the publication ' || p.pubname
-    from pg_publication_tables p join pg_class c on c.relname = p.tablename
-    join pg_namespace n on n.oid = c.relnamespace and n.nspname = p.schemaname
-    where c.oid = %(table)s::regclass
-    union
-    select 'row security, which is on'
-    from pg_class where oid = %(table)s::regclass and (relrowsecurity or relforcerowsecurity)
-    union
-    select pg_describe_object(d.classid, d.objid, d.objsubid)
-    from pg_depend d
-    where d.deptype = 'n' and (
-        d.refclassid = 'pg_class'::regclass and d.refobjid = %(table)s::regclass
-            and d.classid = 'pg_proc'::regclass
-        or d.refclassid = 'pg_type'::regclass and d.refobjid in (
-            select unnest(array[oid, typarray]) from pg_type where typrelid = %(table)s::regclass)
-    )
-    union
-    select 'the default of ' || a.adrelid::regclass::text || ', by a sequence of the table'
-    from pg_depend owned join pg_depend d on d.refobjid = owned.objid
-    join pg_attrdef a on a.oid = d.objid
-    where owned.refobjid = %(table)s::regclass and owned.classid = 'pg_class'::regclass
-        and owned.deptype in ('a', 'i') and d.classid = 'pg_attrdef'::regclass
-        and a.adrelid <> %(table)s::regclass
-    union
-    select 'grants on its column ' || attname
-    from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
-    order by 1
-"""
 
 
 @dataclass(slots=True)
@@ -147,9 +93,9 @@ class ReplaceTarget(PostgresTarget):
         if any(o.schema == source.schema and o.name == source.name for o in recorded(engine)):
             said = "the source is a release of this tool already"
             return [Problem(WHERE, said, hint="nothing to do")]
-        found = engine.native(DEPENDENTS, WHERE, {"table": self._table})
+        found = hanging(engine, self.names.view(None))
         if found:
-            said = f"something hangs on the source table: {', '.join(str(row[0]) for row in found)}"
+            said = f"something hangs on the source table: {', '.join(found)}"
             hint = "remove it, and make it again on the release; or publish a view"
             return [Problem(WHERE, said, hint=hint)]
         return []
