@@ -26,6 +26,15 @@ class Limits:
     None: one for every thread, as far as memory allows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Other processes, perhaps on other machines, that run functions for an engine."""
+
+    at_a_time: int
+    run: Callable[[Callable[[], None]], None]
+    """Runs a function there, and returns when it has ended."""
+
+
 class Engine(ABC):
     """A connection to the place where statements run.
 
@@ -103,6 +112,10 @@ class Engine(ABC):
     @property
     def home(self) -> Engine | None:
         """The embedded database that holds compact state, from which parts are handed over."""
+        return None
+
+    def elsewhere(self) -> Elsewhere | None:
+        """What runs functions in other processes, which see the folder of the run, if anything."""
         return None
 
     @abstractmethod
