@@ -22,8 +22,8 @@ class Limits:
     memory: str | None = None
     temp_size: str | None = None
     workers: int | None = None
-    """Parts of a large table that are solved at a time; the release is the same for every number.
-    None: one for every thread, as far as memory allows."""
+    """Parts of a large table that are solved at a time, as far as memory allows; the release is the
+    same for every number. None: one for every thread."""
 
 
 @dataclass(frozen=True, slots=True)

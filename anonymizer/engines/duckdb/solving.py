@@ -27,8 +27,8 @@ from anonymizer.policy import Policy
 from anonymizer.process import interrupts, run_folder
 from anonymizer.steps import Parts, Row
 
-LEAST = 256 << 20
-"""Bytes that a part is given at least, where no number of workers is asked for."""
+LEAST = 448 << 20
+"""Bytes that a part is given at least, as far as there are: some 250,000 tuples need no more."""
 OF_EXECUTOR = Limits(threads=1, memory="1GiB")
 """What a part may use in the process of an executor, which has other tasks beside it."""
 UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
@@ -132,10 +132,9 @@ class PartSolver:
     def _workers(self, memory: int, parts: int) -> int:
         elsewhere = self.engine.elsewhere()
         if elsewhere is not None:
-            most = elsewhere.at_a_time
-        else:
-            most = min(int(self.setting("threads")), max(1, memory // (2 * LEAST)))
-        return min(self.limits.workers or most, parts)
+            return min(self.limits.workers or elsewhere.at_a_time, parts)
+        asked = self.limits.workers or int(self.setting("threads"))
+        return min(asked, max(1, memory // (2 * LEAST)), parts)
 
     def setting(self, name: str) -> str:
         return str(self.engine.raw(f"select current_setting({lit(name)})", "parts")[0][0])
