@@ -22,8 +22,17 @@ class Limits:
     memory: str | None = None
     temp_size: str | None = None
     workers: int | None = None
-    """Parts of a large table that are solved at a time; the release is the same for every number.
-    None: one for every thread, as far as memory allows."""
+    """Parts of a large table that are solved at a time, as far as memory allows; the release is the
+    same for every number. None: one for every thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Other processes, perhaps on other machines, that run functions for an engine."""
+
+    at_a_time: int
+    run: Callable[[Callable[[], None]], None]
+    """Runs a function there, and returns when it has ended."""
 
 
 class Engine(ABC):
@@ -110,6 +119,10 @@ class Engine(ABC):
     @property
     def home(self) -> Engine | None:
         """The embedded database that holds compact state, from which parts are handed over."""
+        return None
+
+    def elsewhere(self) -> Elsewhere | None:
+        """What runs functions in other processes, which see the folder of the run, if anything."""
         return None
 
     @abstractmethod

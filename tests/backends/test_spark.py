@@ -102,7 +102,7 @@ def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
 def test_mondrian_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
     columns = dict.fromkeys(COLUMNS, "quasi") | {"income": rule}
-    algorithm = {"name": "mondrian", "part_size": 100, "refine": 0}
+    algorithm = {"name": "mondrian", "part_size": 100, "refine": 1}
     plan = anonymizer.plan(
         policy(adult(tmp_path, adult_parquet), tmp_path, columns, algorithm=algorithm), spark
     )

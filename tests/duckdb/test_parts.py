@@ -170,7 +170,7 @@ def test_workers_and_threads_change_nothing(tmp_path: Path, workers: int) -> Non
     policy, database = given(tmp_path, {"l_diversity": 2}), source(tmp_path, TYPES, rows)
     alone, parts = released(policy, database, Limits(threads=1, workers=1))
     assert parts > 2
-    several, _ = released(policy, database, Limits(threads=2, memory="1GB", workers=workers))
+    several, _ = released(policy, database, Limits(threads=2, memory="4GB", workers=workers))
     assert several == alone
 
 

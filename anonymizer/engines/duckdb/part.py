@@ -79,7 +79,10 @@ class Recipe:
                         engine.raw(made, self.stage.name)
                     Executor(engine, known=self.rendered).run(self.stage.stages)
                     result = self.stage.result
-                    made = f"create table {ident(handed(result))} as from {ident(result)}"
+                    # (again, where an executor was lost in the middle)
+                    made = (
+                        f"create or replace table {ident(handed(result))} as from {ident(result)}"
+                    )
                     engine.raw(made, self.stage.name)
             finally:
                 opened(None)
@@ -95,6 +98,11 @@ class Recipe:
                 f" from {ident(handed(result))}",
                 self.stage.name,
             )
+
+
+def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
+    """Solve one part, in a process that knows nothing else of the run."""
+    Recipe.of(stage).solve(file, limits, lambda _: None)
 
 
 @contextmanager

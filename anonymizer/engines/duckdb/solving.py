@@ -15,19 +15,22 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from anonymizer.compile import lit
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.part import Recipe
+from anonymizer.engines.duckdb.part import Recipe, solve_alone
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.process import interrupts, run_folder
 from anonymizer.steps import Parts, Row
 
-LEAST = 256 << 20
-"""Bytes that a part is given at least, where no number of workers is asked for."""
+LEAST = 448 << 20
+"""Bytes that a part is given at least, as far as there are: some 250,000 tuples need no more."""
+OF_EXECUTOR = Limits(threads=1, memory="1GiB")
+"""What a part may use in the process of an executor, which has other tasks beside it."""
 UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
 
 
@@ -70,6 +73,8 @@ class PartSolver:
         share: Limits,
         done: Callable[[Row, float], None],
     ) -> None:
+        elsewhere = self.engine.elsewhere()
+
         def work(part: Row) -> tuple[Row, float]:
             number = part[0]
 
@@ -80,7 +85,10 @@ class PartSolver:
                     self._open[number] = engine
 
             began = time.perf_counter()
-            recipe.solve(files[number], share, opened)
+            if elsewhere is None:
+                recipe.solve(files[number], share, opened)
+            else:
+                elsewhere.run(partial(solve_alone, recipe.stage, files[number], OF_EXECUTOR))
             return part, time.perf_counter() - began
 
         waiting = sorted(parts, key=lambda part: (part[3], part[0]))
@@ -115,14 +123,18 @@ class PartSolver:
     def _interrupt(self) -> None:
         import duckdb
 
+        if self.engine.elsewhere() is not None:
+            self.engine.interrupt()
         for engine in list(self._open.values()):
             with suppress(duckdb.Error):  # closed meanwhile
                 engine.interrupt()
 
     def _workers(self, memory: int, parts: int) -> int:
-        threads = int(self.setting("threads"))
-        asked = self.limits.workers or min(threads, max(1, memory // (2 * LEAST)))
-        return min(asked, parts)
+        elsewhere = self.engine.elsewhere()
+        if elsewhere is not None:
+            return min(self.limits.workers or elsewhere.at_a_time, parts)
+        asked = self.limits.workers or int(self.setting("threads"))
+        return min(asked, max(1, memory // (2 * LEAST)), parts)
 
     def setting(self, name: str) -> str:
         return str(self.engine.raw(f"select current_setting({lit(name)})", "parts")[0][0])
