@@ -81,6 +81,13 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
     found = [t for t in found if len(parts) == 3 or t.catalog in (engine.catalog, "temp")] or (
         found if not engine.owned else []
     )
+    if not found and len(parts) == 2 and not engine.owned:
+        # an attached catalog and a table of its main schema, as the engine reads such a name
+        found = [
+            t
+            for t in tables
+            if [(t.catalog or "").lower(), t.name.lower()] == wanted and t.schema == "main"
+        ]
     for schema in (engine.schema, "main", None):
         chosen = [t for t in found if schema is None or t.schema == schema]
         if chosen:
