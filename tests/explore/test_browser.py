@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,14 @@ class Page:
         return self.until(lambda: self.run(found + "e => e.dataset.key === arguments[0])", key))
 
     def until(self, seen: Callable[[], Any], seconds: float = 90) -> Any:
+        from selenium.common.exceptions import StaleElementReferenceException
+
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if found := seen():
-                return found
+            # (a part of the page may be drawn again at any moment)
+            with suppress(StaleElementReferenceException):
+                if found := seen():
+                    return found
             time.sleep(0.1)
         raise AssertionError(self.run("return document.body.innerText")[:2_000])
 
