@@ -184,10 +184,10 @@ def test_the_whole_way(driver: Any, clinic: Clinic) -> None:
     assert policy.privacy.k_anonymity == 8
     measures = anonymizer.run(policy, clinic.database).measures
     assert shown == {
-        "largest_risk": f"{100 / measures['class_min']:.1f} %",
-        "risk": f"{100 * measures['classes'] / measures['rows']:.1f} %",
-        "loss": f"{100 * measures['ncp']:.1f} %",
-        "suppressed": f"{100 * measures['suppressed_share']:.1f} %",
+        "largest_risk": f"{100 / measures['class_min']:.1f}\u00a0%",
+        "risk": f"{100 * measures['classes'] / measures['rows']:.1f}\u00a0%",
+        "loss": f"{100 * measures['ncp']:.1f}\u00a0%",
+        "suppressed": f"{100 * measures['suppressed_share']:.1f}\u00a0%",
         "classes": f"{measures['classes']:,}",
         "class_min": f"{measures['class_min']:,}",
     }
