@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MORE = {"loss_quasi": "of persons", "loss_events": "of events", "rows_left_out": "rows left out"}
 """Figures of several tables, with their heads."""
+DRAWN = (".svg", ".png", ".pdf")
 
 
 @click.command()
@@ -38,7 +39,13 @@ MORE = {"loss_quasi": "of persons", "loss_events": "of events", "rows_left_out":
     help="Values of an option: k=2,5,10, l=2,3, t=0.1,0.2, algorithm=mondrian,lgb, or a path"
     " in the policy such as algorithm.split=loss,median.",
 )
-@click.option("-o", "--output", "target", metavar="FILE", help="Draw it: .svg, .png or .pdf.")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    help="Draw it: .html to go through the points, .svg, .png or .pdf.",
+)
 @click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for ties and shuffles.")
 @preset_option
 @limit_options
@@ -63,10 +70,10 @@ def command(
     """
     from anonymizer.review.sweep import sweep
 
-    check_target(target, suffixes=(".svg", ".png", ".pdf"), inputs=(policy, database))
+    check_target(target, suffixes=(".html", *DRAWN), inputs=(policy, database))
     points = sweep(load_policy(policy, preset), database, vary=vary, seed=test_seed, limits=limits)
     if target is not None:
-        _draw(points, target)
+        _draw(points, target, policy)
     output.result({"points": [p.as_dict() for p in points], "file": target}, lines(points, target))
 
 
@@ -101,7 +108,15 @@ def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
         yield f"wrote {target}"
 
 
-def _draw(points: Sequence[Point], target: str) -> None:
+def _draw(points: Sequence[Point], target: str, policy: str) -> None:
+    if target.lower().endswith(".html"):
+        from pathlib import Path
+
+        from anonymizer.process.files import write_text
+        from anonymizer.review.sweep.page import page
+
+        write_text(target, page(points, Path(policy).name))
+        return
     from anonymizer.review.report import pictures
     from anonymizer.review.sweep import groups
 

@@ -129,8 +129,8 @@ def _of_bound(stage: Stage) -> bool:
     if step is None:
         return False
     statement = step.statement()
-    tables = statement.writes or statement.reads
-    return bool(tables) and all(_name(table).startswith(BOUND) for table in tables)
+    tables = statement.writes or statement.reads  # (a note writes nothing)
+    return any(_name(table).startswith(BOUND) for table in tables)
 
 
 def _name(table: tuple[str, ...]) -> str:

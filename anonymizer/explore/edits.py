@@ -102,7 +102,7 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
     yaml.dump(document, stream)
     changed = stream.getvalue()
     policy = one_table(Policy.loads(changed, base))
-    _refuse_elsewhere(policy, one_table(Policy.loads(first, base)))
+    _refuse_elsewhere(one_table(Policy.loads(text, base)), policy, edits)
     return changed, policy
 
 
@@ -157,10 +157,22 @@ def _without_meaningless(column: CommentedMap, role: str) -> None:
         del column[name]
 
 
-def _refuse_elsewhere(policy: Policy, first: Policy) -> None:
-    """An alias may make one change another: nothing but what is offered may differ."""
-    now, before = policy.to_dict(), first.to_dict()
-    changed = [n for n in {*now, *before} - {"columns", *TABLE} if now.get(n) != before.get(n)]
-    if changed:
-        said = "would change as well, by an alias in the file"
-        raise PolicyError([Problem(name, said, hint="edit the file") for name in sorted(changed)])
+def _refuse_elsewhere(before: Policy, now: Policy, edits: Sequence[Edit]) -> None:
+    """An alias may make one change another: nothing but what was named may differ."""
+    named = {edit.path[:2] if edit.path[0] == "columns" else edit.path[:1] for edit in edits}
+    old, new = _parts(before), _parts(now)
+    changed = [path for path in {**old, **new} if old.get(path) != new.get(path)]
+    said = "would change as well, by an alias in the file"
+    beside = [path for path in changed if path not in named]
+    if beside:
+        raise PolicyError([Problem(path_text(path), said, hint="edit the file") for path in beside])
+
+
+def _parts(policy: Policy) -> dict[tuple[str, ...], Any]:
+    """The policy by its parts, and by its columns."""
+    found = policy.to_dict()
+    columns = found.pop("columns")
+    return {
+        **{(name,): value for name, value in found.items()},
+        **{("columns", name): value for name, value in columns.items()},
+    }

@@ -40,6 +40,7 @@ def serve(desk: Desk, ready: Callable[[str, Any], None]) -> None:
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.bind((ADDRESS, 0))
+        listening.listen()
         host = f"{ADDRESS}:{listening.getsockname()[1]}"
         token = secrets.token_urlsafe(TOKEN_BYTES)
         config = uvicorn.Config(

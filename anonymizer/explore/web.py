@@ -113,7 +113,9 @@ def application(desk: Desk, host: str, token: str) -> App:
         Route("/api/state", state),
         Route("/api/{call}", call, methods=["POST"]),
     ]
-    return Guard(Starlette(routes=routes), host, token)
+    pages = Starlette(routes=routes)
+    pages.router.redirect_slashes = False
+    return Guard(pages, host, token)
 
 
 async def _called(desk: Desk, request: Request) -> Response:

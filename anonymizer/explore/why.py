@@ -11,10 +11,11 @@ from anonymizer.compile import Sql, render
 from anonymizer.contract.columns import quasi
 from anonymizer.errors import AnonymizerError
 from anonymizer.explore.bench import Bench, Stop
-from anonymizer.explore.details import cell_text, floor_shown
+from anonymizer.explore.details import cell_text, floor_shown, rare_cells
 from anonymizer.explore.edits import Edit, with_edits
 from anonymizer.explore.history import State
 from anonymizer.explore.outcome import Outcome
+from anonymizer.explore.rare import HIDDEN
 from anonymizer.policy import Policy
 from anonymizer.review.scratch import Scratch
 from anonymizer.run.link import LINK
@@ -131,4 +132,8 @@ def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dic
         "shown": CELLS,
     }
     rows = beside.run_sql(render("explore/costly_cells.sql.j2", parameters).text)
-    return [{"column": column, "cell": cell, "rows": n, "share": share} for cell, n, share in rows]
+    hidden = rare_cells(policy, beside, described, [row[0] for row in rows])
+    return [
+        {"column": column, "cell": HIDDEN if cell in hidden else cell, "rows": n, "share": share}
+        for cell, n, share in rows
+    ]

@@ -20,6 +20,7 @@ from anonymizer.run.link import linked_writes
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source_checks import (
     counterfeits,
+    judging,
     members_read,
     originals,
     policy_requirements,
@@ -90,7 +91,8 @@ def in_scratch(
     found = suppression(policy, engine, prepared.roles, STAGED, layout, forged)
     stage_originals(engine, compiled, prepared.roles)
     population = members_read(policy, prepared.roles)
-    verification = judge(engine, STAGED, layout, requirements, population)
+    ask = judging(engine, STAGED, layout)
+    verification = judge(engine, STAGED, layout, requirements, population, ask)
     refuse_unanswered(policy, verification)
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
     return Scratch(session, prepared, layout, requirements, verification, found, measures)

@@ -42,8 +42,8 @@ export function draw(id, data, render) {
 
 export function percent(value, digits = 1) {
   if (value === null || value === undefined) return "–";
-  if (value > 0 && value < 0.0005) return "<0.1 %";
-  return `${(100 * value).toFixed(digits)} %`;
+  if (value > 0 && value < 0.0005) return "<0.1\u00a0%";
+  return `${(100 * value).toFixed(digits)}\u00a0%`;
 }
 
 export function count(value) {

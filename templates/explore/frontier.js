@@ -1,7 +1,7 @@
 // Risk against loss: the points around the policy; each can be chosen, by mouse or keyboard.
 import { h, percent, svg, table } from "./dom.js";
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 320, 62, 46, 16, 24];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 330, 88, 56, 16, 24];
 
 function scale(values, from, to) {
   const most = Math.max(...values) * 1.08 || 1;
@@ -27,12 +27,12 @@ export function chart(points, change) {
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Points of risk and loss; each is a button that chooses it" },
     ticks(mostX).map((value) => svg("g", { class: "tick" },
       svg("line", { x1: x(value), x2: x(value), y1: TOP, y2: HEIGHT - BOTTOM }),
-      svg("text", { x: x(value), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, percent(value, 0)))),
+      svg("text", { x: x(value), y: HEIGHT - BOTTOM + 22, "text-anchor": "middle" }, percent(value, 0)))),
     ticks(mostY).map((value) => svg("g", { class: "tick" },
       svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }),
       svg("text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, percent(value, 0)))),
     svg("text", { class: "axis", x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, "mean risk of re-identification"),
-    svg("text", { class: "axis", transform: `translate(14 ${(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)`, "text-anchor": "middle" }, "information lost"),
+    svg("text", { class: "axis", transform: `translate(18 ${(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)`, "text-anchor": "middle" }, "information lost"),
     svg("polyline", { class: "front", points: front.map((one) => `${x(one.risk)},${y(one.loss)}`).join(" ") }),
     points.map((point) => svg("g", {
       class: point.now ? "point now" : point.holds ? "point" : "point fails",

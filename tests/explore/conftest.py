@@ -19,6 +19,7 @@ from anonymizer.explore.desk import Desk
 from anonymizer.explore.opening import given, opened
 from anonymizer.explore.serve import serve
 from anonymizer.explore.view import view
+from tests.explore.browser import chromium
 
 SCRIPT = "<img src=x onerror=alert(1)>"
 HOSTILE = 'town"; drop table visits; --<script>alert(1)</script>'
@@ -75,6 +76,12 @@ class Clinic:
         with opened(begun, self.database, sampled=200, **options) as desk:
             desk.begin()
             yield desk
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    with chromium() as made:
+        yield made
 
 
 @pytest.fixture

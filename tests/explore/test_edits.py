@@ -12,6 +12,7 @@ from anonymizer.explore.edits import Edit, edits_of, with_edits
 from tests.explore.conftest import HOSTILE, POLICY
 
 BASE = Path()
+K = ("privacy", "k_anonymity")
 
 
 def changed(*edits: Edit, text: str = POLICY) -> str:
@@ -112,9 +113,9 @@ def test_what_makes_no_policy_changes_nothing(path: list[str]) -> None:
 
 
 def test_an_alias_carries_a_change_nowhere_else() -> None:
-    text = POLICY.replace("privacy: {k_anonymity: 5}", "privacy: &p {k_anonymity: 5}")
-    text += "workload: {sql: &q [select 1]}\n"
-    shared = text.replace("kept: {role: keep}", "kept: &c {role: keep}")
-    made, policy = with_edits(shared, [Edit(("suppression_limit",), 0.1)], BASE, shared)
-    assert policy.suppression_limit == 0.1
-    assert "&p" in made
+    shared = POLICY.replace("age: {role: quasi}", "age: &c {role: quasi}").replace(
+        "kept: {role: keep}", "kept: *c"
+    )
+    with pytest.raises(PolicyError, match="alias"):
+        with_edits(shared, [Edit(("columns", "age", "role"), "drop")], BASE, shared)
+    assert with_edits(shared, [Edit(K, 6)], BASE, shared)[1].privacy.k_anonymity == 6

@@ -1,0 +1,129 @@
+"""A sweep as one HTML file: the points can be gone through without a server, or read as a table."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from anonymizer.compile.environment import folder
+from anonymizer.process.html import environment
+from anonymizer.process.text import plain
+from anonymizer.review.sweep.points import Point
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 330, 88, 24, 16, 56
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+"""Steps of an axis of shares; the first that makes at most five is taken."""
+MOST_STEPS = 5
+ROOM = 110
+"""A point nearer to the right edge has its name on its left."""
+SCRIPT = "sweep/page.js"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A point in the picture; the number is its place in the list of all."""
+
+    number: int
+    point: Point
+    x: float
+    y: float
+
+    @property
+    def left(self) -> bool:
+        """Whether its name stands to its left."""
+        return self.x > WIDTH - ROOM
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From shares to places in the picture."""
+
+    start: float
+    end: float
+    most: float
+
+    def __call__(self, value: float) -> float:
+        return round(self.start + (self.end - self.start) * value / self.most, 1)
+
+    @property
+    def ticks(self) -> list[tuple[float, float]]:
+        """Values and their places."""
+        step = next((one for one in STEPS if self.most / one <= MOST_STEPS), STEPS[-1])
+        return [(step * n, self(step * n)) for n in range(int(self.most / step) + 1)]
+
+
+def page(points: Sequence[Point], title: str) -> str:
+    """The whole page. `title`: the policy's release."""
+    shown = [
+        (number, one)
+        for number, one in enumerate(points)
+        if one.risk is not None and one.loss is not None
+    ]
+    across = Axis(LEFT, WIDTH - RIGHT, 1.08 * max((p.risk or 0 for _, p in shown), default=1) or 1)
+    up = Axis(HEIGHT - BOTTOM, TOP, 1.08 * max((p.loss or 0 for _, p in shown), default=1) or 1)
+    placed = [Placed(n, one, across(one.risk or 0), up(one.loss or 0)) for n, one in shown]
+    script = (folder("templates") / SCRIPT).read_text(encoding="utf-8")
+    return environment().get_template("sweep/page.html.j2").render(
+        title=title,
+        points=points,
+        placed=placed,
+        front=sorted((one.x, one.y) for one in placed if one.point.best),
+        across=across,
+        up=up,
+        box={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP,
+             "bottom": BOTTOM},
+        options=_values(points),
+        several=any(one.parts for one in points),
+        script=Markup(script),
+        digest=_digest(script),
+        data=_data(points, {one.number: one for one in placed}),
+        percent=percent,
+    )  # fmt: skip
+
+
+def _values(points: Sequence[Point]) -> dict[str, list[str]]:
+    """Every option with its values, in the order of the grid."""
+    found: dict[str, dict[str, None]] = {}
+    for one in points:
+        for name, value in one.options.items():
+            found.setdefault(name, {})[str(value)] = None
+    return {name: list(values) for name, values in found.items()}
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share in percent."""
+    if value is None:
+        return "–"
+    return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.{digits}f} %"
+
+
+def _digest(script: str) -> str:
+    """What the page's security policy knows its script by."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _data(points: Sequence[Point], placed: dict[int, Placed]) -> Markup:
+    """The points as JSON in a script element, which no text of theirs can end."""
+    listed = [
+        {
+            "options": {name: str(value) for name, value in one.options.items()},
+            "risk": percent(one.risk),
+            "largest": percent(one.largest_risk),
+            "loss": percent(one.loss),
+            "suppressed": percent(one.suppressed),
+            "classes": "–" if one.classes is None else f"{one.classes:,}",
+            "said": one.problem
+            or ("holds" if one.holds else "does not hold: nothing would be published"),
+            "bad": not one.holds,
+            "x": placed[number].x if number in placed else None,
+            "y": placed[number].y if number in placed else None,
+        }
+        for number, one in enumerate(points)
+    ]
+    text = json.dumps(plain(listed), ensure_ascii=True)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
