@@ -91,8 +91,13 @@ def strict_dates(node: exp.Expr) -> exp.Expr:
 
 def patterns(node: exp.Expr) -> exp.Expr:
     """Regular expressions are Java's: only a line feed ends a line, `$` is the end of the text, and
-    brackets inside brackets are escaped.
+    brackets inside brackets are escaped. A replacement names a group by `$`.
     """
+    if isinstance(node, exp.RegexpReplace):
+        made = node.args.get("replacement")
+        if isinstance(made, exp.Literal) and made.is_string:
+            text = made.name.replace("$", r"\$")
+            node.set("replacement", exp.Literal.string(re.sub(r"\\([0-9])", r"$\1", text)))
     if isinstance(node, exp.RegexpLike | exp.RegexpExtract | exp.RegexpExtractAll):
         pattern = node.expression
         if isinstance(pattern, exp.Literal) and pattern.is_string:
