@@ -20,7 +20,7 @@ from tests.selection import some
 
 MODELS: list[dict[str, Any]] = [
     {"eir_l": 3},
-    {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.5}},
+    {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.7}},
     {"ir_kl": {"k": 4, "l": 3}},
     {"ir_alpha_beta": {"alpha": 0.4, "beta": 0.5}},
     {"ir_k": 5},
