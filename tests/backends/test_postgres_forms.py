@@ -19,19 +19,27 @@ ROWS = "select i as id, i % 7 as age, 't' || i % 4 as ill from generate_series(1
 LONG = "ü" * 31  # 62 bytes
 
 
+@pytest.fixture(scope="module")
+def own_database(postgres: str) -> str:
+    """A database in which no other test has published."""
+    query(postgres, "drop database if exists forms")
+    query(postgres, "create database forms template template0")
+    return postgres.rsplit("/", 1)[0] + "/forms"
+
+
 @pytest.fixture
-def forms(postgres: str) -> Iterator[str]:
-    """A database with a schema of tables, and the roles `clerk` and `stranger`."""
-    query(postgres, "drop schema if exists forms, released, _anonymizer cascade")
+def forms(own_database: str) -> Iterator[str]:
+    """A schema of tables, one for releases, and the roles `clerk` and `stranger`."""
+    query(own_database, "drop schema if exists forms, released, _anonymizer cascade")
     for role in ("clerk", "stranger"):
-        if not query(postgres, f"select 1 from pg_roles where rolname = '{role}'"):
-            query(postgres, f"create role {role} login")
-    query(postgres, "create schema forms")
-    query(postgres, "create schema released")
-    query(postgres, f"create table forms.plain as {ROWS}")
-    yield postgres
-    query(postgres, "drop schema if exists forms, released, _anonymizer cascade")
-    query(postgres, "drop owned by clerk, stranger")
+        if not query(own_database, f"select 1 from pg_roles where rolname = '{role}'"):
+            query(own_database, f"create role {role} login")
+    for statement in ("create schema forms", "create schema released"):
+        query(own_database, statement)
+    query(own_database, f"create table forms.plain as {ROWS}")
+    yield own_database
+    query(own_database, "drop schema if exists forms, released, _anonymizer cascade")
+    query(own_database, "drop owned by clerk, stranger")
 
 
 def given(table: str = "forms.plain", **rest: Any) -> Policy:
@@ -206,12 +214,12 @@ def test_what_a_role_lacks_is_told_before_anything_is_read(forms: str) -> None:
 
 def test_without_temporary_tables_such_a_role_is_refused(forms: str) -> None:
     clerk = little(forms)
-    query(forms, "revoke temporary on database people from public")
+    query(forms, "revoke temporary on database forms from public")
     try:
         with pytest.raises(EngineError, match="may create schemas in the database, or temporary"):
             on_postgres(given(), clerk)
     finally:
-        query(forms, "grant temporary on database people to public")
+        query(forms, "grant temporary on database forms to public")
 
 
 def test_temporary_tables_of_a_user_are_not_touched(forms: str) -> None:

@@ -26,11 +26,11 @@ COLUMNS = (
 OURS = """(
     r.oid = (select oid from pg_roles where rolname = current_user)
     or r.rolsuper
-    or r.oid = (select datdba from pg_database where datname = current_database())
     or not (select rolsuper from pg_roles where rolname = current_user)
         and pg_has_role(current_user, r.oid, 'usage')
 )"""
-"""Whether an owner `r` may say what is dropped: a record of anybody else's could name any table."""
+"""Whether an owner `r` may say what is dropped: a record of anybody else's could name any table,
+and a trigger on it would run with the rights of this role."""
 
 
 @dataclass(frozen=True, slots=True)

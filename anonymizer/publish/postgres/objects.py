@@ -70,14 +70,19 @@ def published_objects(
 
 
 def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
-    """Rows as JSON, whose texts depend on no setting but the zone, which is this tool's."""
+    """Rows as JSON, whose texts depend on no setting but the zone, which is this tool's.
+
+    Equal rows, which are many in a release, are digested once and counted.
+    """
     row = engine.native(
         "select coalesce(sum(n), 0)::bigint,"
-        " encode(sha256(convert_to(coalesce(string_agg(digest, '' order by block collate \"C\"),"
-        " ''), 'UTF8')), 'hex') from (select substr(line, 1, 3) as block, count(*) as n,"
-        " encode(sha256(convert_to(string_agg(line, '' order by line collate \"C\"), 'UTF8')),"
-        " 'hex') as digest from (select encode(sha256(convert_to(row_to_json(t)::text, 'UTF8')),"
-        f" 'hex') as line from {table} as t) as lines group by 1) as blocks",
+        " encode(sha256(convert_to(coalesce(string_agg(digest, '' order by block), ''), 'UTF8')),"
+        " 'hex') from (select substr(line, 1, 3) as block, sum(n) as n,"
+        " encode(sha256(convert_to(string_agg(repeat(line, n::int), '' order by line), 'UTF8')),"
+        " 'hex') as digest from (select encode(sha256(convert_to(shown, 'UTF8')), 'hex')"
+        ' collate "C" as line, n from (select row_to_json(t)::text collate "C" as shown,'
+        f" count(*) as n from {table} as t group by 1) as equal_rows) as lines"
+        " group by 1) as blocks",
         "seal",
     )[0]
     return RowsDigest(int(row[0]), str(row[1]), SORTED)
