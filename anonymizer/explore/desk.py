@@ -130,6 +130,8 @@ class Desk:
         with self.lock:
             self.progress = 0.0 if "whole" not in state.outcomes else None
             self.stopped = False
+        for worker in self.workers:
+            worker.ask()  # what nobody waits for any more must not slow the answer down
         if "sample" not in state.outcomes:
             with self.sample.lock:
                 outcome, _ = self.sample.tried(state.policy)
@@ -152,6 +154,7 @@ class Desk:
             self.version += 1
         if found is not None:
             details = details_of(state.policy, found, self.whole.rows, stop.check)
+            stop.check()
             self._found(state.details, "whole", details)
 
     def _moved(self, share: float) -> None:
@@ -170,6 +173,7 @@ class Desk:
         cells = costly_cells(state.policy, found, dearest)
         if "sample" not in state.details:
             details = details_of(state.policy, found, self.side.rows, stop.check)
+            stop.check()
             self._found(state.details, "sample", details)
 
         def told_frontier(made: dict[str, Any]) -> None:

@@ -34,6 +34,12 @@ class Worker:
             )
             self._thread.start()
 
+    def ask(self) -> None:
+        """Ask what is being done to end, and do not wait for it."""
+        with self._lock:
+            self._ask()
+            self.interrupt()
+
     def stop(self) -> None:
         """Stop what is being done, and wait until it has ended."""
         with self._lock:
@@ -66,4 +72,6 @@ class Worker:
         except Stopped:
             pass
         except Exception as error:
-            self.failed(error)
+            # a statement that was interrupted fails like any other
+            if not stop.event.is_set():
+                self.failed(error)
