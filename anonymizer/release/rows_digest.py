@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from typing import Any
 
 from anonymizer.compile import Table, ident
@@ -25,6 +26,9 @@ SORTED = "duckdb-sorted-1"
 """SHA-256 of the blocks' SHA-256; rows are sorted by their SHA-256, a block is its first three
 digits."""
 BLOCK = 1024
+AT_ONCE = 2048
+"""Blocks in one statement, which holds the text of all their rows: memory does not grow with the
+rows."""
 OFTEN, VALUES, NUMBERED = 8, 65_536, 24
 """A column is numbered if its values occur 8 times on average and are at most 65,536; at most 24
 columns are."""
@@ -87,20 +91,28 @@ def stored_rows(
     with_values = f"with {', '.join(values)}" if values else ""
     cells = [f"v{i}.n, ';'" for i in range(len(chosen))] + [_cell(*cell) for cell in others]
     # uncommitted rows are numbered from another start
-    block = f"(r.rowid - (select min(rowid) from {source})) // {BLOCK}"
-    text = (
-        f"select {block} as block, r.rowid as place, concat({', '.join(cells)}) as line"
-        f" from {source} as r {joins}"
-    )
-    found = runs.raw(
-        f"{with_values} select cast(coalesce(sum(n), 0) as bigint),"
-        f" sha256(coalesce(string_agg(digest, '' order by block), ''){lists}) from ("
-        " select block, count(*) as n,"
-        " sha256(array_to_string(list(line order by place), '')) as digest"
-        f" from ({text}) group by block)",
-        "seal",
-    )[0]
-    return RowsDigest(int(found[0]), str(found[1]), STORED, tuple(chosen))
+    first, last = runs.raw(f"select min(rowid), max(rowid) from {source}", "seal")[0]
+    digest, rows = sha256(), 0
+    for start in range(first or 0, (first or 0) if last is None else last + 1, BLOCK * AT_ONCE):
+        text = (
+            f"select (r.rowid - {start}) // {BLOCK} as block, r.rowid as place,"
+            f" concat({', '.join(cells)}) as line from {source} as r {joins}"
+            f" where r.rowid >= {start} and r.rowid < {start + BLOCK * AT_ONCE}"
+        )
+        found = runs.raw(
+            f"{with_values} select cast(coalesce(sum(n), 0) as bigint),"
+            " coalesce(string_agg(digest, '' order by block), '') from ("
+            " select block, count(*) as n,"
+            " sha256(array_to_string(list(line order by place), '')) as digest"
+            f" from ({text}) group by block)",
+            "seal",
+        )[0]
+        rows += int(found[0])
+        digest.update(str(found[1]).encode())
+    if lists:
+        listed = runs.raw(f"{with_values} select ''{lists}", "seal")[0][0]
+        digest.update(str(listed).encode())
+    return RowsDigest(rows, digest.hexdigest(), STORED, tuple(chosen))
 
 
 def _of_few_values(

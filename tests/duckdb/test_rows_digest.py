@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
+from anonymizer.release import rows_digest
 from anonymizer.release.rows_digest import SORTED, STORED, RowsDigest, stored_rows
 
 ROWS = 2_500
@@ -67,8 +68,12 @@ def by_definition(runs: Runs, numbered: tuple[str, ...]) -> str:
     return sha256("".join(sha256(b).hexdigest() for b in (*blocks, *lists)).encode()).hexdigest()
 
 
+@pytest.mark.parametrize("at_once", [1, rows_digest.AT_ONCE])
 @pytest.mark.parametrize("numbered", [None, (), ("city",), ("code", "city"), ("note",)])
-def test_the_digest_is_what_its_definition_says(numbered: tuple[str, ...] | None) -> None:
+def test_the_digest_is_what_its_definition_says(
+    numbered: tuple[str, ...] | None, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_digest, "AT_ONCE", at_once)
     runs = Runs()
     made = stored_rows(runs, TABLE, runs.columns(), numbered)
     chosen = ("city", "code") if numbered is None else tuple(sorted(numbered))
