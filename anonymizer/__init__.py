@@ -16,12 +16,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from anonymizer.api.anonymize import anonymize
-    from anonymizer.api.calls import assess, attack, init, report, sweep
+    from anonymizer.api.calls import assess, attack, certify, init, report, sweep
     from anonymizer.errors import AnonymizerError
     from anonymizer.policy import Policy, SchemaPolicy
     from anonymizer.release.published import Release
     from anonymizer.review.report import write_report
-    from anonymizer.run.verbs import plan, run, verify
+    from anonymizer.run.verbs import plan, run
+    from anonymizer.run.verify import verify
 
 __all__ = [
     "AnonymizerError",
@@ -32,6 +33,7 @@ __all__ = [
     "anonymize",
     "assess",
     "attack",
+    "certify",
     "init",
     "plan",
     "report",
@@ -44,7 +46,7 @@ __all__ = [
 _HOMES = {
     "anonymize": "anonymizer.api.anonymize",
     **dict.fromkeys(
-        ("assess", "attack", "init", "plan", "report", "run", "sweep", "verify"),
+        ("assess", "attack", "certify", "init", "plan", "report", "run", "sweep", "verify"),
         "anonymizer.api.calls",
     ),
     "AnonymizerError": "anonymizer.errors",

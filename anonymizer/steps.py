@@ -99,7 +99,46 @@ class Compute:
         return self.query.name
 
 
-Stage: TypeAlias = Step | Loop | Guard | Note | Compute
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A statement whose parameters are the few rows of a query, such as a tree of cuts."""
+
+    query: Step
+    compose: Callable[[list[Row]], Step]
+
+    @property
+    def name(self) -> str:
+        return self.query.name
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Stages that solve every part of a table as a problem of its own, in a database of its own.
+
+    `bounds` returns a row per part: its number, its first and its last unit, how many units it
+    has. One part is solved where it is, by the stages of `whole`.
+    """
+
+    name: str
+    bounds: Step
+    stages: tuple[Stage, ...]
+    """They read work tables that stand before, and write `result`."""
+    whole: tuple[Stage, ...]
+    taken: Mapping[Table, Step]
+    """What a part has of a table, as a query with the bound values `first` and `last`; tables that
+    are not among these are the same in every part."""
+    result: Table
+    gathered: Step
+    """Writes `result` with no rows."""
+    at_most: int
+    """Parts that are expected at most."""
+    size: int
+    """Units of a part that are aimed at."""
+    above: int
+    """Units up to which there is one part."""
+
+
+Stage: TypeAlias = Step | Loop | Guard | Note | Compute | Composed | Parts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -122,6 +161,7 @@ class Plan:
         counted = {
             name: sum(type(stage) is kind for stage in self.stages) for kind, name in kinds.items()
         }
+        counted["parts at most"] = sum(s.at_most for s in self.stages if isinstance(s, Parts))
         return [fact(name, n) for name, n in counted.items() if n]
 
     def __repr__(self) -> str:
@@ -164,3 +204,26 @@ def _show(stage: Stage) -> str:
                 f"-- exit query of the loop: {stage.until.purpose}\n{exit_text};\n"
                 f"-- end of loop: {stage.name}"
             )
+        case Composed():
+            return (
+                f"-- {stage.name}: {stage.query.purpose}\n{stage.query.statement().text};\n"
+                f"-- then a statement with its rows as parameters:\n"
+                f"{stage.compose([]).statement().text};"
+            )
+        case Parts():
+            return _show_parts(stage)
+
+
+def _show_parts(stage: Parts) -> str:
+    inner = "\n\n".join(_show(step) for step in stage.stages)
+    taken = "\n".join(
+        f"-- of {table.name}: {step.purpose}\n{step.statement().text};"
+        for table, step in stage.taken.items()
+    )
+    return (
+        f"-- parts: {stage.name}; at most {stage.at_most} parts of about {stage.size:,} distinct"
+        f" tuples each are expected if there are more than {stage.above:,} tuples, else one\n"
+        f"-- {stage.bounds.name}: {stage.bounds.purpose}\n{stage.bounds.statement().text};\n\n"
+        f"-- what a part takes, besides whole tables\n{taken}\n\n"
+        f"-- in every part, in a database of its own\n{inner}\n-- end of a part"
+    )

@@ -3,6 +3,7 @@
     python -m benchmarks.danonyir_speed --seeds 5           # INFORMS: danonyir, mondrian
     python -m benchmarks.danonyir_speed --seeds 5 --all     # danonyir with block_size: all
     python -m benchmarks.danonyir_speed --large             # a million rows
+    python -m benchmarks.danonyir_speed --equal             # a million rows, persons ten times
 
 CPU seconds count user and system time of all threads: on a quiet machine with two cores the wall
 time lies between half of them and all of them; where others work on it too, both are longer, so
@@ -55,7 +56,7 @@ def measured(source: Path, name: str, seed: int) -> dict[str, Any]:
         }
 
 
-PARTS = ("speed", "speed_all", "speed_large")
+PARTS = ("speed", "speed_all", "speed_large", "speed_equal")
 """What is measured by itself, each in a file of its own."""
 
 
@@ -102,11 +103,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--all", action="store_true", help="only block_size: all")
     parser.add_argument("--large", action="store_true", help="only a million rows, one seed")
+    parser.add_argument("--equal", action="store_true", help="only persons ten times, one seed")
     given = parser.parse_args()
     (RESULTS / "danonyir").mkdir(parents=True, exist_ok=True)
     if given.large:
         part = "speed_large"
         records = [measured(informs.large_table(scratch()), "danonyir", 1)]
+    elif given.equal:
+        part = "speed_equal"
+        record = measured(informs.equal_table(scratch()), "danonyir", 1)
+        records = [{**record, "algorithm": "danonyir, equal persons"}]
     else:
         part = "speed_all" if given.all else "speed"
         source = informs.table(scratch())

@@ -34,7 +34,10 @@ def main() -> None:
     ]
     by_columns = [measured(100_000, columns, 10) for columns in COLUMNS]
     by_k = [measured(100_000, 9, k) for k in KS]
-    limited = [measured(asked.most, 9, 10, "median", "2GB")]
+    limited = [
+        measured(asked.most, 9, 10, "median", "2GB"),
+        measured(min(asked.most, asked.most_by_loss), 9, 10, "loss", "2GB"),
+    ]
     write_csv("growth.csv", [*by_rows, *by_columns, *by_k, *limited])
     for name, what in (("seconds", "time"), ("peak MB", "memory")):
         line_plot(

@@ -67,6 +67,20 @@ def large_table(folder: Path, copies: int = 10) -> Path:
     return target
 
 
+def equal_table(folder: Path, copies: int = 10) -> Path:
+    """Copies of every person under new ids, equal in everything else."""
+    import duckdb
+
+    target = folder / f"informs_equal_{copies}.parquet"
+    if not target.exists():
+        with duckdb.connect() as connection:
+            connection.execute(
+                "copy (select i.person_id || '-' || copy as person_id, i.* exclude (person_id)"
+                f" from '{table(folder)}' i, range({copies}) r(copy)) to '{target}'"
+            )
+    return target
+
+
 def policy(
     source: Path,
     privacy: Mapping[str, Any],

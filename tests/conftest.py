@@ -16,7 +16,7 @@ from tests.selection import spread
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
-ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook"}
+ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
 
 settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)

@@ -34,6 +34,8 @@ class Limit:
     value: object | None = None
     """The unsupported value; by default any non-empty value."""
     lacking: Lacking = field(default_factory=dict)
+    neutral: tuple[object, ...] = ()
+    """Values that ask for nothing, where any other does."""
 
     @property
     def title(self) -> str:
@@ -42,7 +44,9 @@ class Limit:
 
     def asked_by(self, options: AlgorithmOptions) -> bool:
         found = getattr(options, self.option, None)
-        return bool(found) if self.value is None else found == self.value
+        if self.value is None:
+            return bool(found) and found not in self.neutral
+        return found == self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
-from anonymizer.source.masking.masks import UNTOLD
+from anonymizer.source.masking.masks import UNTOLD, Mask
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Step
@@ -168,7 +169,38 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]
                 ),
             )
         )
+    counts += [
+        Count(
+            _unique(told) if policy.person is None else _of_one_person(told, snapshot),
+            lambda n, mask=mask: Problem(  # type: ignore[misc]
+                f"columns.{mask.column}",
+                f"has noise that is too small to hide who has which value: {n} values or groups of"
+                " them are told apart still, nearly every one of them of one row or person",
+                hint="a larger amount or share, or acknowledge_unique: true",
+            ),
+        )
+        for mask in roles.masks
+        for told in _told_apart(mask)
+        if not policy.columns[mask.column].acknowledge_unique
+    ]
     return counts
+
+
+def _told_apart(mask: Mask) -> Iterator[Sql]:
+    """What noise leaves of a value: numbers further apart than it reaches are told apart."""
+    if mask.kind != "noise":
+        return
+    value = f"cast({mask.original} as double)"
+    if "amount" in mask.options:
+        yield Sql(f"floor({value} / {2 * mask.options['amount']!r})")
+    elif mask.options["share"] < 1:
+        share = mask.options["share"]
+        ratio = math.log((1 + share) / (1 - share))
+        size = f"floor(ln(abs({value})) / {ratio!r})"
+        known = f"isfinite({value}) and {value} <> 0"
+        yield Sql(
+            f"case when {known} then {size} + case when {value} < 0 then 1000000 else 0 end end"
+        )
 
 
 def _unique(name: Sql) -> str:

@@ -17,6 +17,7 @@ from anonymizer.engines.choice import told_by
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.run import verbs
+from anonymizer.run import verify as verifying
 
 if TYPE_CHECKING:
     from anonymizer.review.assess import Assessment
@@ -38,6 +39,8 @@ PARAMETERS = {
     "--temp-size": "limits.temp_size",
     "--seed-file": "seed",
     "--test-seed": "seed",
+    "--as": "standard",
+    "--certificate": "certificate",
     "--sign": "sign",
     "--public-key": "public_key",
     "--population": "population",
@@ -81,7 +84,7 @@ def _of_policy(function: F) -> F:
 
     @wraps(function)
     def called(policy: Any, database: Any = None, **options: Any) -> Any:
-        if policy is not None or function is not verbs.verify:
+        if policy is not None or function is not verifying.verify:
             _refuse_other_than_policy(policy)
         if kind_of(database) is not None:
             with standing(database, _table_of(policy)) as connection:
@@ -232,4 +235,5 @@ def _refuse_unusable(database: object) -> None:
 
 plan = _of_policy(verbs.plan)
 run = _of_policy(verbs.run)
-verify = _of_policy(verbs.verify)
+verify = _of_policy(verifying.verify)
+certify = _of_policy(verifying.certify)

@@ -23,7 +23,7 @@ def command(output: Output, database: str) -> None:
     from anonymizer.run.clean import clean
 
     if told_by(database) == "postgres":
-        from anonymizer.engines.postgres.session import clean_database
+        from anonymizer.engines.postgres.workplace import clean_database
 
         schemas = clean_database(database)
         gone = [f"removed the schema {name}" for name in schemas]

@@ -17,7 +17,13 @@ DEFECT = 70
 CANNOT = 2
 
 # what the engine can run into by itself, outside of any statement of ours
-_OF_THE_ENGINE = ("OutOfMemoryException", "IOException", "PermissionException")
+_OF_THE_ENGINE = (
+    "OutOfMemoryException",
+    "InternalException",
+    "FatalException",
+    "IOException",
+    "PermissionException",
+)
 
 
 class UsageError(AnonymizerError):

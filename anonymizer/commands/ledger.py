@@ -10,7 +10,9 @@ from anonymizer.commands.output import Output
 
 @click.group(no_args_is_help=False)
 def command() -> None:
-    """List or remove releases in the private ledger that a policy names under `ledger:`."""
+    """List or remove releases in the private ledger that a policy names under `ledger:`, and list
+    the approvals beside it.
+    """
 
 
 @command.command()
@@ -43,3 +45,19 @@ def forget(output: Output, ledger: str, run_id: str) -> None:
         {"forgotten": entry.as_dict()},
         [f"forgot run {entry.run_id} ({entry.persons} persons): later runs do not see it"],
     )
+
+
+@command.command()
+@click.argument("ledger", metavar="LEDGER")
+@output_options
+def approvals(output: Output, ledger: str) -> None:
+    """List the approvals that are kept beside LEDGER, oldest first."""
+    from pathlib import Path
+
+    from anonymizer.ledger.approvals import known
+    from anonymizer.process.text import table
+
+    found = [approval.shown() for approval in known(Path(ledger).resolve())]
+    names = ("release", "by", "at", "until", "note")
+    rows = [[str(approval[name]) for name in names] for approval in found]
+    output.result({"approvals": found}, table(names, rows) if rows else ["no approval"])

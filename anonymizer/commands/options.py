@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +37,13 @@ engine_option = click.option(
     "--engine",
     type=click.Choice(["duckdb", "postgres", "spark"]),
     help="Engine of the run; default: that of --database, else of the policy.",
+)
+
+
+approvals_option = click.option(
+    "--approvals",
+    metavar="LEDGER",
+    help="The ledger that approvals are kept beside; default: ledger of POLICY.",
 )
 
 
@@ -77,6 +85,21 @@ def limit_options(command: F) -> F:
 
         limits: Limits = Limits(threads, memory_limit, temp_size)
         return command(*args, limits=limits, **options)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def workers_option(command: F) -> F:
+    """`--workers`; hands it over with the `Limits` that `limit_options` makes."""
+
+    @click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="Parts of a large table that are solved at a time; the release is the same.",
+    )
+    @wraps(command)
+    def wrapped(*args: Any, limits: Limits, workers: int | None, **options: Any) -> Any:
+        return command(*args, limits=replace(limits, workers=workers), **options)
 
     return wrapped  # type: ignore[return-value]
 

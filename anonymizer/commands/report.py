@@ -19,12 +19,18 @@ from anonymizer.process.files import write_text
 @policy_argument
 @click.option("--source", metavar="FILE", help="Database of the source, for figures before.")
 @database_option("Database file of the release; default: publish.database of POLICY.")
-@click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html, or by --as.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["html", "md", "json"]),
     help="Default: by the suffix of FILE. Without -o, md and json go to standard output.",
+)
+@click.option(
+    "--as",
+    "standard",
+    type=click.Choice(["hipaa-expert", "ema", "iso27559", "sp800-188", "safe-harbor"]),
+    help="In the words of a standard, under its clauses.",
 )
 @click.option("--attack", "attacks", is_flag=True, help="Try the attacks too; needs the source.")
 @click.option(
@@ -47,6 +53,7 @@ def command(
     database: str | None,
     target: str | None,
     form: str | None,
+    standard: str | None,
     attacks: bool,
     earlier: str | None,
     share: float,
@@ -59,6 +66,9 @@ def command(
     It has the policy in words, guarantees, risk and every column before and after, the cost, what
     is not promised, and the SQL to check the release. The release is judged again; exit code 1 if a
     guarantee does not hold, alone or (with --earlier) together with an earlier release.
+
+    With --as the figures stand under the clauses of a standard, and what a person has to say is
+    left open and marked.
     """
     import sys
     from pathlib import Path
@@ -72,7 +82,7 @@ def command(
         raise SourceError(Problem("--source", no_file(source)))
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
-        target = "report.html"
+        target = f"{standard or 'report'}.html"
     check_target(target, inputs=(policy, database, source, earlier))
     found = collected(
         load_policy(policy, preset),
@@ -82,7 +92,7 @@ def command(
         earlier=earlier,
         share=share,
     )
-    text = rendered(found, chosen)
+    text = rendered(found, chosen, standard)
     if target is None:
         sys.stdout.write(text)
     else:

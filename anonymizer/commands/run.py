@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
 
 from anonymizer.commands.options import (
+    approvals_option,
     database_option,
     engine_option,
     limit_options,
@@ -16,11 +18,14 @@ from anonymizer.commands.options import (
     policy_argument,
     preset_option,
     seed_options,
+    workers_option,
 )
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
+    from anonymizer.ledger.approvals import Approval
+    from anonymizer.policy import AnyPolicy
     from anonymizer.process.seed import Seed
     from anonymizer.release.published import Release
 
@@ -32,12 +37,19 @@ if TYPE_CHECKING:
 @preset_option
 @seed_options
 @limit_options
+@workers_option
 @click.option(
     "--yes-replace-source",
     is_flag=True,
     help="Agree to publish.replace_source: the source table is lost.",
 )
 @click.option("--sign", metavar="KEYFILE", help="Sign the release with this private key (PEM).")
+@click.option(
+    "--require-approval",
+    is_flag=True,
+    help="Refuse a policy that is not approved as it is (anonymizer approve).",
+)
+@approvals_option
 @click.option("--explain", is_flag=True, help="Show every statement, its rows and its time.")
 @output_options
 def command(
@@ -51,16 +63,23 @@ def command(
     explain: bool,
     yes_replace_source: bool,
     sign: str | None,
+    require_approval: bool,
+    approvals: str | None,
 ) -> None:
     """Anonymize the source of POLICY, verify the result, and publish it if everything holds.
 
     The release goes to publish.database of the policy; nothing is published where a guarantee, a
     bound or the suppression limit does not hold (exit code 1).
     """
+    from anonymizer.commands.failures import UsageError
     from anonymizer.commands.progress import progress
+    from anonymizer.errors import Problem
     from anonymizer.run.verbs import run
 
+    if approvals is not None and not require_approval:
+        raise UsageError(Problem("--approvals", "needs --require-approval"))
     loaded = load_policy(policy, preset)
+    approval = _approval(loaded, approvals) if require_approval else None
     with progress(output, explain=explain) as listener:
         release = run(
             loaded,
@@ -74,7 +93,17 @@ def command(
         )
     for warning in release.warnings:
         output.warn(warning)
-    output.result(release.as_dict(), describe(release))
+    found, lines = release.as_dict(), describe(release)
+    if approval is not None:
+        found["approval"] = approval.shown()
+        lines = chain(lines, [f"approved by {approval.by} until {approval.until}"])
+    output.result(found, lines)
+
+
+def _approval(policy: AnyPolicy, ledger: str | None) -> Approval:
+    from anonymizer.review.approval import required
+
+    return required(policy, ledger=ledger)
 
 
 def describe(release: Release) -> Iterator[str]:

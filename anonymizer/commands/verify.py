@@ -39,7 +39,16 @@ ORIGIN = (
     help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
 )
 @click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
-@click.option("--public-key", metavar="FILE", help="Require a signature by this key (PEM).")
+@click.option(
+    "--public-key",
+    metavar="FILE",
+    help="Require a signature by this key (PEM), of the release or of --certificate.",
+)
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    help="Require this certificate, signed by --public-key, to be of the release.",
+)
 @click.option(
     "--independent", is_flag=True, help="Judge with a second verifier as well, in plain Python."
 )
@@ -53,6 +62,7 @@ def command(
     population: str | None,
     plain: bool,
     public_key: str | None,
+    certificate: str | None,
     independent: bool,
 ) -> None:
     """Judge a release from its own rows, at any time.
@@ -66,19 +76,25 @@ def command(
     from anonymizer.commands.failures import Unfulfilled, UsageError
     from anonymizer.commands.independent import judge_independently
     from anonymizer.errors import Problem
-    from anonymizer.run.verbs import verify
+    from anonymizer.run.verify import verify
 
     if policy is None and database is None:
         raise UsageError(Problem("POLICY", "is missing", hint="or name a release: --database FILE"))
     loaded = load_policy(policy, preset) if policy is not None else None
     if population is not None and loaded is None and not independent:
         raise UsageError(Problem("--population", "needs the POLICY that asks for it"))
-    if independent and loaded is None and public_key is None:
+    if independent and loaded is None and public_key is None and certificate is None:
         output.warn(ORIGIN)
         judge_independently(output, None, database, population)
         return
     found = verify(
-        loaded, database, engine=engine, population=population, public_key=public_key, plain=plain
+        loaded,
+        database,
+        engine=engine,
+        population=population,
+        public_key=public_key,
+        certificate=certificate,
+        plain=plain,
     )
     if found.origin == "unknown":
         output.warn(ORIGIN)
@@ -87,6 +103,7 @@ def command(
         "policy": policy,
         "passed": found.passed,
         "origin": found.origin,
+        "certificate": certificate,
         "kinds": dict(found.kinds),
         "verification": found.as_dict(),
     }

@@ -75,6 +75,25 @@ def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
     return Sql(f"(\n{text}\n)")
 
 
+def columns_of(text: str, columns: Collection[str]) -> list[str]:
+    """Those of `columns` that a condition, which `condition` has taken, reads."""
+    if text in columns:
+        return [text]
+    named = {name.lower() for name in _names(_parse(f"select (\n{text}\n)"))}
+    return [column for column in columns if column.lower() in named]
+
+
+def _names(tree: Any) -> Iterator[str]:
+    """The last parts of all names of columns in a tree."""
+    if isinstance(tree, dict):
+        if tree.get("class") == "COLUMN_REF":
+            yield tree["column_names"][-1]
+        tree = list(tree.values())
+    if isinstance(tree, list):
+        for part in tree:
+            yield from _names(part)
+
+
 def _parse(query: str) -> dict[str, Any]:
     row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
     tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}

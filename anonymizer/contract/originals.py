@@ -25,8 +25,9 @@ class MaskedColumn:
     """What was done, as a layout says it."""
     per: Sql | None = None
     """Physical column of what the rows have in common that are shifted alike."""
-    identifiers: tuple[Sql, ...] = ()
-    """Physical columns with values that say who somebody is, and stand in no text."""
+    identifiers: tuple[tuple[Table | None, Sql], ...] = ()
+    """Tables, if not this one, and physical columns with values that say who somebody is, and stand
+    in no text."""
     apart: str = ""
     """What shifts have in common that are drawn alike: the column of `per`, its key, its range."""
 

@@ -21,6 +21,18 @@ class Limits:
     threads: int | None = None
     memory: str | None = None
     temp_size: str | None = None
+    workers: int | None = None
+    """Parts of a large table that are solved at a time, as far as memory allows; the release is the
+    same for every number. None: one for every thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Other processes, perhaps on other machines, that run functions for an engine."""
+
+    at_a_time: int
+    run: Callable[[Callable[[], None]], None]
+    """Runs a function there, and returns when it has ended."""
 
 
 class Engine(ABC):
@@ -73,12 +85,19 @@ class Engine(ABC):
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL, types in DuckDB's words."""
 
+    def described_source(self, relation: str, where: str) -> list[tuple[str, str]]:
+        """The same of a relation of the source, types as its values are read."""
+        return self.describe(relation, where)
+
     @abstractmethod
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""
 
-    def bare(self, name: str, where: str) -> Table | None:
-        """The table that a name without a schema means, where the engine has a rule for it."""
+    def resolved(self, name: str, where: str) -> Table | None:
+        """The table that a name, as a policy writes it, means to the engine.
+
+        None where the engine has no rule for it; raises SourceError where it finds none.
+        """
         del name, where
         return None
 
@@ -96,6 +115,15 @@ class Engine(ABC):
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
     ) -> None:
         """Append a few rows of computed state to a work table."""
+
+    @property
+    def home(self) -> Engine | None:
+        """The embedded database that holds compact state, from which parts are handed over."""
+        return None
+
+    def elsewhere(self) -> Elsewhere | None:
+        """What runs functions in other processes, which see the folder of the run, if anything."""
+        return None
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -121,6 +121,12 @@ def _file(policy: Policy) -> Iterator[str]:
         yield "source.file"
 
 
+def _population_file(policy: Policy) -> Iterator[str]:
+    for model, population in policy.privacy.populations.items():
+        if population.file is not None:
+            yield f"privacy.{model}.population"
+
+
 def _query(policy: Policy) -> Iterator[str]:
     if policy.source.kind == "query":
         yield "source.query"
@@ -244,6 +250,15 @@ FEATURES: tuple[Feature, ...] = (
         ),
     ),
     Feature("source: a query", _query),
+    Feature(
+        "population: a file",
+        _population_file,
+        _lacking(
+            ("postgres",),
+            "a server reads its own tables",
+            "load the file into a table, or engine: duckdb",
+        ),
+    ),
     Feature("release beside the source", _beside),
     Feature(
         "release in a place of its own",

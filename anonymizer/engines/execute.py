@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from anonymizer.compile import Statement, ident
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.steps import Compute, Guard, Loop, Note, Row, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Row, Stage, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,15 @@ Recorder: TypeAlias = Callable[[Compute, list[Row], list[Row]], None]
 """Is given what a computation was asked and what it made."""
 
 
+class Solver(Protocol):
+    """Solves the parts of a table, each in a database of its own."""
+
+    def solve(
+        self, engine: Engine, stage: Parts, parts: list[Row], done: Callable[[Row, float], None]
+    ) -> None:
+        """Solve `parts` and gather the results; `done` is told every part with its seconds."""
+
+
 @dataclass(slots=True)
 class Executor:
     """State of one execution: statements rendered once, events handed to the listener."""
@@ -45,7 +54,10 @@ class Executor:
     rounds: dict[str, int] = field(default_factory=dict)
     phase: str = ""
     """What the stages that run now are part of, for the listener."""
-    _rendered: dict[int, Statement] = field(default_factory=dict)
+    solver: Solver | None = None
+    """What solves a table part by part, where that can be done."""
+    known: dict[int, Statement] = field(default_factory=dict)
+    """Statements by the step that they are rendered from."""
     _kept: list[Step] = field(default_factory=list)
 
     def run(self, stages: Iterable[Stage], phase: str = "") -> None:
@@ -60,22 +72,46 @@ class Executor:
         for number, stage in enumerate(todo, start=1):
             if waiting and not isinstance(stage, Guard):
                 raise error(waiting)
-            match stage:
-                case Guard():
-                    rows = self._reasons(stage, number, len(todo))
-                    if rows:
-                        waiting += [stage.explain(row) for row in rows]
-                        error = stage.error
-                case Step():
-                    self._step(stage, stage.name, number, len(todo))
-                case Note():
-                    self._note(stage, number, len(todo))
-                case Compute():
-                    self._compute(stage, stage.name, number, len(todo))
-                case Loop():
-                    self._loop(stage, number, len(todo))
+            if isinstance(stage, Guard):
+                rows = self._reasons(stage, number, len(todo))
+                if rows:
+                    waiting += [stage.explain(row) for row in rows]
+                    error = stage.error
+            else:
+                self._stage(stage, number, len(todo))
         if waiting:
             raise error(waiting)
+
+    def _stage(self, stage: Stage, number: int, of: int) -> None:
+        match stage:
+            case Step():
+                self._step(stage, stage.name, number, of)
+            case Note():
+                self._note(stage, number, of)
+            case Compute():
+                self._compute(stage, stage.name, number, of)
+            case Loop():
+                self._loop(stage, number, of)
+            case Composed():
+                rows = self._step(stage.query, stage.name, number, of)
+                self._step(stage.compose(rows), stage.name, number, of)
+            case Parts():
+                self._parts(stage, number, of)
+
+    def _parts(self, stage: Parts, number: int, of: int) -> None:
+        parts = self._step(stage.bounds, stage.name, number, of)
+        if self.solver is None or len(parts) <= 1:
+            for inner in stage.whole:
+                self._stage(inner, number, of)
+            return
+        self._step(stage.gathered, stage.name, number, of)
+
+        def done(part: Row, seconds: float) -> None:
+            if self.listener is not None:
+                at = (stage.name, stage.bounds, number, of, int(part[0]), seconds, int(part[-1]))
+                self.listener(Event(*at, self.phase))
+
+        self.solver.solve(self.engine, stage, parts, done)
 
     def _reasons(self, guard: Guard, number: int, of: int) -> list[tuple[object, ...]]:
         if guard.first is not None:
@@ -100,9 +136,9 @@ class Executor:
 
     def _statement(self, step: Step) -> Statement:
         """Rendered and checked once, however often a loop runs it."""
-        known = self._rendered.get(id(step))
+        known = self.known.get(id(step))
         if known is None:
-            known = self._rendered[id(step)] = step.statement(self.engine.name)
+            known = self.known[id(step)] = step.statement(self.engine.name)
             self._kept.append(step)  # keeps the step alive, so that its id is not reused
         return known
 

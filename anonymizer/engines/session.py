@@ -12,6 +12,7 @@ from anonymizer.compile import Table
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.values import table_parts
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
 
@@ -63,15 +64,15 @@ class Workplace:
     """Policies of further tables that are read in the same session, by name."""
 
 
-def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:
+def find_table(engine: Engine, name: str, path: str) -> Table:
     """A table or view by one to three parts, in the source's catalog unless it names another.
 
     A view of a database that the tool opened is a copy of its rows.
     """
-    if len(parts) == 1:
-        meant = engine.bare(parts[0], path)
-        if meant is not None:
-            return meant
+    meant = engine.resolved(name, path)
+    if meant is not None:
+        return meant
+    parts = table_parts(name)
     tables = engine.tables(path)
     wanted = [part.lower() for part in parts]
     found = [
@@ -80,6 +81,13 @@ def find_table(engine: Engine, parts: Sequence[str], path: str) -> Table:
     found = [t for t in found if len(parts) == 3 or t.catalog in (engine.catalog, "temp")] or (
         found if not engine.owned else []
     )
+    if not found and len(parts) == 2 and not engine.owned:
+        # an attached catalog and a table of its main schema, as the engine reads such a name
+        found = [
+            t
+            for t in tables
+            if [(t.catalog or "").lower(), t.name.lower()] == wanted and t.schema == "main"
+        ]
     for schema in (engine.schema, "main", None):
         chosen = [t for t in found if schema is None or t.schema == schema]
         if chosen:

@@ -41,6 +41,11 @@ class AlgorithmOptions(Options):
         return {}
 
     @property
+    def must_divide(self) -> bool:
+        """Whether the table has to be solved in parts."""
+        return isinstance(getattr(self, "part_size", None), int)
+
+    @property
     def exact(self) -> bool:
         """Whether quasi-identifiers are published as they are."""
         return False
@@ -57,6 +62,13 @@ def _effort(given: object) -> object:
     if rounds or given in ("auto", "full"):
         return given
     raise fail("is no way to refine classes", allowed="auto, full, or 0 to 20 rounds of swaps")
+
+
+def _part_size(given: object) -> object:
+    number = isinstance(given, int) and not isinstance(given, bool) and given >= 2
+    if number or given in ("auto", "all"):
+        return given
+    raise fail("is no size of a part", allowed="auto, all, or 2 or more distinct tuples")
 
 
 class Mondrian(AlgorithmOptions):
@@ -82,6 +94,12 @@ class Mondrian(AlgorithmOptions):
     loop: Literal["auto", "recursive", "driven"] = "auto"
     """One recursive statement, or one statement per level; `auto` chooses by size. The classes
     are the same."""
+    part_size: Annotated[
+        Annotated[int, Field(ge=2)] | Literal["auto", "all"], BeforeValidator(_part_size)
+    ] = "auto"
+    """Distinct tuples of a part: a table that has more is divided by coarse cuts, and every part is
+    solved as a problem of its own, so that memory is bounded by a part. `auto`: 250,000, for
+    tables of more than 500,000 distinct tuples; `all`: the table is solved in one piece."""
 
     @property
     def unweighted(self) -> str | None:

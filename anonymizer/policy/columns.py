@@ -68,7 +68,8 @@ class Column(Options):
     nulls: Nulls = "own_class"
     """NULLs: a value like any other, rows to suppress, or an error."""
     acknowledge_unique: bool = False
-    """Publish this keep or sensitive column although its values are nearly unique."""
+    """Publish this keep or sensitive column although its values are nearly unique, or have too
+    little noise to hide them."""
     acknowledge: Annotated[tuple[Acknowledged, ...], AsTuple] = ()
     """Kinds of identifiers that this column seems to hold and may be published with."""
     null_as_value: bool = False

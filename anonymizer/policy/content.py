@@ -19,6 +19,8 @@ PATHS = (
     ("workload", "sql"),
 )
 """Where paths stand, apart from the hierarchies of columns and from populations."""
+WORDS = ("context",)
+"""Parts that say something and decide nothing: the digest leaves them out."""
 
 
 def plain(policy: BaseModel, *, defaults: bool = True) -> dict[str, Any]:
@@ -36,8 +38,12 @@ def _lists(value: Any) -> Any:
 
 
 def canonical(policy: BaseModel) -> dict[str, Any]:
-    """What the digest covers: columns in order (it decides ties), no folder of this machine."""
+    """What the digest covers: columns in order (it decides ties), no folder of this machine, and
+    nothing that decides nothing.
+    """
     found = plain(policy, defaults=False)
+    for name in WORDS:
+        found.pop(name, None)
     for place in PATHS:
         _shorten(found, place)
     for name in found.get("privacy", {}):

@@ -140,7 +140,7 @@ class Document(Options):
     def digest(self) -> str:
         """SHA-256 (hex) of the policy's content: what differs from the defaults, columns in order.
 
-        Neither the folder of the policy nor the folder of an absolute path enters.
+        Neither the folder of the policy nor that of an absolute path enters, nor its `context`.
         """
         text = json.dumps(content.canonical(self), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()

@@ -11,6 +11,7 @@ from anonymizer.policy import content, defaults, names
 from anonymizer.policy.algorithms import Algorithm, Mondrian
 from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.columns import Column
+from anonymizer.policy.context import Context
 from anonymizer.policy.document import Document
 from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.kinds import ReleaseKind, kind_of
@@ -60,6 +61,8 @@ class Policy(Document):
     """Promises towards earlier releases of the same population."""
     ledger: LocalPath | None = None
     """A private database file that remembers releases; never the one of the release."""
+    context: Context | None = None
+    """Who receives the release and what is known of them; printed in evidence, chooses nothing."""
 
     if not TYPE_CHECKING:
 

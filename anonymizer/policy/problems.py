@@ -62,6 +62,7 @@ EXAMPLES = {
     "protect": "protect: {l_diversity: 3}",
     "workload": "workload: {sql: workload.sql}",
     "republish": "republish: {m: 3}",
+    "context": "context: {recipients: two universities}",
     "rename": "rename: {class_id: group}",
     "generalize": "generalize: {k: 5}",
     "recursive_cl": "recursive_cl: {c: 4, l: 3}",

@@ -123,11 +123,16 @@ DataFile = Annotated[LocalPath, AfterValidator(_data_file)]
 
 def table_parts(given: str) -> tuple[str, ...]:
     """The parts of a dotted table name, double quotes taken off; empty where it is malformed."""
-    parts: list[str] = []
+    return tuple(part for part, _ in written_parts(given))
+
+
+def written_parts(given: str) -> tuple[tuple[str, bool], ...]:
+    """The same, each with whether it stood in double quotes."""
+    parts: list[tuple[str, bool]] = []
     at = 0
     while True:
-        part = ""
-        if given[at : at + 1] == '"':
+        part, quoted = "", given[at : at + 1] == '"'
+        if quoted:
             end = at + 1
             while (end := given.find('"', end)) >= 0 and given[end + 1 : end + 2] == '"':
                 end += 2
@@ -142,7 +147,7 @@ def table_parts(given: str) -> tuple[str, ...]:
                 return ()
         if not part:
             return ()
-        parts.append(part)
+        parts.append((part, quoted))
         if at == len(given):
             return tuple(parts)
         if given[at] != ".":

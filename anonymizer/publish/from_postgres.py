@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.types import MOST_DIGITS
+from anonymizer.errors import EngineError, Problem
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.published import PostgresPublished, published_in
 from anonymizer.release import objects
@@ -59,7 +62,10 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
 
 def _copy(found: PostgresPublished, origin: Table, target: DuckDBEngine, made: Table) -> None:
     """Copy a published table through a file of this process', its rows in their order."""
-    columns = found.engine.describe(ident(origin).text, "export")
+    columns = [
+        (name, _sized(found.engine, origin, name) if kind == "DECIMAL" else kind)
+        for name, kind in found.engine.describe(ident(origin).text, "export")
+    ]
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         file = Path(folder) / "rows.csv"
         found.engine.copy_out(_as_text(origin, columns), file, "export")
@@ -77,6 +83,22 @@ def _copy(found: PostgresPublished, origin: Table, target: DuckDBEngine, made: T
             " max_line_size = 100000000, new_line = '\\n')",
             "export",
         )
+
+
+def _sized(engine: PostgresEngine, origin: Table, column: str) -> str:
+    """The decimal that holds every value of a numeric column without sizes."""
+    name = ident(column)
+    whole, scale, strange = engine.native(
+        f"select coalesce(max(length(trunc(abs({name}))::text)), 1),"
+        f" coalesce(max(scale({name})), 0), count({name}) - count(scale({name}))"
+        f" from {ident(origin)}",
+        "export",
+    )[0]
+    if strange or whole + scale > MOST_DIGITS:
+        said = "holds numbers that no DECIMAL holds: too many digits, NaN or infinite"
+        hint = "cast the column in source.query, as in cast(x as numeric(18, 4))"
+        raise EngineError(Problem(f"columns.{column}", said, hint=hint))
+    return f"DECIMAL({whole + scale},{scale})"
 
 
 def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:

@@ -15,7 +15,7 @@ from anonymizer.engines.session import Session, find_table
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.privacy import Population
-from anonymizer.policy.values import file_format, table_parts
+from anonymizer.policy.values import file_format
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.source.profile import published_type
 from anonymizer.source.relation import READERS, Relation
@@ -124,12 +124,12 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
     if named.file is not None:
         relation = Relation(file_relation(policy.resolve(named.file).resolve()))
     else:
-        table = find_table(session.engine, table_parts(named.table or ""), f"{path}.table")
+        table = find_table(session.engine, named.table or "", f"{path}.table")
         relation = Relation(ident(table), table)
     members = members_of(
         policy,
         [(a.index, a.column, a.sql_type) for a in roles.quasi],
-        session.engine.describe(relation.sql.text, path),
+        session.engine.described_source(relation.sql.text, path),
     )
     return (
         Step(

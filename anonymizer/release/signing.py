@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -24,7 +25,7 @@ PURPOSE = "sql-anonymizer manifest 1 sha256:"
 
 def signer(path: str | Path) -> Sign:
     """What signs with the private key of a PEM file that only its owner may read."""
-    key = _private_key(Path(path))
+    key = private_key(path)
 
     def sign(digest: str) -> str:
         return base64.b64encode(key.sign(message(digest))).decode()
@@ -39,7 +40,7 @@ def message(digest: str) -> bytes:
 
 def refuse_unsigned(manifest: Manifest, path: str | Path) -> None:
     """Raises GuaranteeError unless the owner of a public key has signed this manifest."""
-    key = _public_key(Path(path))
+    key = public_key(path)
     from cryptography.exceptions import InvalidSignature
 
     said = None
@@ -56,8 +57,9 @@ def refuse_unsigned(manifest: Manifest, path: str | Path) -> None:
         raise GuaranteeError(Problem("manifest", said, hint="ask who published it"))
 
 
-def _private_key(path: Path) -> Ed25519PrivateKey:
-    where = "--sign"
+def private_key(path: str | Path) -> Ed25519PrivateKey:
+    """The private key of a PEM file that only its owner may read."""
+    where, path = "--sign", Path(path)
     text = _read(path, where)
     _refuse_open(path, where)
     serialization, ed25519 = _library(where)
@@ -72,8 +74,9 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
     return cast("Ed25519PrivateKey", key)
 
 
-def _public_key(path: Path) -> Ed25519PublicKey:
-    where = "--public-key"
+def public_key(path: str | Path) -> Ed25519PublicKey:
+    """The public key of a PEM file."""
+    where, path = "--public-key", Path(path)
     text = _read(path, where)
     serialization, ed25519 = _library(where)
     try:
@@ -84,6 +87,15 @@ def _public_key(path: Path) -> Ed25519PublicKey:
         said = f"{path.name} holds no Ed25519 public key"
         raise PolicyError(Problem(where, said, hint="the file with -----BEGIN PUBLIC KEY-----"))
     return cast("Ed25519PublicKey", key)
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """What names a key: the SHA-256 (hex) of its SubjectPublicKeyInfo (DER)."""
+    serialization, _ = _library("--public-key")
+    der = key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return hashlib.sha256(der).hexdigest()
 
 
 def new_key(path: Path) -> Path:

@@ -32,7 +32,7 @@ from anonymizer.run.tables import read_tables, refuse_other_engines
 from anonymizer.run.verbs import executing
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT
-from anonymizer.steps import Compute, Guard, Loop, Note, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step
 
 
 @dataclass(slots=True)
@@ -206,8 +206,17 @@ def _shown(stage: Stage) -> dict[str, Any]:
             return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
         case Note():
             return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
-        case Compute():
+        case Compute() | Composed():
             return {"name": stage.name, "purpose": stage.query.purpose}
+        case Parts():
+            steps = [_shown(step) for step in stage.stages]
+            purpose = "in every part by itself"
+            return {
+                "name": f"at most {stage.at_most:,} parts of about {stage.size:,} tuples",
+                "purpose": purpose,
+                "parts_at_most": stage.at_most,
+                "steps": steps,
+            }
 
 
 def _tried(stages: Sequence[Stage], executor: Executor) -> list[Problem]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 
 from anonymizer.algorithms.guards import KEYLESS, REPEATED
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.policy import SchemaPolicy
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.paths import within
 from anonymizer.source.roles import ROLES
@@ -37,8 +37,13 @@ def at_table(name: str, lifted: Mapping[str, str] = NOTHING_LIFTED) -> Iterator[
         raise type(error)([_at(name, lifted, problem) for problem in error.problems]) from None
 
 
-def at_persons(policy: SchemaPolicy) -> AbstractContextManager[None]:
-    """The same for the table of the persons, with the columns that others lend it."""
+def at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
+    """The same for the table of the persons, with the columns that others lend it.
+
+    For a policy of one table, or none, nothing is said otherwise.
+    """
+    if not isinstance(policy, SchemaPolicy):
+        return nullcontext()
     return at_table(policy.person, policy.lifted)
 
 

@@ -20,14 +20,21 @@ from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.names import clashes
-from anonymizer.policy.values import table_parts
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
-from anonymizer.run.raw_text import raw_text_stages
+from anonymizer.run.raw_text import node_text_stages, raw_text_stages
 from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
 from anonymizer.source.looked_through import identifier_columns
-from anonymizer.source.profile import Attribute, Sensitive, TableProfile, published_type
+from anonymizer.source.masking.values import identifier_columns as sought_columns
+from anonymizer.source.masking.values import identifying, read_with
+from anonymizer.source.profile import (
+    Attribute,
+    Sensitive,
+    TableProfile,
+    own_name,
+    published_type,
+)
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
     SNAPSHOT,
@@ -79,18 +86,25 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
 
 
 def read_source(
-    policy: Policy, session: Session, executor: Executor, *, persons: bool = False
+    policy: Policy,
+    session: Session,
+    executor: Executor,
+    *,
+    persons: bool = False,
+    redacts: bool = False,
 ) -> SourceRead:
     """Execute the reading stages in scratch, and count.
 
     `persons`: the table is known to have one row per person, so that no column is suspected of
-    telling whose row it is.
+    telling whose row it is. `redacts`: values that say who somebody is are looked for in the texts
+    of other tables.
     """
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
     refuse_unfit(policy, session.profile)
     refuse_clashes(policy, first)
     check_conditions(policy, session)
+    sought = identifying(policy, session.profile) if redacts and not read_with(first.masks) else ()
     reading: list[Stage] = [
         *reading_steps(
             policy,
@@ -100,6 +114,7 @@ def read_source(
             (
                 *(() if persons else digests(policy, session.profile)),
                 *identifier_columns(policy, session.profile, first, of_several=persons),
+                *sought_columns(sought),
             ),
             alone=not persons,
         ),
@@ -110,6 +125,7 @@ def read_source(
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
     ]
     reading += hierarchy_stages(policy, first, session)
+    reading += node_text_stages(policy, first.quasi)
     reading += population_steps(policy, session, first)
     executor.run(reading, "reading")
     if policy.ledger is not None:
@@ -118,9 +134,23 @@ def read_source(
     if read == 0:
         raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
     session.engine.expect(rows)
+    profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
     return SourceRead(roles(policy, profile), tuple(reading), read, profile)
+
+
+DECIDED = "compare it in source.query, as a boolean column that the condition names"
+
+
+def _of_extensions(text: str, profile: TableProfile) -> list[str]:
+    """The columns in a condition whose operators are not the engine's: the run, in which no user's
+    object stands for one of the engine's, would compare them by others.
+    """
+    from anonymizer.compile.condition import columns_of
+
+    types = dict(profile.columns)
+    return [name for name in columns_of(text, types) if "." in (own_name(types[name]) or "")]
 
 
 def _compiler(policy: Policy) -> Compiler:
@@ -145,7 +175,7 @@ def hierarchy_stages(
     """Build the hierarchies of all columns that have one; problems come together."""
 
     def resolve(name: str) -> Table:
-        return find_table(session.engine, table_parts(name), "hierarchy.table")
+        return find_table(session.engine, name, "hierarchy.table")
 
     stages: list[Stage] = []
     problems: list[Problem] = []
@@ -193,6 +223,11 @@ def check_conditions(policy: Policy, session: Session) -> None:
         found = condition(policy.columns[name].sensitive_when or "", names, path)
         if isinstance(found, Problem):
             problems.append(found)
+            continue
+        strangers = _of_extensions(policy.columns[name].sensitive_when or "", session.profile)
+        if strangers:
+            said = f"reads {', '.join(strangers)}, whose type comes with operators of its own"
+            problems.append(Problem(path, said, hint=DECIDED))
             continue
         try:
             described = session.engine.describe(

@@ -17,17 +17,21 @@ from anonymizer.engines.base import Engine
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.paths import column_path
-from anonymizer.source.detectors import ANY, FORMS, KINDS, SIGNS, plain
+from anonymizer.source.detectors import ANY, FORMS, KINDS, SIGNS
 from anonymizer.source.looked_through import (
     LETTERS,
     identifiers,
     in_row,
+    is_number,
+    looked_at,
     looked_through,
+    may_hold,
     words,
 )
-from anonymizer.source.profile import TableProfile
+from anonymizer.source.profile import Attribute, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
+from anonymizer.source.signs import plain
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Stage, Step
 
@@ -70,7 +74,7 @@ def raw_text_stages(
     searched = _identifier_values(policy, profile, roles, snapshot, above)
     asked = _Asked(
         snapshot,
-        [(column.place, column.cell) for column in columns],
+        [(column.place, column.cell, column.text) for column in columns],
         [(column.place, column.cell) for column in columns if column.named],
         HITS if searched else None,
         {
@@ -91,18 +95,58 @@ def raw_text_stages(
     return (*searched, suspects, Guard(judged, explain, SourceError, first))
 
 
-def forms_found(engine: Engine, relation: Relation, columns: Sequence[str]) -> dict[str, str]:
-    """Columns of a table with what forms of identifiers they hold, in words."""
+def node_text_stages(policy: Policy, attributes: Sequence[Attribute]) -> tuple[Stage, ...]:
+    """The statements that look through the nodes of hierarchies that somebody has written.
+
+    Values are generalized to these texts, which are in no column of the source.
+    """
+    stages: list[Stage] = []
+    for a in attributes:
+        given = getattr(a.spec, "file", None) or getattr(a.spec, "table", None)
+        if given is None:
+            continue
+        acknowledged = policy.columns[a.column].acknowledge
+        asked = _Asked(
+            a.hierarchy,
+            [(0, Sql("label"), Sql("label"))],
+            acknowledged={kind: [0] if kind in acknowledged else [] for kind in KINDS},
+            relation=Sql(f"(select distinct label from {ident(a.hierarchy)}) as nodes"),
+        )
+
+        def explain(row: Row, column: str = a.column) -> Problem:
+            _, found, kinds = row
+            said = f"has nodes with what looks like {found}, and they would be published"
+            hint = "other names for them"
+            if not safe_harbor.applies(policy):
+                hint += f"; or, if they are none or may be published, acknowledge: [{kinds}]"
+            return Problem(column_path(column, "hierarchy"), said, hint=hint)
+
+        suspects, first, judged = asked.steps()
+        stages += [suspects, Guard(judged, explain, SourceError, first)]
+    return tuple(stages)
+
+
+def forms_found(
+    engine: Engine, relation: Relation, types: Sequence[tuple[str, str]]
+) -> dict[str, str]:
+    """Columns of a table with what forms of identifiers they hold, in words.
+
+    `types`: names of columns with their types.
+    """
+    columns = [(name, sql_type) for name, sql_type in types if may_hold(sql_type)]
     if not columns:
         return {}
-    cells = [(place, ident(name)) for place, name in enumerate(columns)]
+    cells = [
+        (place, ident(name), looked_at(ident(name), sql_type))
+        for place, (name, sql_type) in enumerate(columns)
+    ]
     asked = _Asked(relation.table or relation.sql, cells, relation=relation.sql)
     suspects, first, judged = asked.steps()
     engine.execute(suspects.statement(), suspects.name)
     if engine.execute(first.statement(), first.name)[0][0] == 0:
         return {}
     rows = engine.execute(judged.statement(), judged.name)
-    return {columns[place]: str(found) for place, found, _ in rows}
+    return {columns[place][0]: str(found) for place, found, _ in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +154,8 @@ class _Asked:
     """What is looked for in which columns of a table."""
 
     table: Table | Sql
-    columns: list[tuple[int, Sql]]
+    columns: list[tuple[int, Sql, Sql]]
+    """Places, cells, and the texts of these."""
     named: list[tuple[int, Sql]] = field(default_factory=list)
     hits: Table | None = None
     acknowledged: Mapping[str, list[int]] = field(default_factory=dict)
@@ -160,7 +205,8 @@ def _identifier_values(
     """The statement that looks for values of identifier columns in others."""
     columns = [column for column in looked_through(policy, roles) if column.free]
     rows = bool(in_row(policy, profile, roles))
-    ids = [*above, *named_in(policy, profile, snapshot)]
+    texts = [(c.place, c.text) for c in columns if not is_number(c.sql_type)]
+    ids = [*above, *named_in(policy, profile, snapshot)] if texts else []
     if not columns or not (rows or ids):
         return ()
     context = {
@@ -170,6 +216,7 @@ def _identifier_values(
             {"place": c.place, "cell": c.cell, "own": c.own if rows else Sql("false")}
             for c in columns
         ],
+        "texts": texts,
         "ids": ids,
         "named": [table for table, _ in ids],
         "words": words(Sql("value")),

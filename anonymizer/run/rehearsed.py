@@ -65,6 +65,7 @@ def rehearsed(policy: Policy, database: Any) -> str:
     ):
         rehearsal = Rehearsal(session.engine)
         executor.listener, executor.recorder = rehearsal.heard, rehearsal.computed
+        executor.solver = None  # a script has one database only
         prepared = prepare(policy, session, executor)
         rest = (*prepared.compiled.stages, *linked_writes(prepared, STAGED, work))
         executor.run(rest)

@@ -27,6 +27,7 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
     """
     single(policy, "compile")
     _refuse_keyed(policy)
+    _refuse_parts(policy)
     copied = dialect not in (None, "duckdb") and told_by(database) is None
     copied = copied and (database is not None or policy.source.kind == "file")
     engine = chosen_engine(policy, database, dialect)
@@ -42,6 +43,14 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
         else plan(policy, database, engine=engine)
     )
     return engine, of_engine.script(read, policy, database)
+
+
+def _refuse_parts(policy: Policy) -> None:
+    """Raises PolicyError for parts, each of which is solved in a database of its own."""
+    if policy.algorithm.must_divide:
+        said = "has no script, which has one database only"
+        hint = "all, or anonymizer run"
+        raise PolicyError(Problem("algorithm.part_size", said, "auto, all", hint))
 
 
 def _refuse_keyed(policy: Policy) -> None:

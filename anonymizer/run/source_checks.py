@@ -31,7 +31,6 @@ from anonymizer.run.nodes import (
 from anonymizer.run.prepare import Prepared
 from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.masks import Mask
-from anonymizer.source.masking.values import physical as identifier_physical
 from anonymizer.source.profile import Attribute, Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
@@ -126,7 +125,7 @@ def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
             first.original,
             tuple(mask.told for mask in made),
             per(first) if shifted else None,
-            tuple(identifier_physical(n) for n in range(1, len(first.values) + 1)),
+            tuple((one.table, one.physical) for one in first.values),
             repr(alike) if shifted else "",
         )
 

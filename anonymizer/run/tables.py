@@ -22,7 +22,7 @@ from anonymizer.run.at_table import at_persons, at_table
 from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
-from anonymizer.run.raw_text import named_in, raw_text_stages
+from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.remarks import table_remarks
 from anonymizer.source.child import (
     Above,
@@ -37,8 +37,11 @@ from anonymizer.source.child import (
     reached_step,
     read_step,
     same_type,
+    searched_for,
     values_of,
 )
+from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.values import named_before
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
@@ -98,21 +101,27 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     single = persons_policy(policy)
     session, lifting = with_lifted(policy, session, executor)
     with at_persons(policy):
-        persons = read_source(single, session, executor, persons=True)
+        persons = read_source(
+            single, session, executor, persons=True, redacts=has_role(policy, "redact")
+        )
     _refuse_clashes(policy, policy.person, persons.roles)
     told = list(_told(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
     profiles = {policy.person: persons.profile}
     named = named_in(single, persons.profile, SNAPSHOT)
+    sought = list(named_before(single, persons.profile, everybody))
     children: list[Child] = []
     stages: list[Stage] = [*lifting, *persons.stages]
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
-            child, read = _read(policy, number, name, session, executor, above, profiles, named)
+            child, read = _read(
+                policy, number, name, session, executor, above, profiles, named, sought
+            )
         above[name] = child.as_above()
         profiles[name] = child.profile
         named += named_in(child.policy, child.profile, child.kept)
+        sought += named_before(child.policy, child.profile, child.read)
         children.append(child)
         stages += read
         told += _told(policy, name, child.policy, child.roles, executor)
@@ -154,6 +163,7 @@ def _read(
     above: dict[str, Above],
     profiles: dict[str, TableProfile],
     named: list[tuple[Table, Sql]],
+    sought: Sequence[Named],
 ) -> tuple[Child, list[Stage]]:
     """Read one table; returns it with its counts, and the stages that were executed."""
     table = policy.tables[name]
@@ -164,10 +174,18 @@ def _read(
     over = above[table.link[1]]
     drop = table.orphans == "drop"
     astray = drop or over.reached != over.read
-    keyed = any(c.role == "shift" for t in policy.tables.values() for c in t.columns.values())
     child = child_of(
-        number, name, table.link, own, profile, drop_orphans=drop, astray=astray, keyed=keyed
+        number,
+        name,
+        table.link,
+        own,
+        profile,
+        drop_orphans=drop,
+        astray=astray,
+        keyed=has_role(policy, "shift"),
+        redacts=has_role(policy, "redact"),
     )
+    child = searched_for(child, sought)
     _refuse_clashes(policy, name, child.roles)
     key = policy.tables[child.above].key
     assert key is not None
@@ -188,11 +206,17 @@ def _read(
     reading += source_guard(own, child.roles, child.kept)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
+    reading += node_text_stages(own, child.attributes)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]
     executor.run(reading, f"reading {name}")
     counts = counts_step(child)
     found = session.engine.execute(counts.statement(), counts.name)
     return counted(child, found), reading
+
+
+def has_role(policy: SchemaPolicy, role: str) -> bool:
+    """Whether a column of some table has this role."""
+    return any(c.role == role for t in policy.tables.values() for c in t.columns.values())
 
 
 def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:

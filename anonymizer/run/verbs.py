@@ -1,55 +1,35 @@
-"""Plan, run and verify, the same for every engine."""
+"""Plan and run, the same for every engine."""
 
 from __future__ import annotations
 
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table
-from anonymizer.contract.checks import Origin, Verification
-from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.solving import solver_of
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
-from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.ledger import Keeper
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of, singles_of
-from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.seed import Seed
 from anonymizer.process.turns import turn
 from anonymizer.publish.replaced import refuse_without_consent
-from anonymizer.publish.target import Published, Target, publisher
-from anonymizer.release.agreement import HINT, refuse_unmet
-from anonymizer.release.judge import judge, refuse_unanswered
-from anonymizer.release.manifest import Manifest
+from anonymizer.publish.target import Target, publisher
 from anonymizer.release.names import Names
-from anonymizer.release.population import members_at_hand, with_population
 from anonymizer.release.published import Release
-from anonymizer.release.signing import refuse_unsigned, signer
-from anonymizer.release.tables import (
-    asked_of,
-    judge_tables,
-    refuse_tables_unanswered,
-    refuse_tables_unmet,
-    released_tables,
-)
-from anonymizer.release.unchanged import (
-    refuse_changed,
-    refuse_other_figures,
-    refuse_other_policy,
-)
-from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.release.signing import signer
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
@@ -60,8 +40,6 @@ from anonymizer.run.tables_job import TablesJob
 from anonymizer.run.vault import refuse_misplaced
 from anonymizer.source.masking.keys import bound_values
 from anonymizer.steps import Plan
-from anonymizer.verification.fast.release import fast_release
-from anonymizer.verification.questions import Asking, ask_all
 
 
 @contextmanager
@@ -85,16 +63,16 @@ def executing(
     if isinstance(policy, SchemaPolicy):
         place = replace(place, beside={n: child_policy(policy, n) for n in policy.children})
     with ExitStack() as stack:
-        with _at_persons(policy):
+        with at_persons(policy):
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
-        yield session, Executor(session.engine, listener)
-
-
-def _at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
-    """With several tables, what goes wrong is said of that of the persons."""
-    return at_persons(policy) if isinstance(policy, SchemaPolicy) else nullcontext()
+        executor = Executor(session.engine, listener)
+        home = session.engine.home
+        if isinstance(home, DuckDBEngine):
+            single = lead_of(policy)
+            executor.solver = solver_of(session.engine, home, limits or Limits(), single)
+        yield session, executor
 
 
 def plan(policy: AnyPolicy, database: Any = None, *, engine: str | None = None) -> Plan:
@@ -173,7 +151,7 @@ def run(
                 target.check(session.engine)
                 if keeper is not None:
                     keeper.target = target.place
-                    with _at_persons(policy):
+                    with at_persons(policy):
                         keeper.begin(session.embedded)
                 make: Callable[..., Job] = Job
                 if isinstance(policy, SchemaPolicy):
@@ -183,7 +161,7 @@ def run(
                 else:
                     prepared = prepare(policy, session, executor)
                     told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
-                with _at_persons(policy):
+                with at_persons(policy):
                     executor.run(prepared.compiled.stages, "anonymizing")
                 job = make(
                     lead, session, executor, prepared, target, chosen, began, keeper, told, key
@@ -204,93 +182,3 @@ def _seed(seed: Seed | str | int | None) -> Seed:
             return Seed.test(seed)
         case _:
             return Seed.chosen()
-
-
-def verify(
-    policy: AnyPolicy | None,
-    database: Any = None,
-    *,
-    engine: str | None = None,
-    plain: bool = False,
-    population: str | Path | None = None,
-    public_key: str | Path | None = None,
-) -> Verification:
-    """Judge a release again, from the release alone.
-
-    With a policy, its requirements are judged on its view; without one, those of every manifest
-    there: then nobody knows by whom it was made, which `Verification.origin` says.
-
-    `database`: the file of the release, or an open DuckDB connection to where it stands.
-    `population`: the file with the population of k_map and delta_presence. `public_key`: the file
-    of the key by whose private half the release has to be signed. Raises NothingToCheckError where
-    there is nothing to judge, and GuaranteeError where the release was changed, is not signed by
-    this key, or has other columns or roles than the policy asks for. `engine`: as for `run`.
-    `plain`: without any shortcut, by the statements that the checks show.
-    """
-    lead = lead_of(policy) if policy is not None else None
-    kind = chosen_engine(lead, database, engine)
-    complete = lead
-    if lead is not None and population is not None:
-        complete = with_population(lead, Path(population))
-    total: Verification | None = None
-    kinds: dict[str, str] = {}
-    with _at_persons(policy), publisher(kind).published(complete, database) as found:
-        for view in found.views(lead):
-            manifest = found.manifest(view)
-            if public_key is not None:
-                refuse_unsigned(manifest, public_key)
-            judged = _judged_again(policy, found, view, manifest, complete, plain=plain)
-            total = judged if total is None else total + judged
-            kinds[str(manifest.data["view"])] = manifest.kind
-    if total is None:
-        raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
-    if isinstance(policy, SchemaPolicy):
-        refuse_tables_unanswered(policy, total)
-    elif policy is not None:
-        refuse_unanswered(policy, total)
-    origin: Origin = "unknown" if policy is None else "policy"
-    origin = "signature" if public_key is not None else origin
-    return replace(total, origin=origin, kinds=kinds)
-
-
-def _judged_again(
-    policy: AnyPolicy | None,
-    found: Published,
-    view: Table,
-    manifest: Manifest,
-    complete: Policy | None,
-    *,
-    plain: bool,
-) -> Verification:
-    """One release: unchanged, and then judged by its rows.
-
-    `complete`: the policy with the path of the available population.
-    """
-    alone = False
-    lead = lead_of(policy) if policy is not None else None
-    tables = released_tables(manifest)
-    if lead is not None:
-        refuse_unmet(lead, manifest.layout)
-        alone = lead.publish.database is not None
-    if isinstance(policy, SchemaPolicy) and tables is not None:
-        refuse_tables_unmet(policy, tables)
-    elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
-        said = "is of one table, and the release of several, or the other way round"
-        raise GuaranteeError(Problem("policy", said, hint=HINT))
-    refuse_unknown_columns(found.engine, view, manifest.layout, tables)
-    refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
-    required = requirements_of(lead) if lead is not None else manifest.requirements
-    required = with_paths_of(required, manifest.requirements)
-    members = members_at_hand(complete, found.engine, manifest.layout)
-    ask: Asking = ask_all
-    if not plain and found.engine.embedded:
-        ask = fast_release(view, manifest.layout)
-    judged = judge(found.engine, view, manifest.layout, required, members, ask)
-    if tables is not None:
-        tables = tables if policy is None else asked_of(policy, tables)
-        judged += judge_tables(found.engine, tables, in_release(view))
-    if judged.passed:
-        if policy is not None:
-            refuse_other_policy(policy.digest(), manifest)
-        refuse_other_figures(found.engine, view, manifest, judged)
-    return judged

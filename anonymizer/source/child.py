@@ -7,7 +7,7 @@ from 10,000 beyond (`Sensitive.hierarchy_index`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, work
@@ -16,7 +16,10 @@ from anonymizer.policy import Policy
 from anonymizer.source.coding import coded, coding
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.expressions import per
+from anonymizer.source.masking.masks import Named
 from anonymizer.source.masking.stages import masking_stages
+from anonymizer.source.masking.values import identifier_columns as sought_columns
+from anonymizer.source.masking.values import identifying
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles, roles
@@ -63,6 +66,8 @@ class Child:
     """Whether rows may reach no person: of this table, or of one that it hangs on."""
     keyed: bool = False
     """Whether rows are read with the key of their person, by which dates are shifted."""
+    redacts: bool = False
+    """Whether values that say who somebody is are looked for in the texts of some table."""
     rows: int = 0
     """Rows that may be published."""
     owned: int = 0
@@ -160,12 +165,32 @@ def child_of(
     drop_orphans: bool,
     astray: bool,
     keyed: bool,
+    redacts: bool,
 ) -> Child:
     """The table with its columns numbered. Raises SourceError for columns that do not fit."""
     first = numbered(roles(policy, profile), number)
     return Child(
-        number, name, link[1], link[0], policy, profile, first, drop_orphans, astray, keyed
+        number,
+        name,
+        link[1],
+        link[0],
+        policy,
+        profile,
+        first,
+        drop_orphans=drop_orphans,
+        astray=astray,
+        keyed=keyed,
+        redacts=redacts,
     )
+
+
+def searched_for(child: Child, named: Sequence[Named]) -> Child:
+    """The table with texts in which values of the tables before are looked for as well."""
+    masks = tuple(
+        replace(m, values=(*named, *m.values)) if m.kind == "redact" else m
+        for m in child.roles.masks
+    )
+    return replace(child, roles=replace(child.roles, masks=masks))
 
 
 def numbered(described: Roles, number: int) -> Roles:
@@ -232,6 +257,8 @@ def read_step(child: Child, source: Relation) -> Step:
         columns.append((Sql(own), Sql("own")))
     columns.append((Sql(own) if own is not None else _content(profile), Sql("identity")))
     columns += identifier_columns(policy, profile, child.roles, of_several=True)
+    if child.redacts:
+        columns += sought_columns(identifying(policy, profile))
     context = {
         "snapshot": child.read,
         "columns": columns,

@@ -11,37 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anonymizer.compile import lit
+from anonymizer.source.signs import UNUSUAL_SIGNS
 
 Condition = Callable[[str], str]
 """From the name of a column that holds the letters and digits of an identifier to a condition."""
-
-_SPACES, _DASHES = (
-    "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000",
-    "\u2010\u2011\u2012\u2013\u2212",
-)
-_WIDE = "".join(map(chr, range(0xFF01, 0xFF5F)))
-_DIGITS = "".join(map(chr, (*range(0x660, 0x66A), *range(0x6F0, 0x6FA))))
-_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
-"""Characters without a width, which a reader does not see."""
-_STRANGE = _SPACES + _DASHES + _WIDE + _DIGITS + _UNSEEN
-_USUAL = (
-    " " * len(_SPACES)
-    + "-" * len(_DASHES)
-    + "".join(map(chr, range(0x21, 0x7F)))
-    + "0123456789" * 2
-)
-
-
-def plain(value: str) -> str:
-    """A text as SQL, with the usual spaces, hyphens and digits where it has unusual ones.
-
-    Word processors write numbers with non-breaking spaces and hyphens; patterns know one of each.
-    """
-    translated = f"translate({value}, {lit(_STRANGE)}, {lit(_USUAL)})"
-    some = lit(f"[{_SPACES}{_DASHES}{_WIDE[0]}-{_WIDE[-1]}{_DIGITS}{_UNSEEN}]")
-    return f"case when regexp_matches({value}, {some}) then {translated} else {value} end"
-
 
 BEFORE, AFTER = "(^|[^0-9A-Za-z])", "([^0-9A-Za-z]|$)"
 
@@ -236,14 +209,21 @@ FORMS: tuple[Form, ...] = (
         # (a part of the domain may have been replaced by `[name]` already)
         "[A-Za-z0-9À-힣_\\[\\]-]+([.][A-Za-z0-9À-힣_\\[\\]-]+)*[.][A-Za-zÀ-힣]{2,})",
     ),
-    Form("url", "(^|\\n|.)((https?|ftp)://[^ \\t\\r\\n]+)"),
-    Form("url", _of("www[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\\n]*")),
+    Form(
+        "mail",
+        # with spaces around its sign, or with the sign in words
+        "(^|[^0-9A-Za-z])([0-9A-Za-z][0-9A-Za-z._+-]*( @ ?|@ | ?[(\\[]at[)\\]] ?)"
+        "[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][a-z]{2,})([^0-9A-Za-z]|$)",
+    ),
+    Form("url", "(^|\\n|.)(([hH][tT][tT][pP][sS]?|[fF][tT][pP])://[^ \\t\\r\\n]+)"),
+    Form("url", _of("[wW]{3}[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\\n]*")),
     Form(
         "uuid",
         _of("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
     ),
     Form("mac", _of("[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")),
     Form("mac", _of("[0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}"), least=MOSTLY),
+    Form("mac", _of("[0-9a-fA-F]{4}[.][0-9a-fA-F]{4}[.][0-9a-fA-F]{4}"), least=MOSTLY),
     Form("ip", f"(^|[^0-9A-Za-z.])({OCTET}([.]{OCTET}){{3}})([.]?[^0-9A-Za-z.]|[.]?$)", _octets),
     Form("ip", _of("[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){7}")),
     Form(
@@ -255,6 +235,7 @@ FORMS: tuple[Form, ...] = (
     Form("ip", _of("[0-9a-fA-F]{1,4}::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){2,5}")),
     Form("ip", _of("[fF][eE]80::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,6}")),
     Form("iban", _of("[A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,3})?"), _iban),
+    Form("iban", _of("[A-Za-z]{2}[0-9]{2}( ?[0-9]{4}){2,7}( ?[0-9]{1,3})?"), _iban),
     Form(
         "card",
         _of("[3-6][0-9]{3}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}([ -]?[0-9]{1,4})?"),
@@ -267,12 +248,17 @@ FORMS: tuple[Form, ...] = (
         "([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))"
         "([^0-9A-Za-z-]|$)",
     ),
+    Form(
+        "ssn",
+        "(^|[^0-9A-Za-z.])([0-8][0-9]{2}[.][0-9]{2}[.][0-9]{4})([^0-9A-Za-z.]|[.]?$)",
+        least=MOSTLY,
+    ),
     Form("phone", "(^|[^0-9A-Za-z])([+][1-9][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)", _telephone),
-    Form("phone", _of("00[1-9][0-9]{0,2}[ /-][0-9 ()/.-]{5,}[0-9]"), _dialled),
+    Form("phone", _of("00[1-9][0-9]{0,2}[)]?[ /-][0-9 ()/.-]{5,}[0-9]"), _dialled),
     Form(
         "phone",
-        "(^|[^0-9A-Za-z.-])([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}"
-        "|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4})([^0-9A-Za-z]|$)",
+        "(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}"
+        "|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)",
     ),
     Form("phone", _of("0[1-9]([ .-][0-9]{2}){4}")),
     Form("phone", _of("0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5}"), least=MOSTLY),
@@ -294,8 +280,13 @@ FORMS: tuple[Form, ...] = (
         least=MOSTLY,
     ),
     Form("coordinates", "(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}['′][^\\n]*[NSEWO])(\\n|.|$)"),
-    Form("national_id", _of("([0-9]{8}|[XYZ]-?[0-9]{7})-?[A-Z]"), _letter),
+    Form(
+        "national_id",
+        _of("([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z]"),
+        _letter,
+    ),
     Form("national_id", _of("[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]")),
+    Form("national_id", _of("[a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z]")),
     Form(
         "national_id",
         _of("[12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}"),
@@ -304,12 +295,17 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "national_id",
-        _of("[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"),
+        _of("[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D]"),
+    ),
+    Form(
+        "national_id",
+        _of("[a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d]"),
+        least=MOSTLY,
     ),
     Form("national_id", _of(f"{BIRTH}[-+][0-9]{{4}}"), _luhn(10, 10)),
     Form(
         "national_id",
-        _of("(0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A][0-9]{3}[0-9A-Y]"),
+        _of("(0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y]"),
         _finnish,
     ),
     Form("national_id", _of("[0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2}"), _belgian),
@@ -397,5 +393,5 @@ KINDS: dict[str, str] = {
 """What is looked for, as a policy names it, and what its number counts."""
 ANY = "|".join(f"({form.pattern})" for form in FORMS)
 """What no text has that has none of the forms; one pattern, which is read once."""
-SIGNS = f"[0-9@:{_WIDE[0]}-{_WIDE[-1]}{_DIGITS}]|www[.]|-[^-]*-[^-]*-[^-]*-"
+SIGNS = f"[0-9@:{UNUSUAL_SIGNS}]|[Ww][Ww][Ww][.]|[(\\[]at[)\\]]|-[^-]*-[^-]*-[^-]*-"
 """What every such text has, and few other words: asked before, since it costs a tenth."""

@@ -6,22 +6,30 @@ published column holds the identifier of that row, and the words of identifiers 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from anonymizer.compile import Sql, ident, join, lit
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.masking.masks import UNTOLD
-from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
+from anonymizer.source.signs import IDEOGRAPHS
 
-WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
-"""Types that hold numbers of cards and persons."""
-SMALLER = ("INTEGER", "UINTEGER")
-"""Whole numbers of five digits and more."""
+PLAIN = re.compile(r"BOOLEAN|U?(TINY|SMALL)INT|DATE|TIME|TIMESTAMP|INTERVAL|BIT\b")
+"""Types whose values are too short for an identifier, or none."""
+NUMBERS = re.compile(r"U?(INTEGER|BIGINT|HUGEINT)\Z|DECIMAL|DOUBLE|FLOAT")
+"""Types that hold numbers of cards and persons; in the last three, those that are whole."""
+WHOLE = re.compile(r"U?(INTEGER|BIGINT|HUGEINT)\Z")
+LONG = 100_000_000
+"""The smallest number with as many digits as that of a person or card."""
 APART = "[^0-9a-zß-힣]+"
 """What stands between words, in small letters."""
-LONG_ENOUGH = "^ (.{5,}|[^0-9].{3}|.[^0-9].{2}|.{2}[^0-9].|.{3}[^0-9]) $"
+LONG_ENOUGH = (
+    "^ (.{5,}|[^0-9].{3}|.[^0-9].{2}|.{2}[^0-9].|.{3}[^0-9]"
+    f"|[{IDEOGRAPHS}] [{IDEOGRAPHS}]) $"
+)
 """Shorter texts and numbers are found in other texts by chance."""
 LETTERS = "[A-Za-zß-힣]"
 LEAST = 10_000
@@ -35,10 +43,16 @@ class Looked:
     place: int
     name: str
     cell: Sql
+    sql_type: str
     named: bool
     """Whether its name says who somebody is, and nobody has acknowledged that."""
     free: bool
     """Whether it must not hold values of identifier columns."""
+
+    @property
+    def text(self) -> Sql:
+        """What is looked through: its text, or its whole numbers of many digits."""
+        return looked_at(self.cell, self.sql_type)
 
     @property
     def own(self) -> Sql:
@@ -61,16 +75,44 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
             and kind_of(sql_type) in ("categorical", "numeric")
             and column_names.says_who(column)
         )
-        if named or is_text(sql_type) or sql_type in WHOLE:
+        if named or may_hold(sql_type):
             # (a redacted text was searched for them when it was masked)
             free = given.role != "redact" and "identifier_value" not in given.acknowledge
-            found.append(Looked(len(found), column, cell, named, free))
+            found.append(Looked(len(found), column, cell, sql_type, named, free))
     return found
 
 
 def is_text(sql_type: str) -> bool:
     """Whether values of a type are texts."""
-    return sql_type == "VARCHAR" or sql_type.startswith("ENUM")
+    return read_as_text(sql_type)
+
+
+def may_hold(sql_type: str) -> bool:
+    """Whether values of a type may be identifiers, or hold some: all but the shortest."""
+    return PLAIN.match(sql_type) is None
+
+
+def is_number(sql_type: str) -> bool:
+    """Whether values of a type are numbers that may be those of persons or cards."""
+    return NUMBERS.match(sql_type) is not None
+
+
+def looked_at(value: Sql, sql_type: str) -> Sql:
+    """The text of a value in which forms of identifiers are looked for."""
+    if sql_type == "BYTEA":
+        return Sql(f"escaped_bytes({value})")
+    if not is_number(sql_type):
+        return Sql(f"cast({value} as varchar)")
+    if WHOLE.match(sql_type) is not None:
+        return Sql(f"case when {value} >= {LONG} then cast({value} as varchar) end")
+    return Sql(f"cast({_exact(value, LONG)} as varchar)")
+
+
+def _exact(value: Sql, least: int) -> str:
+    """A number of any type that is whole and has at least so many digits; else NULL."""
+    number = f"cast({value} as double)"
+    whole = f"{number} between {least} and 9e18 and {number} = floor({number})"
+    return f"case when {whole} then cast({value} as bigint) end"
 
 
 def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[str]]:
@@ -83,7 +125,7 @@ def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[
     ]
     types = {name: profile.type_of(name) for name in named}
     texts = [name for name in named if is_text(types[name]) or types[name] == "UUID"]
-    return texts, [name for name in named if types[name] in (*WHOLE, *SMALLER)]
+    return texts, [name for name in named if is_number(types[name])]
 
 
 def identifier_columns(
@@ -112,9 +154,13 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
     for column in looked_through(policy, roles):
         if column.free:
             value = text_of(column.name)
-            held = [_holds(value, text_of(name)) for name in texts]
-            held += [_holds_number(value, ident(name)) for name in numbers]
-            found.append((Sql(f"({join(held, ' or ').text})"), column.own))
+            number = is_number(profile.type_of(column.name))
+            held = [] if number else [_holds(value, text_of(name)) for name in texts]
+            for name in numbers:
+                one, kind = ident(name), profile.type_of(name)
+                equal = _equals(ident(column.name), one)
+                held.append(equal if number else _holds_number(value, one, kind))
+            found.append((Sql(f"({join(held, ' or ').text})" if held else "false"), column.own))
     return found
 
 
@@ -125,23 +171,36 @@ def text_of(column: str) -> Sql:
 
 def words(text: Sql) -> Sql:
     """The words of a text in small letters, with one space before, between and after them."""
-    return Sql(f"regexp_replace(concat(' ', lower({text}), ' '), {lit(APART)}, ' ', 'g')")
+    apart = f"regexp_replace({_small(text)}, '([{IDEOGRAPHS}])', ' \\1 ', 'g')"
+    return Sql(f"regexp_replace(concat(' ', {apart}, ' '), {lit(APART)}, ' ', 'g')")
+
+
+def _small(text: Sql) -> str:
+    """A text in small, composed letters."""
+    return f"nfc_normalize(lower({text}))"
 
 
 def _holds(value: Sql, identifier: Sql) -> Sql:
     held = words(identifier)
     # most texts are done with the first, which is cheap
     return Sql(
-        f"case when strpos(lower({value}), lower({identifier})) > 0"
+        f"case when strpos({_small(value)}, {_small(identifier)}) > 0"
         f" then strpos({words(value)}, {held}) > 0 and regexp_matches({held}, {lit(LONG_ENOUGH)})"
         " else false end"
     )
 
 
-def _holds_number(value: Sql, identifier: Sql) -> Sql:
-    text = f"cast({identifier} as varchar)"
+def _equals(value: Sql, identifier: Sql) -> Sql:
+    return Sql(f"coalesce({_exact(value, LEAST)} = {_exact(identifier, LEAST)}, false)")
+
+
+def _holds_number(value: Sql, identifier: Sql, sql_type: str) -> Sql:
+    text, known = f"cast({identifier} as varchar)", f"{identifier} >= {lit(LEAST)}"
+    if WHOLE.match(sql_type) is None:
+        text = f"cast({_exact(identifier, LEAST)} as varchar)"
+        known = f"{text} is not null"
     return Sql(
-        f"case when {identifier} >= {lit(LEAST)} and strpos({value}, {text}) > 0"
+        f"case when {known} and strpos({value}, {text}) > 0"
         f" then strpos({words(value)}, concat(' ', {text}, ' ')) > 0 else false end"
     )
 

@@ -20,6 +20,7 @@ _NUMERIC = re.compile(
     r"(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL(\(.*\))?)\Z"
 )
 _DATE = re.compile(r"(DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE)\Z")
+OTHER = "OTHER"
 _TEXT = re.compile(r"(VARCHAR|BOOLEAN|UUID|ENUM\(.*\)|TIME)\Z", re.DOTALL)
 
 
@@ -220,6 +221,8 @@ class TableProfile:
     """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
     recursive: bool = True
     """Whether one recursive statement can carry the state of a partitioning where the plan runs."""
+    in_parts: bool = False
+    """Whether a large table is solved part by part where the plan runs."""
     numeric_draws: bool = True
     """Whether draws are numbers there, and not texts."""
 
@@ -230,13 +233,38 @@ class TableProfile:
         return replace(self, **figures)  # type: ignore[arg-type]
 
 
+def other_type(name: str) -> str:
+    """What a profile calls a type of an engine whose equal values may have different texts, or none
+    of whose values are equal: it can be kept as text, and nothing else.
+    """
+    return f"{OTHER}({name})"
+
+
+def own_name(sql_type: str) -> str | None:
+    """What the engine calls such a type; None for all other types."""
+    return sql_type[len(OTHER) + 1 : -1] if sql_type.startswith(f"{OTHER}(") else None
+
+
+def read_as_text(sql_type: str) -> bool:
+    """Whether values of a type are texts, or are read as such."""
+    return sql_type == "VARCHAR" or sql_type.startswith(("ENUM", f"{OTHER}("))
+
+
 def published_type(sql_type: str) -> str:
     """The type a value is published with: an ENUM becomes VARCHAR, its type would tell values."""
-    return "VARCHAR" if sql_type.startswith("ENUM") else sql_type
+    return "VARCHAR" if read_as_text(sql_type) else sql_type
 
 
 def unusable(column: str, sql_type: str) -> Problem:
     """What is said of a column whose type has no order and no equality to generalize by."""
+    name = own_name(sql_type)
+    if name is not None:
+        return Problem(
+            f"columns.{column}",
+            f"has the type {name}, whose equal values may have different texts",
+            allowed="keep, which publishes it as text, or drop",
+            hint="cast it in source.query: to text, or to what is meant by it",
+        )
     return Problem(
         f"columns.{column}",
         "has a type that cannot be published as a value",

@@ -15,7 +15,15 @@ from anonymizer.policy.weights import weights_of
 from anonymizer.source.masking.areas import shown_areas
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.values import identifying
-from anonymizer.source.profile import Attribute, Kept, Sensitive, TableProfile, check_kind, unusable
+from anonymizer.source.profile import (
+    Attribute,
+    Kept,
+    Sensitive,
+    TableProfile,
+    check_kind,
+    own_name,
+    unusable,
+)
 
 ROLES = f"identifier, quasi, sensitive, keep, drop, {', '.join(MASKS)}"
 """The roles of the columns of a single table."""
@@ -53,7 +61,7 @@ class Roles:
 
 def roles(policy: Policy, profile: TableProfile) -> Roles:
     """Raises SourceError with every column that does not fit."""
-    problems = list(_unmatched(policy, profile))
+    problems = [*_unmatched(policy, profile), *_without_equality(policy, profile)]
     if problems:
         raise SourceError(problems)
     quasi: list[Attribute] = []
@@ -102,7 +110,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                     raise SourceError(unusable(name, sql_type))
                 made = _masks(policy, name, sql_type, Sql(f"k{len(kept) + 1}"), len(masks))
                 if column.role == "redact":
-                    told = tuple(identifying(policy, profile))
+                    told = identifying(policy, profile)
                     made = tuple(replace(mask, values=told) for mask in made)
                 masks += made
                 kept.append(Kept(len(kept) + 1, name, made[-1].published_type, column.role))
@@ -126,6 +134,21 @@ def _masks(
 
 def _nested(sql_type: str) -> bool:
     return sql_type.endswith("]") or sql_type.startswith(("STRUCT", "MAP", "UNION", "VARIANT"))
+
+
+def _without_equality(policy: Policy, profile: TableProfile) -> list[Problem]:
+    """A key or person by which rows cannot be told apart and put together."""
+    types = dict(profile.columns)
+    named = {"key": policy.key, "person": policy.person}
+    return [
+        Problem(
+            option,
+            f"has the type {name}, whose equal values may have different texts",
+            hint="cast it in source.query: to text, or to what is meant by it",
+        )
+        for option, column in named.items()
+        if column is not None and (name := own_name(types.get(column, "")))
+    ]
 
 
 def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:

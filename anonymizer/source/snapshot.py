@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.compile import Sql, Table, ident, sql, work
+from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
@@ -13,8 +13,8 @@ from anonymizer.source.labels import typed
 from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.masking.stages import RAW, masking_stages, rows_drawn
-from anonymizer.source.masking.values import identifier_columns
-from anonymizer.source.profile import TableProfile
+from anonymizer.source.masking.values import identifier_columns, read_with
+from anonymizer.source.profile import TableProfile, read_as_text
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
@@ -42,13 +42,19 @@ def reading_steps(
     or a measure. `more`: as for `snapshot_step`; `alone`: as for
     `masking_stages`.
     """
+    columns = suppressing(policy, roles)
     read: tuple[Stage, ...] = (snapshot_step(policy, profile, roles, source, more),)
     if roles.masks:
         named = _columns(policy, profile, roles, more)[0]
         read += masking_stages(
-            policy, roles.masks, [n for _, n in named], rows_read(policy, roles), alone=alone
+            policy,
+            roles.masks,
+            [n for _, n in named],
+            rows_read(policy, roles),
+            alone=alone,
+            known=columns,
+            persons=policy.person is not None,
         )
-    columns = suppressing(policy, roles)
     if not columns:
         return read
     context = {
@@ -127,10 +133,7 @@ def _columns(
     identity = _identity(policy, profile, roles)
     if identity is not None:
         columns.append((identity, Sql("identity")))
-    columns += [
-        (sql("cast({c} as varchar)", c=name), physical)
-        for name, physical in identifier_columns(policy, profile, roles.masks)
-    ]
+    columns += identifier_columns(read_with(roles.masks))
     columns += [
         (_per(policy, profile, mask), per(mask)) for mask in roles.masks if mask.kind == "shift"
     ]
@@ -151,7 +154,7 @@ def source_value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
     `grouped`: rows with equal values are published by one of them, not each with its own.
     """
     name = ident(column)
-    if sql_type.startswith("ENUM") or sql_type == "VARCHAR":
+    if read_as_text(sql_type):
         # a column may carry a collation of its own; values compare by their bytes
         return Sql(f'cast({name} as varchar) collate "binary"')
     if grouped and sql_type in ("FLOAT", "DOUBLE"):

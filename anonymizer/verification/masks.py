@@ -15,8 +15,9 @@ from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import MaskedColumn, Originals
 from anonymizer.policy.safe_harbor import RESTRICTED
-from anonymizer.source.detectors import ALONE, FORMS, plain
+from anonymizer.source.detectors import ALONE, FORMS
 from anonymizer.source.masking.masks import bounds, exact_type, family_of, in_utc, precision
+from anonymizer.source.signs import IDEOGRAPHS, LETTERS, folded, plain
 from anonymizer.verification.questions import Achieved, Question
 
 TOKENS = {
@@ -184,11 +185,20 @@ def _against(
             )
         case "redact":
             pattern = _patterns(mask)
-            identifiers = column.identifiers
-            words: dict[str, Any] = {"identifiers": identifiers, "most": MOST_WORDS}
+            identifiers = [
+                (table or originals.table, _words(f"cast({name} as varchar)"))
+                for table, name in column.identifiers
+            ]
+            words: dict[str, Any] = {
+                "identifiers": identifiers,
+                "named": [*dict.fromkeys(table for table, _ in identifiers)],
+                "most": MOST_WORDS,
+                "shown": _words(column.masked.text),
+                "ideographs": f"[{IDEOGRAPHS}].*[{IDEOGRAPHS}]",
+            }
             if identifiers:
                 yield asked("source_mask_identifiers", "source_mask_identifiers", **words)
-            words["plain"] = Sql(plain("original"))
+            words |= {"plain": Sql(plain("original")), "shown": _words("original")}
             yield asked("source_mask_untouched", "source_mask_untouched", pattern=pattern, **words)
         case "zip3":
             few, numbers = restricted(mask), column.sql_type != "VARCHAR"
@@ -236,6 +246,13 @@ def _slack(column: MaskedColumn) -> Sql:
 def _limit(to: float) -> float:
     """From here on, multiples of a step are as near to each other as doubles are."""
     return min(float(to) * 2**50, sys.float_info.max)
+
+
+def _words(text: str) -> Sql:
+    """The words of a text, letters without case; each ideograph is one."""
+    pattern = lit(f"[{IDEOGRAPHS}]|[{LETTERS}]+")
+    small = folded(f"nfc_normalize({plain(text)})")
+    return Sql(f"regexp_extract_all({small}, {pattern})")
 
 
 def _shifts(column: MaskedColumn) -> bool:

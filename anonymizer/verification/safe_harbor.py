@@ -12,7 +12,8 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy.safe_harbor import EMPTIED, OLDEST, YEARS, earliest
-from anonymizer.source.detectors import DATE_FORMS, FORMS, plain
+from anonymizer.source.detectors import DATE_FORMS, FORMS
+from anonymizer.source.signs import plain
 from anonymizer.verification.masks import restricted
 from anonymizer.verification.questions import Achieved, Question
 

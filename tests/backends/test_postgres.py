@@ -13,6 +13,8 @@ from anonymizer import Policy
 from anonymizer.algorithms import parts
 from anonymizer.errors import AnonymizerError
 from anonymizer.publish.export import export
+from anonymizer.release.signing import new_key
+from anonymizer.run.verify import lineage
 from tests.backends.tables import (
     PEOPLE,
     embedded,
@@ -206,6 +208,27 @@ def test_the_release_verifies_again_from_itself(people_here: str) -> None:
     assert {"k_anonymity", "distinct_l"} <= names <= {c.name for c in made.verification.checks}
     by_manifest = anonymizer.verify(None, people_here)
     assert by_manifest.passed
+
+
+def test_a_certificate_and_the_lineage_of_a_release(people_here: str, tmp_path: Path) -> None:
+    given = policy({**QUASI, "ill": L2})
+    on_postgres(given, people_here)
+    new_key(tmp_path / "key.pem")
+    certificate = tmp_path / "certificate.json"
+    certificate.write_text(anonymizer.certify(given, people_here, sign=tmp_path / "key.pem"))
+    for asked in (given, None):
+        found = anonymizer.verify(
+            asked, people_here, certificate=certificate, public_key=tmp_path / "key.pem.pub"
+        )
+        assert found.passed
+        assert found.origin == "signature"
+    (output,) = lineage(given, people_here)["outputs"]
+    assert {"age", "zip", "town", "ill"} < set(output["facets"]["columnLineage"]["fields"])
+    on_postgres(given, people_here, seed=2)
+    with pytest.raises(AnonymizerError, match="certificate"):
+        anonymizer.verify(
+            None, people_here, certificate=certificate, public_key=tmp_path / "key.pem.pub"
+        )
 
 
 @pytest.mark.parametrize("cells", ["text", "typed"])

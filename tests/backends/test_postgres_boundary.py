@@ -8,7 +8,7 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.errors import AnonymizerError, EngineError, TargetError
 from anonymizer.process.seed import Seed
 from tests.backends.tables import PEOPLE, load, on_postgres, people, policy, query, rows_of
 
@@ -136,6 +136,34 @@ def test_a_failing_run_keeps_the_old_release(address: str) -> None:
     with pytest.raises(AnonymizerError):
         on_postgres(policy({**COLUMNS, "ill": TOO_MUCH}), address)
     assert rows_of(made, address) == before
+
+
+def test_views_on_a_release_stay_and_read_the_next_one(address: str, reader: str) -> None:
+    on_postgres(granted(reader), address)
+    query(address, "create view main.of_release as select count(*) as n from main.people_anonymous")
+    query(address, "delete from people where age > 40")
+    made = on_postgres(granted(reader), address)
+    rows = len(rows_of(made, address))
+    assert rows < len(ROWS)
+    assert query(address, "select n from main.of_release") == [(rows,)]
+    assert query(address, "select count(*) from main.people_anonymous", reader) == [(rows,)]
+    assert anonymizer.verify(granted(reader), address).passed
+    # a role that the policy no longer names loses its grant
+    on_postgres(policy(COLUMNS), address)
+    acl = "select count(*) from pg_class, aclexplode(relacl) where grantee <> relowner and oid ="
+    assert query(address, f"{acl} 'main.people_anonymous'::regclass") == [(0,)]
+
+
+def test_a_release_of_other_columns_is_refused_where_views_hang_on_the_old_one(
+    address: str, reader: str
+) -> None:
+    before = rows_of(on_postgres(policy(COLUMNS), address), address)
+    query(address, "create view main.of_release as select zip from main.people_anonymous")
+    with pytest.raises(TargetError, match=r"on it hangs the view main\.of_release"):
+        on_postgres(policy({**COLUMNS, "zip": "drop", "town": "quasi"}), address)
+    assert query(address, "select * from main.people_anonymous") == [tuple(row) for row in before]
+    query(address, "drop view main.of_release")
+    on_postgres(policy({**COLUMNS, "zip": "drop", "town": "quasi"}), address)
 
 
 def test_the_secret_stands_in_no_statement(address: str) -> None:

@@ -38,6 +38,10 @@ def run(given: Policy, address: str) -> Any:
     return anonymizer.run(given, address, seed=7, replace_source=True)
 
 
+MADE = {"publication": "everything", "function": "many", "table": "album, more"}
+"""What hangs on the table and is not gone with it."""
+
+
 def columns(address: str) -> list[str]:
     listed = query(
         address,
@@ -99,16 +103,59 @@ def test_nothing_happens_without_consent(address: str) -> None:
         ("create rule none as on delete to people do instead nothing", "the rule none"),
         ("create table child () inherits (people)", "the table public.child, which inherits"),
         ("grant select (age) on people to clerk", "grants on its column age"),
+        ("alter table people enable row level security", "row security, which is on"),
+        ("create publication everything for all tables", "the publication everything"),
+        (
+            "create function grown_up(people) returns boolean language sql as 'select $1.age > 17'",
+            "function public.grown_up",
+        ),
+        (
+            "create function many() returns bigint language sql begin atomic"
+            " select count(*) from people; end",
+            "function public.many()",
+        ),
+        ("create table album (of people[])", "column of of table public.album"),
+        (
+            "create sequence numbers owned by people.age",
+            "the default of public.more, by a sequence of the table",
+        ),
     ],
 )
 def test_what_hangs_on_the_table_is_a_reason_to_refuse(
     address: str, statement: str, said: str
 ) -> None:
     query(address, statement)
-    with pytest.raises(TargetError) as caught:
-        run(replacing(), address)
-    assert said in str(caught.value)
-    assert columns(address) == list(PEOPLE)
+    if "sequence" in said:
+        query(address, "create table more (n integer default nextval('numbers'))")
+    try:
+        with pytest.raises(TargetError) as caught:
+            run(replacing(), address)
+        assert said in str(caught.value)
+        assert columns(address) == list(PEOPLE)
+    finally:
+        for kind, name in MADE.items():
+            query(address, f"drop {kind} if exists {name} cascade")
+
+
+def test_default_privileges_grant_nothing_on_the_release(address: str) -> None:
+    """The grants are those of the table, and no role can read the work tables of a run."""
+    query(address, "alter default privileges grant select on tables to clerk, public")
+    query(address, "alter default privileges grant usage on schemas to clerk")
+    try:
+        query(address, "revoke all on people from clerk, public")
+        assert run(replacing(), address).verification.passed
+    finally:
+        query(address, "alter default privileges revoke select on tables from clerk, public")
+        query(address, "alter default privileges revoke usage on schemas from clerk")
+    acl = "select count(*) from pg_class, aclexplode(relacl) where grantee <> relowner and oid ="
+    assert query(address, f"{acl} 'people'::regclass") == [(0,)]
+    assert query(address, f"{acl} '_anonymizer.objects'::regclass") == [(0,)]
+
+
+def test_letters_of_the_name_decide_what_is_dropped(address: str) -> None:
+    given = policy(COLUMNS, table="public.PEOPLE", **REPLACE)
+    with pytest.raises(TargetError, match=r"source: \{table: public.people\}"):
+        run(given, address)
 
 
 def test_a_name_without_a_schema_is_refused(address: str) -> None:

@@ -76,6 +76,30 @@ def test_postgres(postgres: str) -> None:
     assert on_postgres(innocent(), postgres).verification.passed
 
 
+MAIL = "concat('user', i, '@mail.example')"
+TYPED = {
+    "json": f"json_build_object('to', {MAIL})",
+    "bytea": f"convert_to({MAIL}, 'UTF8')",
+    "inet": "cast(concat('192.168.7.', i) as inet)",
+    "double precision": "cast(4111111111111111 as double precision)",
+    "numeric": "cast(4111111111111111 as numeric)",
+}
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("kind", TYPED)
+def test_types_of_postgres(postgres: str, kind: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute("drop table if exists people")
+        made = f"select i % 5 as age, {TYPED[kind]} as x from generate_series(1, 40) i"
+        connection.execute(f"create table people as {made}")
+    given = policy({"age": "quasi", "x": LOOKED}, {"age": "INTEGER", "x": "VARCHAR"})
+    with pytest.raises(SourceError, match=r"columns\.x: holds what looks like 40 values"):
+        on_postgres(given, postgres)
+
+
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"

@@ -99,6 +99,17 @@ def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     assert spark.sql("show tables").collect() == []
 
 
+def test_mondrian_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    columns = dict.fromkeys(COLUMNS, "quasi") | {"income": rule}
+    algorithm = {"name": "mondrian", "part_size": 100, "refine": 1}
+    plan = anonymizer.plan(
+        policy(adult(tmp_path, adult_parquet), tmp_path, columns, algorithm=algorithm), spark
+    )
+    assert "in every part" in plan.sql()
+    both(spark, tmp_path, adult(tmp_path, adult_parquet), columns, algorithm=algorithm)
+
+
 def release_policy(path: Path, folder: Path, columns: Mapping[str, Any]) -> Policy:
     return policy(path, folder / "released", columns, engine="spark")
 

@@ -87,7 +87,9 @@ def of_masks() -> set[tuple[str, str]]:
         for i, (kind, mask) in enumerate(MASKS)
     )
     masked = tuple(
-        MaskedColumn(f"c{i}", kind, Sql(f"k{i}"), Sql(f"o{i}"), (mask,), Sql("p"), (Sql("i1"),))
+        MaskedColumn(
+            f"c{i}", kind, Sql(f"k{i}"), Sql(f"o{i}"), (mask,), Sql("p"), ((None, Sql("i1")),)
+        )
         for i, (kind, mask) in enumerate(MASKS)
     )
     said = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from anonymizer.compile import SCRATCH
-from anonymizer.steps import Compute, Guard, Loop, Note, Plan, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
 from tests.duckdb.golden_probe import Probe
 
 
@@ -28,6 +28,12 @@ def steps(stages: Iterable[Stage]) -> Iterator[Step]:
             case Loop():
                 yield from steps(stage.body)
                 yield stage.until
+            case Composed():
+                yield from (stage.query, stage.compose([]))
+            case Parts():
+                yield from (stage.bounds, stage.gathered, *stage.taken.values())
+                yield from steps(stage.stages)
+                yield from steps(stage.whole)
 
 
 def outline(plan: Plan, probe: Probe) -> str:
@@ -59,6 +65,18 @@ def _lines(stage: Stage, probe: Probe) -> Iterator[str]:
             for step in stage.body:
                 yield from (f"  {line}" for line in _lines(step, probe))
             yield f"  until none: {_line(stage.until, probe)}"
+        case Composed():
+            yield f"composed {_line(stage.query, probe)}"
+            yield f"  {_line(stage.compose([]), probe)}"
+        case Parts():
+            yield f"parts, at most {stage.at_most}: {_line(stage.bounds, probe)}"
+            yield f"  {_line(stage.gathered, probe)}"
+            for table, step in stage.taken.items():
+                yield f"  of {table.name}: {_line(step, probe)}"
+            for inner in stage.stages:
+                yield from (f"  in a part: {line}" for line in _lines(inner, probe))
+            for inner in stage.whole:
+                yield from (f"  in one piece: {line}" for line in _lines(inner, probe))
 
 
 def _line(step: Step, probe: Probe) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anonymizer.algorithms import cells, parts, tuples
+from anonymizer.algorithms.bound import stages as bound
 from anonymizer.algorithms.deal import stages as dealing
 from anonymizer.algorithms.lattice import packing
 from anonymizer.algorithms.partition import partition, words
@@ -121,6 +122,17 @@ OUTLINED: dict[str, Setting] = {
     "mondrian_refine": asked(
         {**MONDRIAN, "refine": "full"},
         {"age": UNKNOWN_OUT, "sex": UNKNOWN_OUT, "zip": tree(), "ward": "quasi"},
+    ),
+    "mondrian_parts": asked(
+        {**MONDRIAN, "part_size": 4}, {**TWO, "zip": tree(), "ill": sensitive(DIVERSE)}
+    ),
+    "mondrian_parts_of_rows": asked(
+        {**MONDRIAN, "split": "median", "strict": False, "part_size": 4},
+        {
+            **TWO,
+            "ill": sensitive(CLOSE_IN_TREE, hierarchy=PREFIX),
+            "cost": sensitive(CLOSE_IN_ORDER),
+        },
     ),
     "mondrian_refine_driven": asked({**MONDRIAN, "loop": "driven"}, TWO),
     "mondrian_dealt": asked(MONDRIAN, {**TWO, "ill": sensitive(CLOSE)}),
@@ -351,6 +363,7 @@ CHANGED: dict[str, list[tuple[Any, str, int]]] = {
         (cells, "WORD_BITS", 1),
     ],
     "mondrian_many_values": [(partition, "MANY_VALUES", 4), (parts, "JOINED_AT_ONCE", 1)],
+    "mondrian_parts": [(bound, "MOST_UNITS", 8)],
     "m_invariance_persons": [(parts, "JOINED_AT_ONCE", 1)],
     "mondrian_dealt": [(dealing, "FEW_VALUES", 2)],
     "mondrian_identity_reserved": [(tuples, "WORD_LIMIT", 8)],

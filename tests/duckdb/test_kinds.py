@@ -37,6 +37,7 @@ from anonymizer.review.lattice import lattice_table
 from anonymizer.review.sweep import sweep
 from anonymizer.verification.verify import verify_release
 from tests.forging import seal_again
+from tests.masking.runs import key_file
 from tests.runs import THRIFTY, policy, published, run, source
 from tests.schema import hospital
 from tests.selection import some
@@ -59,7 +60,19 @@ GROUPED = {**KEPT, "age": "quasi"}
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "none": (KEPT, {"k": None, **NONE}),
     "none of persons": (KEPT, {"k": None, "person": "patient", **NONE}),
+    "none of persons with tokens": (
+        {**KEPT, "patient": {"role": "token", "key_file": "tokens.key"}},
+        {"k": None, "person": "patient", **NONE},
+    ),
     "stated": (GROUPED, {"k": 3, "kind": "pseudonymised"}),
+    "tokens": (
+        {
+            **GROUPED,
+            "id": {"role": "token", "key_file": "tokens.key", "vault": "vault.duckdb"},
+            "patient": {"role": "token", "format": "number"},
+        },
+        {"k": 3, "person": "patient", "merge_person_rows": True},
+    ),
 }
 """Policies of pseudonymised releases: columns, and the rest."""
 
@@ -89,6 +102,7 @@ def made(folder: Path, columns: dict[str, Any], k: int | None, **rest: Any) -> P
 def pseudonymised(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Policy, Path, Release]:
     columns, rest = KINDS[request.param]
     database = source(tmp_path, TYPES, ROWS)
+    key_file(tmp_path)
     given = made(tmp_path, columns, **rest)
     return given, database, run(given, database)
 

@@ -70,7 +70,8 @@ def a_mask(kind: str, dice: Random) -> dict[str, Any]:
         to = dice.choice((1, 5, 0.25)) if number else dice.choice(("year", "month", "week"))
         fitting.append({"role": "round", "to": to, **OPEN})
     if number:
-        fitting.append({"role": "noise", dice.choice(("amount", "share")): dice.choice((1, 0.5))})
+        noise: dict[str, Any] = {dice.choice(("amount", "share")): dice.choice((1, 0.5))}
+        fitting.append({"role": "noise", **noise, **OPEN})
         fitting.append({"role": "round", "to": 10, "method": "random", **OPEN})
     elif "DATE" in kind or "TIME" in kind:
         fitting += [{"role": "shift", "within": dice.choice(("30 days", 14))}] * 3

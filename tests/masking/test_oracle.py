@@ -454,7 +454,9 @@ def fitting(kind: str) -> list[dict[str, float]]:
 )
 def test_noise_is_bounded(tmp_path: Path, kind: str, how: dict[str, float]) -> None:
     values = column(kind, SIZE, Random(51))
-    (shown,) = released(tmp_path, {"m": (kind, values)}, {"m": {"role": "noise", **how}}).values()
+    (shown,) = released(
+        tmp_path, {"m": (kind, values)}, {"m": {**OPEN, "role": "noise", **how}}
+    ).values()
     finite = [v for v in values if v is not None and (kind not in REALS or math.isfinite(v))]
     for value, made in zip(values, shown, strict=True):
         assert (value is None) == (made is None)
@@ -489,11 +491,11 @@ def test_noise_has_no_mean_and_stays_between(tmp_path: Path, kind: str) -> None:
 
 
 ROLES: dict[str, tuple[str, Any]] = {
-    "a": ("DOUBLE", {"role": "noise", "amount": 3}),
+    "a": ("DOUBLE", {"role": "noise", "amount": 3, **OPEN}),
     "b": ("INTEGER", {"role": "round", "to": 10, "method": "random"}),
     "c": ("DATE", {"role": "shift", "within": 30, "per": "house"}),
     "d": ("VARCHAR", {"role": "token"}),
-    "e": ("DECIMAL(9,2)", {"role": "noise", "share": 0.2}),
+    "e": ("DECIMAL(9,2)", {"role": "noise", "share": 0.2, **OPEN}),
     "house": ("INTEGER", "drop"),
 }
 

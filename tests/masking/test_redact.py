@@ -7,6 +7,8 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import SourceError
+from tests.runs import policy, published, run, source
+from tests.selection import some
 
 POLICY = """
 version: 1
@@ -43,7 +45,7 @@ SHOWN = {
     "Ann is too short a name to be looked for: a word like any other",
     None,
     "[name], [name] and ONeil",
-    "spoke with 李小龙 ([customer]).",
+    "spoke with [name] ([customer]).",
     "a-z is a range; [mail] wrote [a-z]+",
     "[name], [name],[name]",
     "[mail]",
@@ -74,6 +76,48 @@ def test_values_are_found_by_their_words(folder: Path) -> None:
     release = anonymizer.run(policy, folder / "source.duckdb")
     shown = {None if note != note else note for note in release.df()["note"]}
     assert shown == SHOWN
+
+
+WRITTEN = [
+    ("José Ñandú", "seen Jose\u0301 N\u0303andu\u0301", "seen [who]"),
+    ("Zoe\u0308 Quist", "Zoë Quist came", "[who] came"),
+    ("Müller", "Mül\u200bler came", "[who] came"),
+    ("Ａｎｎａ Ｍｅｉｅｒ", "anna meier came", "[who] came"),
+    ("李小龙", "患者李小龙说，李小龙。", "患者[who]说,[who]。"),
+    ("王伟", "王伟 and Wang", "[who] and Wang"),
+    ("김철수", "어제 김철수가 왔다", "어제 [who]가 왔다"),
+    ("İpek IŞIK", "ipek ışık, İPEK IŞIK", "[who], [who]"),
+    ("ΣΊΣΥΦΟΣ", "σίσυφος, Σίσυφος", "[who], [who]"),
+    ("STRASSER", "Herr Straßer", "Herr [who]"),
+    ("O’Brien", "o'brien", "[who]"),
+    ("a%b_c'd\\e$1", "x a%b_c'd\\e$1 y", "x [who] y"),
+    ("(.*)+ [xyz]", "all (.*)+ [xyz] left", "all (.*)+ [xyz] left"),
+    ("X", "X is a letter", "X is a letter"),
+    (None, "None and null", "None and null"),
+]
+"""Identifiers, texts in which they are written in another way, and what is published."""
+
+
+@some(5)
+@pytest.mark.parametrize(("who", "text", "shown"), WRITTEN)
+def test_they_are_found_however_they_are_written(
+    tmp_path: Path, who: str | None, text: str, shown: str
+) -> None:
+    given = policy(tmp_path, {"who": "identifier", "q": "quasi", "note": {"role": "redact"}}, k=2)
+    database = source(
+        tmp_path, {"who": "VARCHAR", "q": "INTEGER", "note": "VARCHAR"}, [(who, 1, text)] * 4
+    )
+    assert {row["note"] for row in published(run(given, database))} == {shown}
+
+
+def test_what_is_a_part_of_another_value_leaves_nothing_of_it(tmp_path: Path) -> None:
+    """First names have a column of their own, before that of whole names."""
+    text = "Anna Quist, anna quist; Anna, and Quist alone"
+    types = {"first": "VARCHAR", "who": "VARCHAR", "q": "INTEGER", "note": "VARCHAR"}
+    database = source(tmp_path, types, [("Anna", "Anna Quist", 1, text)] * 4)
+    roles = {"first": "identifier", "who": "identifier", "q": "quasi", "note": "redact"}
+    (shown,) = {row["note"] for row in published(run(policy(tmp_path, roles, k=2), database))}
+    assert shown == "[who], [who]; [first], and Quist alone"
 
 
 LONG = "Flat 12, 34 Long Winding Road, Little Village by the Sea, County of Nowhere"

@@ -142,6 +142,50 @@ def test_a_key_stands_in_no_file_and_no_plan(tmp_path: Path) -> None:
     assert key.hex() not in told
 
 
+@pytest.mark.parametrize(
+    ("option", "more"),
+    [("within", {"within": 60}), ("keep", {"keep": ["weekday"]}), ("key_file", {"key_file": "k"})],
+)
+def test_dates_of_a_person_that_would_move_apart(
+    tmp_path: Path, option: str, more: dict[str, Any]
+) -> None:
+    shift = {"role": "shift", "within": 30}
+    roles: dict[str, Any] = dict.fromkeys(VALUES, "drop") | {"q": "quasi"}
+    roles |= {"day": shift, "other": {**shift, **more}}
+    with pytest.raises(PolicyError) as raised:
+        policy(tmp_path, roles, person="text")
+    (problem,) = raised.value.problems
+    assert problem.path == f"columns.other.{option}"
+    assert "would move by other days" in problem.message
+    roles["other"] |= {"per": "number"}
+    policy(tmp_path, roles, person="text")
+
+
+SMALL: dict[str, dict[str, Any]] = {
+    "an amount": {"amount": 1},
+    "a share": {"share": 0.0001},
+}
+
+
+@pytest.mark.parametrize("persons", [False, True])
+@pytest.mark.parametrize("how", SMALL)
+def test_noise_that_hides_nothing(tmp_path: Path, how: str, persons: bool) -> None:
+    """Numbers that are a thousand apart are told by the nearest one."""
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "who": ("INTEGER", [n // 2 for n in range(60)]),
+        "q": ("INTEGER", [n // 2 % 2 for n in range(60)]),
+        "mrn": ("INTEGER", [7_000_000 + n // (1 + persons) * 3_000 for n in range(60)]),
+    }
+    roles: dict[str, Any] = {"who": "drop", "q": "quasi", "mrn": {"role": "noise", **SMALL[how]}}
+    rest: dict[str, Any] = {"person": "who"} if persons else {}
+    database = table(tmp_path, columns)
+    with pytest.raises(SourceError, match=r"columns\.mrn: has noise that is too small") as raised:
+        run(policy(tmp_path, roles, **rest), database)
+    assert "7000" not in str(raised.value)
+    roles["mrn"] = {"role": "noise", "share": 0.2}
+    run(policy(tmp_path, roles, **rest), database)
+
+
 def test_without_a_person_a_shift_says_what_it_needs(tmp_path: Path) -> None:
     try:
         released(tmp_path, {"day": {"role": "shift", "within": 30}})

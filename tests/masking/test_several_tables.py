@@ -126,6 +126,45 @@ def test_codes_reach_the_tables(made: tuple[Path, Path]) -> None:
     assert many >= 5
 
 
+def test_texts_hold_no_value_of_the_tables_before(tmp_path: Path) -> None:
+    """Names of persons, numbers of the ward and of the table itself, in notes of labs."""
+    source = tmp_path / "clinic.duckdb"
+    with duckdb.connect(str(source)) as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.execute("alter table persons add column name varchar")
+        connection.execute(
+            "update persons set name = 'Ada Quist' || chr(cast(97 + id % 26 as integer)) || id"
+        )
+        connection.execute("alter table visits add column ward_no integer")
+        connection.execute("update visits set ward_no = 70000 + ward")
+        connection.execute("alter table labs add column nurse varchar")
+        connection.execute("alter table labs add column note varchar")
+        connection.execute(
+            "update labs l set nurse = 'Nurse' || (lid % 7), note = 'saw ' || p.name || ' in '"
+            " || v.ward_no || ', Nurse' || (lid % 7) from visits v join persons p on p.id = v.pid"
+            " where v.vid = l.vid"
+        )
+    columns = {
+        "mail: {role: token, format: uuid}\n  visits": "mail: {role: drop}\n"
+        "      name: {role: identifier}\n  visits",
+        "ward: {role: event}": "ward: {role: event}\n      ward_no: {role: identifier}",
+        "value: {role: top_code, at_least: 5}": "value: {role: drop}\n"
+        "      nurse: {role: identifier}\n      note: {role: redact}",
+    }
+    text = POLICY + f"publish: {{database: {tmp_path / 'release.duckdb'}}}\n"
+    for old, new in columns.items():
+        assert old in text
+        text = text.replace(old, new)
+    policy = anonymizer.Policy.loads(text)
+    anonymizer.run(policy, source, seed=3)
+    assert anonymizer.verify(policy).passed
+    made = (source, tmp_path / "release.duckdb")
+    assert rows(made, "select distinct note from rel.labs") == [
+        ("saw [name] in [ward_no], [nurse]",)
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "path"),
     [

@@ -6,6 +6,7 @@ Check digits come from python-stdnum, example telephone numbers from phonenumber
 from __future__ import annotations
 
 import random
+import re
 import string
 from collections.abc import Callable, Iterator
 
@@ -133,8 +134,12 @@ def address(r: random.Random) -> str:
     return ".".join(str(r.randint(1, 254)) for _ in range(4))
 
 
+def hexadecimal(r: random.Random, n: int) -> str:
+    return "".join(r.choices("0123456789abcdef", k=n))
+
+
 def uuid(r: random.Random) -> str:
-    text = "".join(r.choices("0123456789abcdef", k=32))
+    text = hexadecimal(r, 32)
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
@@ -294,6 +299,33 @@ PLANTED: dict[str, tuple[str, Make]] = {
     "BSN": ("national_id", dutch),
     "PESEL": ("national_id", polish),
     "coordinates": ("coordinates", coordinates),
+    "mails with spaces": ("mail", lambda r: mail(r).replace("@", " @ ")),
+    "mails with the sign in words": ("mail", inside(lambda r: mail(r).replace("@", " (at) "))),
+    "web addresses in capitals": ("url", lambda r: f"HTTPS://{letters(r, 8)}.example".upper()),
+    "accounts in small letters": ("iban", lambda r: account("DE", 22)(r).lower()),
+    "MAC addresses with dots": ("mac", lambda r: re.sub("(.{4})(?=.)", r"\1.", hexadecimal(r, 12))),
+    "social security with dots": ("ssn", lambda r: ssn(r).replace("-", ".")),
+    "phones US with their country": (
+        "phone",
+        lambda r: f"1-{r.randint(201, 989)}-{r.randint(201, 999)}-{digits(r, 4)}",
+    ),
+    "phones with marks of direction": (
+        "phone",
+        lambda r: "\u202a" + phone("DE", INTERNATIONAL)(r).replace(" ", "\u200e ") + "\u202c",
+    ),
+    "phones of Indian digits": (
+        "phone",
+        lambda r: phone("IN", INTERNATIONAL)(r).translate(
+            {48 + digit: 0x966 + digit for digit in range(10)}
+        ),
+    ),
+    "DNI in small letters": ("national_id", lambda r: spanish(r).lower()),
+    "DNI with dots": (
+        "national_id",
+        lambda r: re.sub(r"(..)(...)(...)(.)", r"\1.\2.\3-\4", spanish(r)),
+    ),
+    "codice fiscale in small letters": ("national_id", lambda r: italian(r).lower()),
+    "NINO with hyphens": ("national_id", lambda r: british(r).replace(" ", "-")),
 }
 """What a column holds: the kind that has to be found, and how its values are drawn."""
 
@@ -376,6 +408,13 @@ INNOCENT: dict[str, Make] = {
     "ratings": lambda r: f"{r.randint(1, 5)} of 5",
     "months": lambda r: f"{r.randint(2015, 2025)}-Q{r.randint(1, 4)}",
     "handles of teams": lambda r: f"team @ level {r.randint(1, 9)}",
+    "places": lambda r: f"seen @ St.Mary, ward {r.randint(1, 9)}, at 10.30",
+    "prices": lambda r: f"{r.randint(1, 9)} @ {r.randint(1, 99)}.50 EUR",
+    "item codes": lambda r: f"{letters(r, 2)}{digits(r, 6)}{letters(r, 1)}",
+    "batch numbers": lambda r: f"{digits(r, 8)}{letters(r, 1)}",
+    "short ids": lambda r: hexadecimal(r, 16),
+    "article numbers": lambda r: f"{digits(r, 4)}.{digits(r, 4)}.{digits(r, 2)}",
+    "sections": lambda r: f"{r.randint(1, 9)}.{digits(r, 2)}.{digits(r, 4)}",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Step
 from tests.runs import fill, policy, run, source
 from tests.selection import some
-from tests.threats.identifiers import PLANTED, columns
+from tests.threats.identifiers import INNOCENT, PLANTED, columns
 
 MAILS = ["jane.doe+x@mail.example.org", "write to a_b@c.de.", "<x@y-z.museum>"]
 SSNS = ["123-45-6789", "ssn 123 45 6789, seen", "(123-45-6789)"]
@@ -100,6 +101,114 @@ def test_numbers_of_cards(tmp_path: Path) -> None:
     columns = {"age": "quasi", "paid": {"role": "keep", "acknowledge_unique": True}, "size": "keep"}
     with pytest.raises(SourceError, match=r"columns\.paid: .*40 values with payment cards"):
         run(policy(tmp_path, columns, k=4), database)
+
+
+CARD = 4111111111111111
+TYPED = {
+    "JSON": ("""{"to": "user@mail.example"}""", "mail"),
+    "BLOB": ("user@mail.example", "mail"),
+    "UUID": ("123e4567-e89b-12d3-a456-426614174000", "uuid"),
+    "DECIMAL(18,0)": (CARD, "card"),
+    "DECIMAL(20,2)": (CARD, "card"),
+    "HUGEINT": (CARD, "card"),
+    "DOUBLE": (CARD, "card"),
+    "INTEGER": (123456782, "national_id"),
+}
+"""Values that name somebody, in types besides text and BIGINT; the last is a Dutch BSN."""
+
+
+@some(3)
+@pytest.mark.parametrize("sql_type", TYPED)
+def test_no_type_is_left_unread(tmp_path: Path, sql_type: str) -> None:
+    value, kind = TYPED[sql_type]
+    database = source(
+        tmp_path, {"age": "INTEGER", "x": sql_type}, [(20 + i % 4, value) for i in range(40)]
+    )
+    with pytest.raises(SourceError, match=rf"columns\.x: .*acknowledge: \[{kind}\]"):
+        run(policy(tmp_path, {"age": "quasi", "x": "keep"}, k=4), database)
+    said: dict[str, Any] = {"age": "quasi", "x": {"role": "keep", "acknowledge": [kind]}}
+    assert run(policy(tmp_path, said, k=4), database).verification.passed
+
+
+@some(2)
+@pytest.mark.parametrize("sql_type", ["INTEGER", "BIGINT", "DECIMAL(9,2)", "DOUBLE", "HUGEINT"])
+@pytest.mark.parametrize("of", ["INTEGER", "DOUBLE", "UHUGEINT", "DECIMAL(38,12)"])
+def test_numbers_of_identifiers_in_columns_of_other_numbers(
+    tmp_path: Path, sql_type: str, of: str
+) -> None:
+    types = {"age": "INTEGER", "mrn": of, "copy": sql_type, "other": sql_type}
+    data = [(20 + i % 4, 70000 + i // 2, 70000 + i // 2, -(i % 9)) for i in range(80)]
+    roles = {"age": "quasi", "mrn": "identifier", "copy": "keep", "other": "keep"}
+    database = source(tmp_path, types, data)
+    with pytest.raises(SourceError) as refused:
+        run(policy(tmp_path, roles, k=4), database)
+    (problem,) = refused.value.problems
+    assert problem.path == "columns.copy"
+    assert "80 values that hold one of an identifier column" in problem.message
+
+
+def test_one_kind_that_is_acknowledged_lets_no_other_through(tmp_path: Path) -> None:
+    data = [(20 + i % 4, f"write to a{i}@b.de or call +49 30 {9018200 + i}") for i in range(40)]
+    database = source(tmp_path, {"age": "INTEGER", "note": "VARCHAR"}, data)
+    for known, left in (("mail", "phone"), ("phone", "mail"), ("name", "mail, phone")):
+        note = {"role": "keep", "acknowledge": [known], "acknowledge_unique": True}
+        with pytest.raises(SourceError, match=rf"acknowledge: \[{left}\]"):
+            run(policy(tmp_path, {"age": "quasi", "note": note}, k=4), database)
+
+
+@some(1)
+@pytest.mark.parametrize(("who", "note"), [("李小龙", "患者{}说"), ("Jose\u0301 N", "saw José N")])
+def test_names_in_other_scripts_and_forms(tmp_path: Path, who: str, note: str) -> None:
+    names = [f"{who}{'一二三四五六七八九十'[i]}" for i in range(10)]
+    said = [note.format(name) if "{}" in note else f"{note}{name[-1]} now" for name in names]
+    data = [(20 + i % 4, names[i % 10], said[i % 10]) for i in range(80)]
+    database = source(tmp_path, {"age": "INTEGER", "who": "VARCHAR", "note": "VARCHAR"}, data)
+    with pytest.raises(SourceError, match=r"columns\.note: .*80 values that hold one of an"):
+        run(policy(tmp_path, {"age": "quasi", "who": "identifier", "note": "keep"}, k=4), database)
+
+
+def test_nodes_of_hierarchies_are_looked_through(tmp_path: Path) -> None:
+    """They are written by somebody, and stand in no column."""
+    lines = [f"w{i};{'jane' if i < 2 else 'joe'}@x.org;*" for i in range(4)]
+    (tmp_path / "wards.csv").write_text("\n".join(lines))
+    data = [(20 + i % 4, f"w{i % 4}") for i in range(80)]
+    database = source(tmp_path, {"age": "INTEGER", "ward": "VARCHAR"}, data)
+    ward: dict[str, Any] = {"role": "quasi", "hierarchy": {"file": "wards.csv"}}
+    columns: dict[str, Any] = {"age": "drop", "ward": ward}
+    with pytest.raises(SourceError, match=r"columns\.ward\.hierarchy: has nodes .* 2 values with"):
+        run(policy(tmp_path, columns, k=30), database)
+    columns["ward"] = {**ward, "acknowledge": ["mail"]}
+    assert run(policy(tmp_path, columns, k=30), database).verification.passed
+
+
+@pytest.mark.slow
+def test_ten_texts_of_a_million_rows_are_looked_through_in_seconds() -> None:
+    """Processor time, since others may use the machine as well; a quiet one with two cores takes
+    half of it."""
+    made = [plain for _, plain in list(INNOCENT.items())[:60:6]]
+    r = random.Random(5)
+    few = [[make(r) for make in made] for _ in range(5000)]
+    kept = tuple(Kept(i, f"c{i}", "VARCHAR") for i in range(1, len(made) + 1))
+    names = [one.column for one in kept]
+    given = policy(Path(), {"age": "quasi", **dict.fromkeys(names, "keep")}, k=2)
+    profile = TableProfile(tuple((name, "VARCHAR") for name in names))
+    stages = raw_text_stages(given, profile, Roles((), (), kept), Table("texts", "main", None))
+    with duckdb.connect(config={"threads": 2}) as connection:
+        fill(connection, {str(one.k): "VARCHAR" for one in kept}, few, "few")
+        # (each value is different: what was seen is not looked at again)
+        cells = ", ".join(f"concat({one.k}, ' v', i) as {one.k}" for one in kept)
+        connection.execute(f"create table texts as select {cells} from few, range(200) n(i)")
+        connection.execute(f"attach ':memory:' as {SCRATCH}")
+        began = time.process_time()
+        for stage in stages:
+            step = stage.query if isinstance(stage, Guard) else stage
+            assert isinstance(step, Step)
+            assert (
+                isinstance(stage, Step) or not connection.execute(step.statement().text).fetchall()
+            )
+            if isinstance(stage, Step):
+                connection.execute(step.statement().text)
+        assert time.process_time() - began < 20
 
 
 def test_kinds_that_there_are_not(tmp_path: Path) -> None:

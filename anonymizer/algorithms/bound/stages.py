@@ -51,12 +51,16 @@ class Effort:
     """Of a drawn tuple and any other, about."""
     fewest: int
     most: int
+    always: bool = False
+    """Whether a bound is told for tables of any size."""
 
 
 USUAL = Effort(pairs=3_000_000, fewest=60, most=300)
 """A few percent of the time of a run."""
-FULL = Effort(pairs=6_000_000, fewest=100, most=600)
+FULL = Effort(pairs=6_000_000, fewest=100, most=600, always=True)
 """With `refine: full`, which takes longer anyway."""
+MOST_UNITS = 500_000
+"""Tuples beyond which no bound is told: to compare a few with all others takes too long."""
 WIDEST = 60
 """Columns beyond which no bound is told: what a pair loses is one expression over all of them."""
 NEAREST = 32
@@ -97,6 +101,8 @@ def bound_stages(
         "weight": _weight(attributes),
         "draws": Sql("340282366920938463463374607431768211456.0"),
         "most": most,
+        # (a table has no more tuples than rows)
+        "most_units": MOST_UNITS if rows > MOST_UNITS and not effort.always else None,
         "nearest": NEAREST,
         "listed": min(max(NEAREST, k), MOST_LISTED),
         "units_bits": Sql(str(1 << 32)),

@@ -18,7 +18,7 @@ from anonymizer.algorithms.danonyir.carried import UNKNOWN, Carried
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.persons.boxes import Boxes
-from anonymizer.algorithms.persons.judging import searching
+from anonymizer.algorithms.persons.judging import Judging, searching
 from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.privacy.hitting import hitting_set
@@ -94,7 +94,7 @@ def growth_stages(how: Clustering) -> tuple[Stage, ...]:
     context = how.context()
     grow = Step("grow clusters", "danonyir/grow.sql.j2", context)
     start: tuple[Stage, ...] = (
-        Step("persons of blocks", "danonyir/start.sql.j2", context),
+        *_persons_of_blocks(how, context),
         Step("blocks before the first move", "danonyir/blocks.sql.j2", context),
     )
     if not how.rules.hitting:
@@ -107,6 +107,20 @@ def growth_stages(how: Clustering) -> tuple[Stage, ...]:
     until = Step("blocks that waited", "danonyir/waiting_blocks.sql.j2", context)
     # between two rounds every block that goes on takes a person
     return (*start, Loop("grow clusters", body, until=until, at_most=how.persons + 1))
+
+
+def _persons_of_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
+    """Steps that number the persons of every block, after a look at what can be no block."""
+    place = "danonyir/start.sql.j2"
+    if how.block_size == "all" or not how.rules.rules:
+        return (Step("persons of blocks", place, {**context, "verdicts": None, "searched": None}),)
+    judging = Judging(how.rules.of_some_class(), "pieces")
+    judged = {**context, "asked": judging.asked, **judging.passed}
+    return (
+        Step("pieces of large parts", "danonyir/pieces.sql.j2", judged),
+        *judging.steps(),
+        Step("persons of blocks", place, judged),
+    )
 
 
 def empty(name: str, table: Any, names: Sequence[str]) -> Step:

@@ -49,7 +49,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         person_units_step(roles, boxes),
         *extent_stages,
         # further persons cannot break EIR l-diversity alone, and clusters carry what proves it
-        *holding_steps(policy, rules, keys, judged=False),
+        *holding_steps(policy, rules, keys),
         *feasibility(policy, rules, exact=False),
         *_blocks(roles, options, rules, profile.rows),
         *growth_stages(how),
@@ -94,6 +94,6 @@ def _blocks(roles: Roles, options: Danonyir, rules: PersonRules, rows: int) -> t
     if options.block_size == "all":
         return ()
     half = max(options.block_size // 2, rules.least)
-    judged = None if rules.monotone else rules.without_hitting_sets()
+    judged = rules if rules.rules else None
     how = Partitioning(k=half, split="loss", strict=True, persons=judged, plain=True, compare=1)
     return partition_stages(roles.quasi, how, rows)

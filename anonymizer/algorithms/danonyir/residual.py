@@ -6,26 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.algorithms.danonyir.clustering import Clustering
+from anonymizer.algorithms.danonyir.elsewhere import CLOSED, RESIDUAL, place_everywhere
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
-from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.compile import lit, work
-from anonymizer.steps import Compute, Loop, Note, Stage, Step
+from anonymizer.steps import Note, Stage, Step
 
 SETTLING = work("settling_blocks")
 SETTLED = work("settled_blocks")
-CLOSED = work("closed_clusters")
-RESIDUAL = work("residual")
-REACH = work("reach")
-OFFERS = work("offers")
-PLACED = work("placed")
-
-IN_REACH = 64
-"""Clusters that a person whom no cluster of the block can take may try in the end."""
-NEAREST = 8
-"""Clusters among these that are tried in one round; who is refused by all of them is left out."""
-COMPARISONS = 20_000_000
-"""Persons times clusters that are compared at most to find those in reach."""
 
 
 def residual_stages(how: Clustering) -> tuple[Stage, ...]:
@@ -52,28 +40,6 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def place_everywhere(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
-    """Stages in which all persons of RESIDUAL try the nearest clusters of other blocks."""
-    shared = {**context, "verdicts": None, "searched": None}
-    body: list[Step | Compute] = [Step("offers", "danonyir/offers.sql.j2", shared)]
-    if not how.rules.monotone:
-        judging = Judging(how.rules, "offered")
-        shared |= {"asked": judging.asked, **judging.passed}
-        body.append(Step("offers to judge", "danonyir/offered.sql.j2", shared))
-        body += judging.steps()
-    body += [
-        Step("places", "danonyir/places.sql.j2", shared),
-        Step("join", "danonyir/joined.sql.j2", shared),
-        Step("clusters grow", "danonyir/grown.sql.j2", shared),
-        Step("next persons", "danonyir/waiting.sql.j2", shared),
-    ]
-    until = Step("persons who wait", "danonyir/pending.sql.j2", shared)
-    return (
-        Step("clusters in reach", "danonyir/reach.sql.j2", shared),
-        Loop("place persons elsewhere", tuple(body), until=until, at_most=how.persons + 1),
-    )
-
-
 def residual_context(how: Clustering) -> Mapping[str, Any]:
     """The parameters that the templates of residual persons share."""
     return {
@@ -81,7 +47,6 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "last": how.last,
         "monotone": how.rules.monotone,
         "carried_union": how.carried.union,
-        "box_union": how.boxes.union("x", "y"),
         "holds_united": how.carried.holds_united,
         "settling": SETTLING,
         "settled": SETTLED,
@@ -89,11 +54,5 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "members": MEMBERS,
         "closed": CLOSED,
         "residual": RESIDUAL,
-        "offers": OFFERS,
-        "placed": PLACED,
-        "reach": REACH,
-        "nearest": NEAREST,
-        "in_reach": IN_REACH,
-        "comparisons": COMPARISONS,
         "whole": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
     }

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.algorithms.danonyir.clustering import Clustering, empty
-from anonymizer.algorithms.danonyir.residual import (
-    CLOSED,
-    RESIDUAL,
-    place_everywhere,
-    residual_context,
-)
+from anonymizer.algorithms.danonyir.elsewhere import CLOSED, RESIDUAL, place_everywhere
+from anonymizer.algorithms.danonyir.residual import residual_context
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS
 from anonymizer.algorithms.partition.partition import MEMBERS

@@ -25,5 +25,15 @@ ALGORITHM = Algorithm(
                 )
             },
         ),
+        Limit(
+            "part_size",
+            lacking={
+                "postgres": (
+                    "parts are handed over by an embedded database, and none is there",
+                    "part_size: auto, which solves the table in one piece there",
+                )
+            },
+            neutral=("auto", "all"),
+        ),
     ),
 )

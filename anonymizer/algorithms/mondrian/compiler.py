@@ -24,7 +24,9 @@ from anonymizer.algorithms.persons.units import extent_steps
 from anonymizer.algorithms.population import population_rules, population_stages
 from anonymizer.algorithms.protections import column_rules, protections
 from anonymizer.algorithms.refine.boxes import possible
-from anonymizer.algorithms.refine.stages import refine_stages
+from anonymizer.algorithms.refine.stages import AUTO, refine_stages
+from anonymizer.algorithms.split.size import split_of
+from anonymizer.algorithms.split.stages import divided_units, in_parts, judged_parts
 from anonymizer.compile import Sql
 from anonymizer.policy import Mondrian, Policy
 from anonymizer.privacy.of_policy.sizes import least_class
@@ -78,7 +80,10 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     assert profile.rows is not None
     persons = person_rules(policy, roles)
     k = max(least_class(policy), persons.least)
-    dealing = _dealing(policy, profile, roles)
+    split = split_of(options.part_size, profile) if not persons.rules and roles.quasi else None
+    if policy.privacy.populations:
+        split = None
+    dealing = _dealing(policy, profile, roles) if split is None else None
     together = options.strict and not policy.merge_person_rows and dealing is None
     if together:
         keys, units = tuple_keys(roles), packed_units_step(policy, roles)
@@ -99,6 +104,20 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         population=population,
     )
     loop = options.loop if profile.recursive else "driven"
+    recursive = loop != "driven"
+    positions, *cuts = partition_stages(roles.quasi, how, profile.rows, loop)
+    refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=recursive)
+    solved: tuple[Stage, ...] = (positions, *cuts, *refined)
+    divided: tuple[Stage, ...] = (units,)
+    if split is not None:
+        if options.refine == "auto" and profile.rows > (AUTO.most or 0):
+            # what is too much for the table is too much for all of its parts
+            refined = ()
+        whole, divided = solved[1:], divided_units(roles.quasi, units, split, how)
+        solved = (
+            *judged_parts(how),
+            in_parts(roles.quasi, how, split, (*cuts, *refined), whole),
+        )
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(
@@ -106,14 +125,13 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         ),
         *person_stages(policy, roles, keys if together else None),
         enough_units(policy, k),
-        units,
+        *divided,
         *extent_stages,
         *rule_stages,
         *holding_steps(policy, persons, keys, PERSONS),
         *feasibility(policy, persons),
         *population_stages(population),
-        *partition_stages(roles.quasi, how, profile.rows, loop),
-        *refine_stages(roles.quasi, how, options.refine, dealing, recursive=loop != "driven"),
+        *solved,
         *cell_steps(roles.quasi, policy.publish.cells, extents),
         *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
     )

@@ -81,6 +81,11 @@ class Shape(ABC):
     def union(self, x: str, y: str) -> tuple[str, ...]:
         """The columns of the union of boxes `x` and `y` (aliases)."""
 
+    @property
+    @abstractmethod
+    def gather(self) -> tuple[str, ...]:
+        """Per column the aggregate that makes one union of the unions of one box with others."""
+
     @abstractmethod
     def loss(self, get: Get) -> str:
         """Loss of the box whose columns `get` returns."""
@@ -106,6 +111,10 @@ class Range(Shape):
         both = (f"least({x}.{lo}, {y}.{lo})", f"greatest({x}.{hi}, {y}.{hi})")
         nil = self.name("nil")
         return (*both, f"({x}.{nil} or {y}.{nil})") if self.attribute.nulls else both
+
+    @property
+    def gather(self) -> tuple[str, ...]:
+        return ("min", "max", "bool_or") if self.attribute.nulls else ("min", "max")
 
     def loss(self, get: Get) -> str:
         lo, hi = get(self.name("lo")), get(self.name("hi"))
@@ -138,6 +147,10 @@ class Set(Shape):
     def union(self, x: str, y: str) -> tuple[str, ...]:
         bits = self.name("bits")
         return (f"({x}.{bits} | {y}.{bits})",)
+
+    @property
+    def gather(self) -> tuple[str, ...]:
+        return ("bit_or",)
 
     def loss(self, get: Get) -> str:
         weight = round(self.whole / (self.size - 1)) if self.size > 1 else 0
@@ -176,6 +189,11 @@ class Node(Shape):
         met = self._common(lambda j: f"{x}.{node[j]} = {y}.{node[j]}", f"{x}.{leaf} = {y}.{leaf}")
         path = tuple(f"{x}.{name}" for name in self.columns[:-1])
         return (*path, f"greatest({x}.{level}, {y}.{level}, {met})")
+
+    @property
+    def gather(self) -> tuple[str, ...]:
+        # every union has the path of the one box
+        return (*("min" for _ in self.columns[:-1]), "max")
 
     def loss(self, get: Get) -> str:
         level = get(self.name("level"))
@@ -253,6 +271,12 @@ class Boxes:
     def union(self, x: str, y: str) -> list[tuple[Sql, Sql]]:
         """Expression and name of every column of the union of two boxes."""
         return self._named([text for one in self.shapes for text in one.union(x, y)])
+
+    def union_of_all(self, x: str, y: str) -> list[tuple[Sql, Sql]]:
+        """The same of box `x` and all boxes `y` of a group of rows, as aggregates."""
+        gather = [name for one in self.shapes for name in one.gather]
+        pairs = zip(gather, self.union(x, y), strict=True)
+        return [(Sql(f"{aggregate}({text})"), name) for aggregate, (text, name) in pairs]
 
     def loss(self, alias: str = "") -> Sql:
         """The loss of the box in a row."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.compile import Sql, Table, work
 from anonymizer.policy import Policy
+from anonymizer.privacy.eir import EirValueShare
 from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare, fewest
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.of_policy.sizes import fewest_persons, least_class
 from anonymizer.privacy.rule import Rule
@@ -58,6 +60,30 @@ class PersonRules:
         """Everything but EIR l-diversity, for callers that decide it by themselves."""
         left = tuple(rule for rule in self.rules if not isinstance(rule, EirL))
         return PersonRules(self.columns if left else (), left, self.k, self.k)
+
+    def of_some_class(self) -> PersonRules:
+        """What a group of persons satisfies if any part of it satisfies these rules.
+
+        Where no value has more than a share of the persons, so many values as there are such
+        shares are needed to meet everybody. Further persons break none of it.
+        """
+        needed = tuple(_needed(rule) for rule in self.rules)
+        hitting = [rule for rule in needed if isinstance(rule, EirL)]
+        strictest = [max(hitting, key=lambda rule: rule.l)] if hitting else []
+        others = (rule for rule in needed if not isinstance(rule, EirL))
+        return replace(self, rules=(*others, *strictest))
+
+
+def _needed(rule: Rule) -> Rule:
+    match rule:
+        case PersonShare():
+            return IrK(rule.column, fewest(rule.alpha))
+        case EirValueShare():
+            return EirL(rule.column, fewest(rule.beta), null_as_value=rule.null_as_value)
+        case ValueShare():
+            return IrL(rule.column, fewest(rule.beta), null_as_value=rule.null_as_value)
+        case _:
+            return rule
 
 
 def person_rules(policy: Policy, roles: Roles) -> PersonRules:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Limits, Rows
-from anonymizer.engines.duckdb.failures import translate
+from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.process import interrupts
 
@@ -23,6 +25,8 @@ SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
 MOST_LISTED = 20_000
 """Rows that are loaded as lists, which saves the time that it takes to import pandas."""
+CLOCK = 0.001
+"""Seconds in which every clock moves on."""
 FEW_ROWS = 50_000
 """Rows up to which one thread is used: two wake each other for steps that take less than that.
 
@@ -54,6 +58,8 @@ class DuckDBEngine(Engine):
     """Whether the number of threads is left to us."""
     apart: Apart | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
+    parts: Path | None = None
+    """The folder in which parts of a large table are handed over; None on a user's connection."""
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
         """Run one statement and fetch all of its (few) rows."""
@@ -67,7 +73,7 @@ class DuckDBEngine(Engine):
             try:
                 cursor = self.connection.execute(text, dict(values) if values else None)
                 return cursor.fetchall()
-            except duckdb.Error as error:
+            except (duckdb.Error, *CRASHES) as error:
                 raise translate(error, where) from error
 
     def expect(self, rows: int) -> None:
@@ -168,6 +174,10 @@ class DuckDBEngine(Engine):
         path = ["system.main", *(f"{quote(catalog)}.{quote(str(name))}" for (name,) in rows)]
         return ",".join(path)
 
+    @property
+    def home(self) -> DuckDBEngine:
+        return self
+
     def interrupt(self) -> None:
         self.connection.interrupt()
 
@@ -248,13 +258,20 @@ def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine
 def refuse_transaction(connection: DuckDBPyConnection) -> None:
     """A connection inside a transaction is refused: a rollback would take the release along.
 
-    Two statements share a transaction's number only inside one. (Beginning another one would also
-    show it, but the failure would abort the user's.)
+    Two statements have the same time of transaction only inside one, whatever the default catalog
+    is: a number of the transaction exists in DuckDB's own catalogs only. (Beginning another one
+    would also show it, but the failure would abort the user's.)
     """
     import duckdb
 
+    def began() -> object:
+        asked = "select epoch_us(transaction_timestamp())"
+        return connection.execute(asked).fetchone()
+
     try:
-        first, second = (connection.execute("select txid_current()").fetchone() for _ in range(2))
+        first = began()
+        time.sleep(CLOCK)
+        second = began()
     except duckdb.TransactionException:
         first = second = None  # an aborted transaction fails every query
     if first == second:

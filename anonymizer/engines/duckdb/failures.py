@@ -9,12 +9,27 @@ from anonymizer.errors import AnonymizerError, EngineError, Problem
 _UNTOLD = re.compile(r"Invalid Input Error: Error when sniffing file ")
 _LINE = re.compile(r"(?:Invalid Input|Conversion) Error: CSV Error on Line: (\d+)\n")
 
+_AGAIN = (
+    "run again, with --threads 1 or another --memory-limit; if it comes back, report it with the"
+    " version of DuckDB, and run with another one meanwhile"
+)
+CRASHES = (RuntimeError, ValueError, IndexError, OverflowError, MemoryError)
+"""What the driver raises, beside its own errors, for exceptions of the engine that it has no name
+for: one that could not allocate, or asked for more elements than a list can have."""
+
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "OutOfMemoryException",
         "the memory limit was reached",
         "raise --memory-limit, or free space in the folder for spilled data",
     ),
+    (
+        "MemoryError",
+        "the engine could not get the memory that it asked for",
+        "lower --memory-limit below what is free, so that it spills to disk",
+    ),
+    ("InternalException", "the engine failed with an error of its own", _AGAIN),
+    ("FatalException", "the engine failed and closed its database", _AGAIN),
     ("InterruptException", "the statement was interrupted", "run again"),
     (
         "IOException",
@@ -56,6 +71,10 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     for name, message, hint in _KNOWN:
         if name in names:
             return EngineError(Problem(where, message, hint=hint))
+    if isinstance(error, CRASHES):
+        return EngineError(
+            Problem(where, "the engine failed with an error of its own", hint=_AGAIN)
+        )
     return EngineError(
         Problem(where, f"the engine reported {names[0]}", hint="--debug shows the engine's words")
     )

@@ -17,7 +17,7 @@ from anonymizer.compile.wrap import bound, comment, wrapped
 from anonymizer.engines.duckdb.messages import Explain, columns, message
 from anonymizer.engines.duckdb.rehearsal import Rehearsal, digest_sql
 from anonymizer.errors import EngineError, Problem
-from anonymizer.steps import Compute, Guard, Loop, Note, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step
 
 SECRET = "getvariable('secret')"
 MORE_ROUNDS = 4
@@ -75,19 +75,15 @@ class Printer:
                     yield said(step.name, step.purpose, self._statement(step))
                 case Loop():
                     yield from self._loop(stage)
+                case Composed() | Parts():
+                    raise _without_script(stage.name)
 
     def _step(self, part: Step | Compute) -> Step:
         """A step of a script: a computation by its statement, made once."""
         if isinstance(part, Step):
             return part
         if part.in_sql is None:
-            raise EngineError(
-                Problem(
-                    part.name,
-                    "has no script: it is computed by the program between two statements",
-                    hint="anonymizer run does it",
-                )
-            )
+            raise _without_script(part.name)
         if id(part) not in self._searches:
             self._searches[id(part)] = part.in_sql()
         return self._searches[id(part)]
@@ -254,3 +250,8 @@ def _values(compute: Compute, rows: Iterable[tuple[object, ...]]) -> Iterator[st
         + ")"
         + ("\nwhere false" if nothing else "")
     )
+
+
+def _without_script(name: str) -> EngineError:
+    said = "has no script: it is computed by the program between two statements"
+    return EngineError(Problem(name, said, hint="anonymizer run does it"))

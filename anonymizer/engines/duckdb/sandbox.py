@@ -29,6 +29,9 @@ SETTINGS = {
     "max_temp_directory_size": "--temp-size",
 }
 """Option of the command that gives a setting."""
+LAKES = ("ducklake", "delta", "iceberg")
+"""How addresses of lakes begin. DuckDB opens them with extensions that it loads and downloads at
+run time, and that read files which the sandbox closes."""
 LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
 """What the engine appends to the path of a database for the files that belong to it."""
 
@@ -75,7 +78,8 @@ def own_connection(
             catalog=SOURCE if database else None,
             free_threads=limits.threads is None,
         )
-        folders = list(writable)
+        engine.parts = spill / "parts"
+        folders = [*writable, engine.parts]
         if database is not None and copy is None:
             engine.apart = Apart(engine, database, spill, limits)
             folders.append(engine.apart.folder)
@@ -104,7 +108,9 @@ def close_walls(
         listed = ", ".join(lit(str(path)).text for path in paths)
         connection.execute(f"set {name} = [{listed}]")
     connection.execute("set enable_external_access = false")
-    connection.execute("set allowed_configs = ['threads', 'preserve_insertion_order']")
+    connection.execute(
+        "set allowed_configs = ['threads', 'preserve_insertion_order', 'memory_limit']"
+    )
     connection.execute("set lock_configuration = true")
 
 
@@ -166,6 +172,18 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
 
 def refuse_missing(database: str | Path, where: str = "--database") -> None:
     """Raises SourceError, with the path as it is given, where a database is not a file."""
+    kind, colon, _ = str(database).partition(":")
+    if colon and kind.lower() in LAKES:
+        raise SourceError(
+            Problem(
+                where,
+                f"{kind}: is the address of a lake, which is not opened by address",
+                allowed="a DuckDB file",
+                hint="attach the lake to a connection of your own and call"
+                " anonymizer.run(policy, connection), or name its Parquet copy in source.file:"
+                " docs/how-to/lakehouse.md",
+            )
+        )
     if not Path(database).is_file():
         raise SourceError(Problem(where, no_file(database)))
 

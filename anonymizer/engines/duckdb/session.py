@@ -185,7 +185,7 @@ def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
         reader = READERS[source.format or ""]
         return Relation(Sql(f"{reader}({lit(str(path))})"))
     if source.kind == "table":
-        table = find_table(engine, source.parts, "source.table")
+        table = find_table(engine, source.table or "", "source.table")
         return Relation(ident(table), table)
     return _queried(source.query or "", engine, queried)
 

@@ -9,29 +9,36 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import Statement, Table, quote
+from anonymizer.compile import Statement, Table
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.postgres.failures import translate
-from anonymizer.engines.postgres.types import type_name
-from anonymizer.errors import EngineError, Problem, SourceError
+from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
+from anonymizer.engines.postgres.types import read_type, type_name
+from anonymizer.errors import EngineError, Problem
+from anonymizer.source.profile import other_type
 
 if TYPE_CHECKING:
     import pandas as pd
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
 
+TEMPORARY = "pg_temp"
+"""The place of work tables that are temporary tables of the session."""
 OLDEST = 140000
 """The lowest version (as server_version_num) that has the functions that are used."""
 
 SETTINGS = {
-    # no user object may shadow a function of the engine
-    "search_path": "",
+    # no user object may shadow one of the engine's
+    "search_path": SAFE_PATH,
     "datestyle": "ISO, YMD",
     "intervalstyle": "postgres",
     "timezone": "UTC",
     "client_encoding": "UTF8",
     "standard_conforming_strings": "on",
     "extra_float_digits": "1",
+    "bytea_output": "hex",
+    # an error, and not only the rows that the policies of a table show to the role
+    "row_security": "off",
     # a run has few, large statements: JIT compilation costs more than it saves
     "jit": "off",
     "work_mem": "128MB",
@@ -59,7 +66,7 @@ SETTINGS = {
 class PostgresEngine(Engine):
     """Executes statements on one connection; every error becomes one of ours.
 
-    `place` is the schema of the run's work tables; without one there are none.
+    `place` is the schema of the run's work tables, or `TEMPORARY`; without one there are none.
     """
 
     name: ClassVar[EngineName] = "postgres"
@@ -71,7 +78,7 @@ class PostgresEngine(Engine):
     schema: str | None = None
     place: str | None = None
     names: str = ""
-    """The search path of the role, before it was emptied for the run."""
+    """The search path of the role, before that of the run was set."""
     address: str | None = None
     """Where a connection of ours leads; None for a user's."""
     _columns: list[str] = field(default_factory=list)
@@ -125,14 +132,45 @@ class PostgresEngine(Engine):
         self.native(f"analyze {self.placed(table_text(target))}", where)
 
     def placed(self, text: str) -> str:
-        """A translated text with the run's own schema in it."""
+        """A translated text with the place of the run's work tables in it."""
+        if self.place == TEMPORARY:
+            text = text.replace(f'CREATE UNLOGGED TABLE "{MARK}"', f'CREATE TEMP TABLE "{MARK}"')
         return text.replace(MARK, self.place or MARK)
+
+    @property
+    def persistence(self) -> str:
+        """The kind of the run's work tables."""
+        return "temp" if self.place == TEMPORARY else "unlogged"
 
     @property
     def column_names(self) -> list[str]:
         return list(self._columns)
 
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
+        return [
+            (name, type_name(kind, is_enum=is_enum))
+            for name, kind, is_enum in self._types(relation, where)
+        ]
+
+    def described_source(self, relation: str, where: str) -> list[tuple[str, str]]:
+        from anonymizer.engines.postgres.dialect import table_text
+
+        # under a collation that is not deterministic, different texts are equal
+        rows = self.native(
+            "select a.attname, c.collname from pg_attribute a"
+            " join pg_collation c on c.oid = a.attcollation"
+            " where a.attrelid = to_regclass(%s) and a.attnum > 0 and not c.collisdeterministic",
+            where,
+            (self.placed(table_text(relation)),),
+        )
+        own = {str(name): other_type(f"text collate {collation}") for name, collation in rows}
+        return [
+            (name, own.get(name) or read_type(kind, is_enum=is_enum))
+            for name, kind, is_enum in self._types(relation, where)
+        ]
+
+    def _types(self, relation: str, where: str) -> list[tuple[str, str, bool]]:
+        """Every column's name, type (of a domain: the one beneath), and whether it is an enum."""
         import psycopg
 
         from anonymizer.engines.postgres.dialect import DIALECT
@@ -143,51 +181,24 @@ class PostgresEngine(Engine):
         except psycopg.Error as error:
             raise translate(error, where) from error
         columns = list(cursor.description or [])
-        if not columns:
-            return []
-        told = ", ".join(
-            f"format_type({column.type_code}, {column._fmod}),"
-            f" (select typtype = 'e' from pg_type where oid = {column.type_code})"
-            for column in columns
+        told = self.native(
+            "select format_type(t.oid, given.size), t.typtype = 'e'"
+            " from unnest(%s::oid[], %s::int[]) with ordinality as given (type, size, place)"
+            " join pg_type t on t.oid = given.type order by given.place",
+            where,
+            ([column.type_code for column in columns], [column._fmod for column in columns]),
         )
-        types = self.native(f"select {told}", where)[0]
-        return [
-            (column.name, type_name(str(kind), is_enum=bool(is_enum)))
-            for column, kind, is_enum in zip(columns, types[::2], types[1::2], strict=True)
-        ]
+        names = [column.name for column in columns]
+        return [(name, str(kind), bool(e)) for name, (kind, e) in zip(names, told, strict=True)]
 
-    def bare(self, name: str, where: str) -> Table | None:
-        """What the role's search path finds, as the server does: names are folded to lower case
-        unless there is one in just these letters.
-        """
-        for written in (quote(name), quote(name.lower())):
-            with self.own_names():
-                rows = self.native(
-                    "select c.relname, n.nspname, current_database() from pg_class c"
-                    " join pg_namespace n on n.oid = c.relnamespace"
-                    " where c.oid = to_regclass(%s) and c.relkind in ('r', 'p', 'v', 'm', 'f')",
-                    where,
-                    (written,),
-                )
-            if rows:
-                return Table(*map(str, rows[0]))
-        near = [table for table in self.tables(where) if table.name.lower() == name.lower()]
-        if not near:
-            return None
-        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in near))
-        raise SourceError(
-            Problem(
-                where,
-                "is in no schema of this role's search_path",
-                hint=f"write the schema: {listed}",
-            )
-        )
+    def resolved(self, name: str, where: str) -> Table:
+        return named_table(self, name, where)
 
     def tables(self, where: str) -> list[Table]:
         rows = self.native(
             "select c.relname, n.nspname, current_database() from pg_class c"
             " join pg_namespace n on n.oid = c.relnamespace"
-            " where c.relkind in ('r', 'p', 'v', 'm', 'f')"
+            f" where c.relkind in {RELATIONS}"
             " and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')",
             where,
         )
@@ -228,18 +239,6 @@ class PostgresEngine(Engine):
             raise translate(error, where) from error
 
     @contextmanager
-    def own_names(self) -> Iterator[None]:
-        """For a text of the user's: names mean what they mean to the role."""
-        self.native("select set_config('search_path', %s, false)", "source", (self.names,))
-        try:
-            yield
-        except BaseException:
-            with suppress(EngineError):
-                self.native("select set_config('search_path', '', false)", "source")
-            raise
-        self.native("select set_config('search_path', '', false)", "source")
-
-    @contextmanager
     def transaction(self, where: str) -> Iterator[None]:
         """Everything inside is done, or nothing of it."""
         self.native("begin", where)
@@ -256,17 +255,17 @@ class PostgresEngine(Engine):
         connection, address = self.connection, self.address
 
         def read(text: str) -> pd.DataFrame:
-            import pandas as pd
             import psycopg
 
-            if address is None:
-                cursor = connection.execute(text, binary=True)
-                rows, columns = cursor.fetchall(), cursor.description
-            else:
+            try:
+                if address is None:
+                    return _frame(connection.execute(text, binary=True))
                 with psycopg.connect(address) as own:
-                    cursor = own.execute(text, binary=True)
-                    rows, columns = cursor.fetchall(), cursor.description
-            return pd.DataFrame(rows, columns=[column.name for column in columns or []])
+                    return _frame(own.execute(text, binary=True))
+            except psycopg.DataError as error:
+                said = "holds values that Python has no counterpart for, such as infinite dates"
+                hint = "read the view in SQL, or cast the column to text in source.query"
+                raise EngineError(Problem("release", said, hint=hint)) from error
 
         return read
 
@@ -276,6 +275,14 @@ class PostgresEngine(Engine):
     @property
     def version(self) -> str:
         return str(self.native("show server_version", "engine")[0][0]).split()[0]
+
+
+def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
+    """All rows of a query."""
+    import pandas as pd
+
+    names = [column.name for column in cursor.description or []]
+    return pd.DataFrame(cursor.fetchall(), columns=names)
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from anonymizer.compile.dialects.common import (
     tuple_membership,
 )
 from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
-from anonymizer.engines.postgres.dialect_lists import list_lengths, lists
+from anonymizer.engines.postgres.dialect_lists import lists
 from anonymizer.engines.postgres.dialect_names import FUNCTIONS, NODES
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
@@ -24,6 +24,7 @@ from anonymizer.engines.postgres.dialect_types import (
     try_cast,
     types,
 )
+from anonymizer.engines.postgres.dialect_words import respelled
 
 ASIDE = "anon_next"
 """A work table is written under this name before it takes the place of the old one."""
@@ -164,6 +165,11 @@ def functions(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Anonymous() if node.name.lower() == "strlen":
             return exp.Anonymous(this="octet_length", expressions=node.expressions)
+        case exp.Anonymous() if node.name.lower() == "escaped_bytes":
+            escape = exp.Literal.string("escape")
+            return exp.Anonymous(this="encode", expressions=[*node.expressions, escape])
+        case exp.Anonymous() if node.name.lower() == "nfc_normalize":
+            return exp.Anonymous(this="normalize", expressions=node.expressions)
         case exp.Anonymous() if node.name.lower() == "hash" and len(node.expressions) == 1:
             # used to compare values within a run, never for its number
             return _filled("hashtextextended(cast(x as text), 0)", x=node.expressions[0])
@@ -270,4 +276,4 @@ def statements(tree: exp.Expr) -> Iterator[exp.Expr | str]:
     yield f'ALTER TABLE "{MARK}"."{ASIDE}" RENAME TO {name}'
 
 
-DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, list_lengths)
+DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, respelled)

@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from sqlglot import exp
 
 from anonymizer.compile.dialects.rewriting import filled
-
-LENGTH = "list_length"
-
-
-def list_lengths(text: str) -> str:
-    """`len`, which our texts use for lists only, by another name than `length`.
-
-    The tree has one node for both.
-    """
-    if "len(" not in text:
-        return text
-    from sqlglot import tokenize
-
-    pieces, done = [], 0
-    tokens = tokenize(text, read="duckdb")
-    for token, following in pairwise(tokens):
-        if token.text.lower() == "len" and following.text == "(":
-            pieces += [text[done : token.start], LENGTH]
-            done = token.end + 1
-    return "".join([*pieces, text[done:]])
+from anonymizer.engines.postgres.dialect_words import LENGTH
 
 
 def _filled(text: str, **parts: exp.Expr) -> exp.Expr:

@@ -8,7 +8,12 @@ from anonymizer.compile.dialects.rewriting import Rewrite, filled
 from anonymizer.errors import TemplateError
 
 Type = exp.DataType.Type
-WIDE = {Type.INT128: "numeric", Type.UBIGINT: "numeric", Type.UINT: "bigint"}
+WIDE = {
+    Type.INT128: "numeric",
+    Type.UBIGINT: "numeric",
+    Type.UINT: "bigint",
+    Type.BIGDECIMAL: "numeric",
+}
 SMALL = {Type.TINYINT: "smallint", Type.UTINYINT: "smallint", Type.USMALLINT: "integer"}
 TEXTS = {Type.TEXT, Type.VARCHAR}
 TIMES = {
@@ -132,7 +137,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
             low=exp.Literal.number(low),
             high=exp.Literal.number(high),
         ).transform(_typed(target))
-    if kind == Type.DECIMAL:
+    if kind in (Type.DECIMAL, Type.BIGDECIMAL):
         return _decimal(text, target)
     if kind in (Type.DOUBLE, Type.FLOAT):
         limit = "1.7976931348623157e308" if kind == Type.DOUBLE else "3.4028235e38"

@@ -11,14 +11,22 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("53200", "the server is out of memory", "lower --memory-limit, which each sort may use"),
     ("53300", "the server has too many connections", "close some, or raise max_connections"),
     ("53400", "a limit of the server was exceeded", "raise temp_file_limit, or free space"),
-    ("42501", "the role may not do this", "grant it SELECT on the source and CREATE on database"),
+    (
+        "42501",
+        "the role may not do this",
+        "grant it SELECT on the source, and CREATE on the schema of the release",
+    ),
     ("42P01", "a table does not exist", "check the names in the policy"),
     ("42703", "a column does not exist", "check the names in the policy"),
     ("42883", "a function or operator does not fit its operands", "check the policy's conditions"),
     ("42804", "types do not fit together", "check the types that the policy's conditions compare"),
     ("42846", "a type cannot be cast", "check the types that the policy's conditions compare"),
     ("42601", "is not SQL of Postgres", "check the policy's conditions and source.query"),
-    ("22", "a value of the source does not fit its use", "check the conditions of the policy"),
+    (
+        "22",
+        "a value of the source does not fit its use",
+        "NaN and infinite numbers: make them NULL in source.query; else check the conditions",
+    ),
     ("40", "another transaction was in the way", "run again"),
     ("55P03", "a table is locked", "wait for the other transaction, or raise lock_timeout"),
     ("25006", "the connection is read-only", "work tables and the release have to be written"),
@@ -29,9 +37,20 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
 """The beginning of an SQLSTATE, what it means, and how to go on."""
 
 
+ROW_SECURITY = (
+    "row security hides rows from this role, or may do so: the release would be of those it sees",
+    None,
+    "run as a role that it does not apply to: the table's owner, or one with BYPASSRLS",
+)
+"""What is said of a table whose policies apply to the role."""
+
+
 def translate(error: Exception, where: str) -> AnonymizerError:
     """The server's `error` during `where`, as one of ours and without its message."""
     state = getattr(error, "sqlstate", None) or ""
+    raised_by = getattr(getattr(error, "diag", None), "source_function", None)
+    if state == "42501" and raised_by == "check_enable_rls":
+        return EngineError(Problem(where, *ROW_SECURITY))
     for prefix, message, hint in _KNOWN:
         if state.startswith(prefix):
             return EngineError(Problem(where, message, hint=hint))

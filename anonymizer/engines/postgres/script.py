@@ -15,22 +15,22 @@ from anonymizer.engines.postgres.dialect import DIALECT, setting_of, table_text
 from anonymizer.errors import EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.source.relation import QUERIED
-from anonymizer.steps import Compute, Guard, Loop, Note, Plan, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
 
 PLACE = "anonymizer_work"
 """Schema of the script's tables."""
 
 OPENING = f"""\
 -- {{title}}
+DROP SCHEMA IF EXISTS {quote(PLACE)} CASCADE;
+CREATE SCHEMA {quote(PLACE)};
+{{source}}{{settings}}
 -- The secret that orders rows and numbers: one that is set before, else a fresh one.
 -- With one that is known, draws can be repeated: forget it.
 SELECT length(set_config({{setting}}, coalesce(
   nullif(current_setting({{setting}}, true), ''),
   replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')
-), false));
-DROP SCHEMA IF EXISTS {quote(PLACE)} CASCADE;
-CREATE SCHEMA {quote(PLACE)};
-{{source}}{{settings}}"""
+), false));"""
 
 CLOSING = f"""\
 SELECT length(set_config({{setting}}, '', false));
@@ -41,7 +41,7 @@ def script(plan: Plan, policy: Policy, database: object = None) -> str:
     """Raises EngineError for a plan with a step that is computed outside of SQL."""
     del database
     setting = f"'{setting_of('secret')}'"
-    settings = "\n".join(f"SET {name} = '{value}';" for name, value in SETTINGS.items())
+    settings = "\n".join(f"SET {name} = {_value(value)};" for name, value in SETTINGS.items())
     opening = {"setting": setting, "settings": settings, "source": _source(policy)}
     parts = [OPENING.format(title=plan.title, **opening)]
     for stage in plan.stages:
@@ -61,6 +61,11 @@ def copied_source(policy: Policy) -> Table:
 def scripted(policy: Policy) -> Policy:
     """The policy as a script follows it."""
     return policy
+
+
+def _value(setting: str) -> str:
+    """A setting's value, or its list of values, as SQL."""
+    return ", ".join(f"'{one}'" for one in setting.split(", "))
 
 
 def _source(policy: Policy) -> str:
@@ -90,7 +95,7 @@ def _shown(stage: Stage) -> Iterator[str]:
             yield "END IF;\nEND\n$guard$;"
         case Loop():
             yield from _loop(stage)
-        case Compute():
+        case Compute() | Composed() | Parts():
             raise _computed(stage)
 
 
@@ -125,7 +130,7 @@ def _statements(step: Step) -> Iterator[str]:
         yield f"ANALYZE {table_text(target)};"
 
 
-def _computed(step: Compute) -> EngineError:
+def _computed(step: Compute | Composed | Parts) -> EngineError:
     return EngineError(
         Problem(
             "--dialect",

@@ -1,4 +1,4 @@
-"""Opening Postgres for a run: the connection, its settings, and the schema of the run."""
+"""Opening Postgres for a run: the connection and its settings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.compile import quote
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import OLDEST, SETTINGS, PostgresEngine
 from anonymizer.engines.postgres.failures import translate
@@ -15,10 +14,7 @@ from anonymizer.errors import AnonymizerError, EngineError, Problem
 if TYPE_CHECKING:
     from psycopg import Connection
 
-SCHEMA = "_anonymizer"
-"""Schema of the record of what the tool made in a database."""
-RUNS = "anonymizer_run_"
-"""Schemas of runs bear this and the run's id."""
+CONFIGURE = "select pg_catalog.set_config(%s, %s, false)"
 
 
 @contextmanager
@@ -101,9 +97,12 @@ def _borrowed(connection: Connection[Any]) -> Iterator[None]:
 
 
 def _check(engine: PostgresEngine) -> None:
+    # the search path is still the role's: every function is named with its schema
     row = engine.native(
-        "select current_setting('server_version_num')::int, current_setting('server_encoding'),"
-        " current_database(), coalesce(current_schema(), 'public'), current_setting('search_path')",
+        "select pg_catalog.current_setting('server_version_num')::int,"
+        " pg_catalog.current_setting('server_encoding'), pg_catalog.current_database(),"
+        " coalesce(pg_catalog.current_schema(), 'public'),"
+        " pg_catalog.current_setting('search_path')",
         "--database",
     )[0]
     if row[0] < OLDEST:
@@ -129,13 +128,13 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
     if limits.temp_size is not None:
         wanted["temp_file_limit"] = _kilobytes(limits.temp_size)
     before = {
-        name: engine.native("select current_setting(%s)", "engine", (name,))[0][0]
+        name: engine.native("select pg_catalog.current_setting(%s)", "engine", (name,))[0][0]
         for name in (wanted if not engine.owned else ())
     }
     try:
         for name, value in wanted.items():
             try:
-                engine.native("select set_config(%s, %s, false)", name, (name, value))
+                engine.native(CONFIGURE, name, (name, value))
             except EngineError as error:
                 option = {"work_mem": "--memory-limit", "temp_file_limit": "--temp-size"}
                 raise EngineError(
@@ -146,95 +145,12 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
         if not engine.connection.closed:
             for name, value in before.items():
                 with suppress(EngineError):
-                    engine.native("select set_config(%s, %s, false)", "engine", (name, value))
+                    engine.native(CONFIGURE, "engine", (name, value))
 
 
 def _kilobytes(size: str) -> str:
     """A size as in 4GB in the words of Postgres, which knows kB, MB, GB and TB."""
     return size.strip().replace("KB", "kB").replace("KiB", "kB").replace("iB", "B")
-
-
-@contextmanager
-def run_schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
-    """A schema for the run's work tables: recorded when it is made, dropped at the end.
-
-    A lock of the session says that the run is alive; it ends with the session, however that ends.
-    """
-    name = f"{RUNS}{run_id}"
-    engine.native("select pg_advisory_lock(hashtextextended(%s, 0))", "engine", (name,))
-    with engine.transaction("work tables"):
-        create_record(engine)
-        engine.native(f"create schema {quote(name)}", "work tables")
-        engine.native(
-            f"insert into {quote(SCHEMA)}.objects values ('', %s, %s, 'scratch', %s)",
-            "work tables",
-            (name, name, run_id),
-        )
-    engine.place = name
-    try:
-        yield
-    finally:
-        engine.place = None
-        if not engine.connection.closed:
-            with suppress(EngineError):
-                engine.native("rollback", "work tables")
-            with suppress(EngineError):
-                drop_run(engine, name)
-            with suppress(EngineError):
-                unlock = "select pg_advisory_unlock(hashtextextended(%s, 0))"
-                engine.native(unlock, "engine", (name,))
-
-
-def create_record(engine: PostgresEngine) -> None:
-    """Make the record of what the tool made, where it is missing."""
-    known = engine.native("select to_regclass(%s)", "record", (f"{SCHEMA}.objects",))[0][0]
-    if known is None:
-        engine.native(f"create schema if not exists {quote(SCHEMA)}", "record")
-        engine.native(
-            f"create table if not exists {quote(SCHEMA)}.objects (release text, schema_name text,"
-            " object_name text, kind text, run_id text, entry bigint generated always as identity)",
-            "record",
-        )
-
-
-def drop_run(engine: PostgresEngine, name: str) -> None:
-    """Drop the schema of a run and its entry in the record."""
-    with engine.transaction("work tables"):
-        engine.native(f"drop schema if exists {quote(name)} cascade", "work tables")
-        engine.native(
-            f"delete from {quote(SCHEMA)}.objects where kind = 'scratch' and schema_name = %s",
-            "work tables",
-            (name,),
-        )
-
-
-def clean_database(address: str) -> tuple[str, ...]:
-    """Drop the schemas of dead runs in a database; returns their names."""
-    with postgres_engine(address, Limits()) as engine:
-        return remove_dead_runs(engine)
-
-
-def remove_dead_runs(engine: PostgresEngine) -> tuple[str, ...]:
-    """Drop the schemas of dead runs: recorded ones whose lock is not held."""
-    known = engine.native("select to_regclass(%s)", "record", (f"{SCHEMA}.objects",))[0][0]
-    if known is None:
-        return ()
-    rows = engine.native(
-        f"select schema_name from {quote(SCHEMA)}.objects where kind = 'scratch'", "clean"
-    )
-    removed = []
-    for (name,) in rows:
-        taken = engine.native(
-            "select pg_try_advisory_lock(hashtextextended(%s, 0))", "clean", (name,)
-        )
-        if not taken[0][0]:
-            continue
-        try:
-            drop_run(engine, str(name))
-            removed.append(str(name))
-        finally:
-            engine.native("select pg_advisory_unlock(hashtextextended(%s, 0))", "clean", (name,))
-    return tuple(removed)
 
 
 def address(database: Any) -> str | Connection[Any]:

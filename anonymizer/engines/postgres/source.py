@@ -9,12 +9,9 @@ from typing import Any
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.session import (
-    address,
-    postgres_engine,
-    remove_dead_runs,
-    run_schema,
-)
+from anonymizer.engines.postgres.names import own_names
+from anonymizer.engines.postgres.session import address, postgres_engine
+from anonymizer.engines.postgres.workplace import remove_dead_runs, work_tables
 from anonymizer.engines.session import Session, Workplace, find_table, refuse_repeated
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
@@ -24,12 +21,12 @@ from anonymizer.source.relation import QUERIED, Relation
 
 @contextmanager
 def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
-    """Open the source of `policy`, with a schema for work tables that is gone afterwards."""
+    """Open the source of `policy`, with a place for work tables that are gone afterwards."""
     with postgres_engine(address(database), limits) as engine:
         remove_dead_runs(engine)
-        with run_schema(engine, run.run_id):
+        with work_tables(engine, run.run_id):
             source = _relation(policy, engine)
-            columns = engine.describe(source.sql.text, "source")
+            columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
             profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False)
             yield Session(engine, source, profile, None)
@@ -39,16 +36,7 @@ def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
     source = policy.source
     if source.kind == "query":
         return _queried(source.query or "", engine)
-    parts = source.parts
-    if len(parts) == 3 and parts[0].lower() != (engine.catalog or "").lower():
-        raise PolicyError(
-            Problem(
-                "source.table",
-                "names another database, and a statement of Postgres reads one only",
-                hint="name that database in --database, or make the table a foreign table here",
-            )
-        )
-    table = find_table(engine, parts, "source.table")
+    table = find_table(engine, source.table or "", "source.table")
     return Relation(ident(table), table)
 
 
@@ -69,9 +57,10 @@ def _queried(query: str, engine: PostgresEngine) -> Relation:
         raise refusal
     target = engine.placed(table_text(ident(QUERIED).text))
     text = query.strip().rstrip(";")
-    with engine.own_names():
+    with own_names(engine):
         engine.native(
-            f"create unlogged table {target} as select * from (\n{text}\n) as q", "source.query"
+            f"create {engine.persistence} table {target} as select * from (\n{text}\n) as q",
+            "source.query",
         )
     engine.native(f"analyze {target}", "source.query")
     return Relation(ident(QUERIED), QUERIED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from anonymizer.source.profile import other_type
+
 _NAMES = {
     "smallint": "SMALLINT",
     "integer": "INTEGER",
@@ -21,25 +23,59 @@ _NAMES = {
     "time without time zone": "TIME",
     "numeric": "DECIMAL",
 }
-_SIZED = re.compile(r"(?P<base>[a-z ]+?)\((?P<sizes>[0-9, -]+)\)(?P<rest> .*)?\Z")
+AS_TEXT = frozenset(
+    {
+        "inet",
+        "cidr",
+        "macaddr",
+        "macaddr8",
+        "bit",
+        "bit varying",
+        "bytea",
+        "time with time zone",
+        "oid",
+        "pg_lsn",
+    }
+)
+"""Types that are read as text: two of their values are equal exactly if their texts are."""
+MOST_DIGITS = 38
+"""Digits of a DECIMAL."""
+_SIZED = re.compile(r"(?P<base>[a-z0-9 ]+?)\((?P<sizes>[0-9, -]+)\)(?P<rest> .*)?\Z")
+_ENUM = "ENUM()"  # its values are of no interest: it is read as text
 
 
 def type_name(given: str, *, is_enum: bool = False) -> str:
     """The name of a type (as `format_type` tells it); what DuckDB has not keeps its own."""
     if is_enum:
-        return "ENUM()"  # its values are of no interest: it is read as text
+        return _ENUM
     if given.endswith("[]"):
         return type_name(given[:-2]) + "[]"
-    if given in _NAMES:
-        return _NAMES[given]
+    base, sizes = _parted(given)
+    if base in ("character varying", "character"):
+        return "VARCHAR"
+    if base == "numeric" and sizes:
+        return _decimal(sizes)
+    return _NAMES.get(base, given.upper())
+
+
+def read_type(given: str, *, is_enum: bool = False) -> str:
+    """The type that values of a source are read with: text, for all but arrays and plain types."""
+    name = type_name(given, is_enum=is_enum)
+    base = _parted(given)[0]
+    if base in AS_TEXT:
+        return "VARCHAR"
+    plain = name == _ENUM or base in _NAMES or base in ("character varying", "character")
+    return name if plain or given.endswith("[]") else other_type(given)
+
+
+def _parted(given: str) -> tuple[str, str]:
+    """The name of a type without its sizes, and the sizes."""
     found = _SIZED.match(given)
-    if found:
-        base = found["base"]
-        if base in ("character varying", "character"):
-            return "VARCHAR"
-        if base == "numeric":
-            return f"DECIMAL({found['sizes'].replace(' ', '')})"
-        plain = base + (found["rest"] or "")
-        if plain in _NAMES:
-            return _NAMES[plain]
-    return "VARCHAR" if given in ("character varying", "character") else given.upper()
+    return (found["base"] + (found["rest"] or ""), found["sizes"]) if found else (given, "")
+
+
+def _decimal(sizes: str) -> str:
+    """A decimal of these sizes; one without a scale of its own where DuckDB has none like it."""
+    precision, scale = (int(size) for size in (*sizes.split(","), "0")[:2])
+    fits = 0 <= scale <= precision <= MOST_DIGITS
+    return f"DECIMAL({precision},{scale})" if fits else "DECIMAL"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table
-from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.base import Elsewhere, Engine, EngineName, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.asking import ROW_REF, Asking
@@ -237,6 +237,21 @@ class SparkEngine(Engine):
         self.duckdb.load(target, columns, rows, where)
         for name in names:
             self.work_tables.made_in_duckdb(name)
+
+    def elsewhere(self) -> Elsewhere:
+        context = self.spark.sparkContext
+
+        def run(task: Callable[[], None]) -> None:
+            try:
+                context.parallelize([0], 1).foreach(lambda _: task())
+            except Exception as error:
+                raise failures.translate(error, "parts") from error
+
+        return Elsewhere(context.defaultParallelism, run)
+
+    @property
+    def home(self) -> DuckDBEngine:
+        return self.duckdb
 
     def interrupt(self) -> None:
         self.duckdb.interrupt()

@@ -91,8 +91,13 @@ def strict_dates(node: exp.Expr) -> exp.Expr:
 
 def patterns(node: exp.Expr) -> exp.Expr:
     """Regular expressions are Java's: only a line feed ends a line, `$` is the end of the text, and
-    brackets inside brackets are escaped.
+    brackets inside brackets are escaped. A replacement names a group by `$`.
     """
+    if isinstance(node, exp.RegexpReplace):
+        made = node.args.get("replacement")
+        if isinstance(made, exp.Literal) and made.is_string:
+            text = made.name.replace("$", r"\$")
+            node.set("replacement", exp.Literal.string(re.sub(r"\\([0-9])", r"$\1", text)))
     if isinstance(node, exp.RegexpLike | exp.RegexpExtract | exp.RegexpExtractAll):
         pattern = node.expression
         if isinstance(pattern, exp.Literal) and pattern.is_string:
@@ -139,6 +144,8 @@ FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
             )
         )
     ),
+    # letters and their accents stay as they are written: there is no function for it
+    "nfc_normalize": lambda x: x,
     "strlen": lambda x: exp.Anonymous(this="octet_length", expressions=[x]),
     "epoch_us": lambda x: exp.Anonymous(
         this="unix_micros", expressions=[exp.cast(x, "timestamptz")]

@@ -15,7 +15,7 @@ from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.parts import apart
 from anonymizer.errors import EngineError, Problem, TemplateError
 from anonymizer.policy import Policy
-from anonymizer.steps import Compute, Guard, Loop, Note, Plan, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
 
 PLACE = "anonymizer_work"
 """Database of the script's tables."""
@@ -117,7 +117,7 @@ def _shown(stage: Stage) -> Iterator[str]:
             yield _assertion(stage.query, stage.name)
         case Loop():
             yield from _loop(stage)
-        case Compute():
+        case Compute() | Composed() | Parts():
             raise _refused(stage.name, "is computed outside of SQL")
 
 

@@ -54,6 +54,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (algorithms.hierarchies_needed, ("algorithm",)),
     (algorithms.levels_nest, ("algorithm",)),
     (algorithms.refine, ("algorithm", "privacy", "preset", "columns")),
+    (algorithms.part_size, ("algorithm", "privacy", "preset", "columns", "republish")),
     (algorithms.lgb, ("algorithm", "privacy", "preset")),
     (algorithms.privacyfrost_columns, ("algorithm",)),
     (algorithms.weights, ("algorithm",)),

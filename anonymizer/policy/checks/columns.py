@@ -26,7 +26,7 @@ ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "sensitive_when": (("quasi",), None),
     "protect": (("sensitive", "quasi"), "role: sensitive"),
     "nulls": (("quasi", "sensitive", "keep"), None),
-    "acknowledge_unique": (("keep", "sensitive", *COARSE), None),
+    "acknowledge_unique": (("keep", "sensitive", "noise", *COARSE), None),
     "acknowledge": (("keep", "sensitive", "quasi", *COARSE), None),
     "null_as_value": (("sensitive", "quasi"), None),
     "weight": (("quasi",), None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -37,6 +37,31 @@ def options_given(policy: Policy) -> Iterator[Problem]:
         if column.per is not None and column.per not in policy.columns:
             said = "is not a column listed under columns"
             yield Problem(column_path(name, "per"), said, hint="list it there, as role: drop")
+    together = policy.person or policy.key
+    yield from shifted_alike(
+        (column_path(name), column.per or together, column)
+        for name, column in policy.columns.items()
+        if column.role == "shift"
+    )
+
+
+def shifted_alike(shifts: Iterable[tuple[str, object, Column]]) -> Iterator[Problem]:
+    """Dates of the same persons are shifted by the same days, so that intervals are kept.
+
+    `shifts`: the path of every such column, what its rows have in common, and its options.
+    """
+    first: dict[object, tuple[str, Column]] = {}
+    for path, group, column in shifts:
+        other_path, other = first.setdefault(group, (path, column))
+        for option in ("within", "keep", "key_file"):
+            one, same = getattr(column, option), getattr(other, option)
+            if option == "keep":
+                one, same = "weekday" in one, "weekday" in same
+            if one != same:
+                said = f"differs from that of {other_path}: their dates would move by other days"
+                hint = "the same in all columns of a person; or per: another column"
+                yield Problem(f"{path}.{option}", said, hint=hint)
+                break
 
 
 def _codes_on_steps(name: str, column: Column, step: object) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator
 from anonymizer.errors import Problem
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
+from anonymizer.policy.context import Context
 from anonymizer.policy.document import Document
 from anonymizer.policy.frozen import FrozenMap, Refused, fail
 from anonymizer.policy.kinds import ReleaseKind, kind_of
@@ -84,6 +85,8 @@ class SchemaPolicy(Document):
     with 5 % suppression. What the policy states itself goes before."""
     ledger: LocalPath | None = None
     """A private database file that remembers releases; never the one of the release."""
+    context: Context | None = None
+    """Who receives the release and what is known of them; printed in evidence, chooses nothing."""
     source: Annotated[None, OF_TABLE] = None
     key: Annotated[None, OF_TABLE] = None
     columns: Annotated[None, OF_TABLE] = None

@@ -60,6 +60,7 @@ class InPlaceTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raises TargetError where an object of that name exists that the tool did not make."""
         assert isinstance(engine, DuckDBEngine)
+        refuse_foreign(engine, self.catalog)
         place = self.database.name if self.database is not None else "the database"
         held = objects.recorded(engine, self.catalog)
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
@@ -164,3 +165,26 @@ class InPlaceTarget(StagedTarget):
         for name, rows in self.staged.items():
             published = ident(self.names.separate(name, self.catalog))
             engine.raw(f"create table {published} as from {ident(rows)}", "publish")
+
+
+def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
+    """Raises TargetError where the catalog is not DuckDB's own.
+
+    A release in place needs a schema of its own, binary collation and one transaction over tables
+    and views, which attached lakes and databases of other kinds do not all have. A lake would
+    keep the replaced rows in its earlier snapshots, too.
+    """
+    rows = engine.raw(
+        f"select type from duckdb_databases() where database_name = {lit(catalog)}", "publish"
+    )
+    kinds = {str(kind) for (kind,) in rows}
+    if kinds - {"duckdb"}:
+        raise TargetError(
+            Problem(
+                "publish.database",
+                f"is needed: the source is in an attached catalog of type {', '.join(kinds)}, and"
+                " a release is published in DuckDB's own catalogs only",
+                hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
+                " the lake",
+            )
+        )

@@ -8,20 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.session import SCHEMA, create_record
-from anonymizer.errors import EngineError, NothingToCheckError, Problem, TargetError
+from anonymizer.engines.postgres.grants import make_private
+from anonymizer.engines.postgres.record import (
+    create_record,
+    enter,
+    forget,
+    has_schema,
+    may_make_schemas,
+)
+from anonymizer.errors import Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
+from anonymizer.publish.postgres.hanging import hanging, same_columns
+from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
-from anonymizer.release.manifest import Manifest, parsed
+from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Recorded
-from anonymizer.release.rows_digest import RowsDigest
 from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
@@ -30,8 +38,6 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Engine
     from anonymizer.engines.session import Session
 
-SORTED = "postgres-sorted-1"
-"""SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
 LONGEST = 63
 """Bytes of a name that Postgres keeps; it would cut the rest off."""
 
@@ -70,10 +76,20 @@ class PostgresTarget(StagedTarget):
             *clashes_with_releases(self.names, recorded(engine)),
             *self._long_names(),
             *self._taken(engine),
+            *self._forbidden(engine),
             *self._roles(engine),
         ]
         if problems:
             raise TargetError(problems)
+
+    def _forbidden(self, engine: PostgresEngine) -> list[Problem]:
+        """A schema in which the role may create nothing."""
+        schema, may = self.names.schema, may_make_schemas(engine)
+        if has_schema(engine, schema):
+            text = "select has_schema_privilege(%s, 'create')"
+            may = engine.native(text, "publish", (schema,))[0][0]
+        said, hint = f"lets this role create nothing in {schema}", "grant create on schema … to …"
+        return [] if may else [Problem("publish.schema", said, hint=hint)]
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
@@ -140,25 +156,13 @@ class PostgresTarget(StagedTarget):
         return manifest
 
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        def run(text: str, values: tuple[Any, ...] | None = None) -> None:
-            engine.native(text, "publish", values)
-
         names = self.names
         self._lock(engine)
-        create_record(engine)
-        run(f"create schema if not exists {ident(names.schema)}")
-        old = [item for item in recorded(engine) if item.release == names.release]
-        for item in sorted(old, key=lambda o: o.kind != "view"):
-            kind = "view" if item.kind == "view" else "table"
-            run(f"drop {kind} if exists {ident(Table(item.name, item.schema))}")
-        run(f"delete from {SCHEMA}.objects where release = %s", (names.release,))
+        if not has_schema(engine, names.schema):
+            engine.native(f"create schema {ident(names.schema)}", "publish")
+        record = create_record(engine, names.schema)
         self._freeze(engine, names.rows(None), STAGED)
-        columns = engine.describe(ident(names.rows(None)).text, "publish")
-        listed = ", ".join(ident(name).text for name, _ in columns)
-        run(
-            f"create view {ident(names.view(None))} with (security_barrier)"
-            f" as select {listed} from {ident(names.rows(None))}"
-        )
+        self._show(engine)
         for name, rows in self.staged.items():
             self._freeze(engine, names.separate(name, None), rows)
         kept = manifest_object(names, None, signed=sign is not None)
@@ -166,8 +170,43 @@ class PostgresTarget(StagedTarget):
         manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
         self._write_manifest(engine, manifest, kept)
         self._grant(engine)
-        self._record(engine, names.recorded())
+        enter(engine, record, map(entry, names.recorded()))
         return manifest
+
+    def _show(self, engine: PostgresEngine) -> None:
+        """Let the view read the new rows, and drop the old release.
+
+        A view on which others hang stays, if its columns are the same, and loses its grants.
+        """
+        names, view = self.names, self.names.view(None)
+        old = [item for item in recorded(engine) if item.release == names.release]
+        stays = same_columns(engine, view, names.rows(None)) and bool(hanging(engine, view))
+        stays = stays and any(item.kind == "view" for item in old)
+        if not stays:
+            self._drop(engine, [item for item in old if item.kind == "view"])
+        columns = engine.describe(ident(names.rows(None)).text, "publish")
+        listed = ", ".join(ident(name).text for name, _ in columns)
+        engine.native(
+            f"create {'or replace ' if stays else ''}view {ident(view)} with (security_barrier)"
+            f" as select {listed} from {ident(names.rows(None))}",
+            "publish",
+        )
+        if stays:
+            make_private(engine, "table", ident(view).text, "publish")
+        self._drop(engine, [item for item in old if item.kind != "view"])
+        forget(engine, names.release)
+
+    def _drop(self, engine: PostgresEngine, old: Iterable[Recorded]) -> None:
+        """Raises TargetError where something else would go with what is dropped."""
+        for item in old:
+            table = Table(item.name, item.schema)
+            found = hanging(engine, table)
+            if found:
+                said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
+                hint = "remove it, and make it again on the new release; or another publish.name"
+                raise TargetError(Problem(self.names.path, said, hint=hint))
+            kind = "view" if item.kind == "view" else "table"
+            engine.native(f"drop {kind} if exists {ident(table)}", "publish")
 
     def _lock(self, engine: PostgresEngine) -> None:
         """One run at a time publishes under a name."""
@@ -182,8 +221,7 @@ class PostgresTarget(StagedTarget):
 
         origin = engine.placed(table_text(ident(rows).text))
         engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
-        # default privileges may grant access to the new objects
-        engine.native(f"revoke all on {ident(target)} from public", "publish")
+        make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
     def _write_manifest(
@@ -199,85 +237,12 @@ class PostgresTarget(StagedTarget):
     def _grant(self, engine: PostgresEngine) -> None:
         names = self.names
         for role in self.grantees:
-            usage = f"grant usage on schema {ident(names.schema)} to {ident(role)}"
-            engine.native(usage, "publish")
+            has = "select has_schema_privilege(%s, %s, 'usage')"
+            if not engine.native(has, "publish", (role, names.schema))[0][0]:
+                usage = f"grant usage on schema {ident(names.schema)} to {ident(role)}"
+                engine.native(usage, "publish")
             for table in names.published(None):
                 engine.native(f"grant select on {ident(table)} to {ident(role)}", "publish")
 
-    def _record(self, engine: PostgresEngine, made: Iterable[Recorded]) -> None:
-        for item in made:
-            engine.native(
-                f"insert into {SCHEMA}.objects values (%s, %s, %s, %s, %s)",
-                "publish",
-                (item.release, item.schema, item.name, item.kind, item.run_id),
-            )
-
     def frame(self) -> pd.DataFrame:
         return self.read(f"select * from {ident(self.names.view(None))}")
-
-
-def recorded(engine: PostgresEngine) -> tuple[Recorded, ...]:
-    """Everything of ours that is published in the database, oldest first."""
-    known = engine.native("select to_regclass(%s)", "release", (f"{SCHEMA}.objects",))[0][0]
-    if known is None:
-        return ()
-    rows = engine.native(
-        "select release, schema_name, object_name, kind, run_id"
-        f" from {SCHEMA}.objects where kind <> 'scratch' order by entry",
-        "release",
-    )
-    return tuple(Recorded(*map(str, row)) for row in rows)
-
-
-def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
-    """Raises NothingToCheckError where the release has no manifest that can be read."""
-    table = ident(Table(f"{view.name}_manifest", view.schema)).text
-    if engine.native("select to_regclass(%s)", "manifest", (table,))[0][0] is None:
-        raise NothingToCheckError(
-            Problem("manifest", "is missing", hint="was the release made by this tool?")
-        )
-    try:
-        signed = any(name == "signature" for name, _ in engine.describe(table, "manifest"))
-        columns = "manifest, signature" if signed else "manifest, null"
-        rows = engine.native(f"select {columns} from {table}", "manifest")
-    except EngineError as error:
-        raise NothingToCheckError(
-            Problem("manifest", "cannot be read by this role", hint="verify as the owner")
-        ) from error
-    if len(rows) != 1:
-        raise NothingToCheckError(Problem("manifest", "is not one row"))
-    return parsed(*rows[0])
-
-
-def published_objects(
-    engine: PostgresEngine, names: Names, *, frozen_only: bool = False, replaced: bool = False
-) -> tuple[SealedObject, ...]:
-    """The tables and the view of a release, without its manifest.
-
-    `frozen_only`: the view was made a moment ago, and shows the rows of the table behind it.
-    `replaced`: the release is in the place of its source, and its view is a table.
-    """
-    left_out = ("manifest", "rows") if replaced else ("manifest",)
-    made = [item for item in names.recorded() if item.kind not in left_out]
-    found: list[SealedObject] = []
-    for item in made:
-        text = ident(Table(item.name, item.schema)).text
-        columns = tuple(engine.describe(text, "seal"))
-        behind = frozen_only and item.kind == "view"
-        rows = found[0].rows if behind else _rows_digest(engine, text)
-        found.append(SealedObject(item.schema, item.name, item.kind, columns, rows=rows))
-    return tuple(found)
-
-
-def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
-    """Rows as JSON, whose texts depend on no setting but the zone, which is this tool's."""
-    row = engine.native(
-        "select coalesce(sum(n), 0)::bigint,"
-        " encode(sha256(convert_to(coalesce(string_agg(digest, '' order by block collate \"C\"),"
-        " ''), 'UTF8')), 'hex') from (select substr(line, 1, 3) as block, count(*) as n,"
-        " encode(sha256(convert_to(string_agg(line, '' order by line collate \"C\"), 'UTF8')),"
-        " 'hex') as digest from (select encode(sha256(convert_to(row_to_json(t)::text, 'UTF8')),"
-        f" 'hex') as line from {table} as t) as lines group by 1) as blocks",
-        "seal",
-    )[0]
-    return RowsDigest(int(row[0]), str(row[1]), SORTED)

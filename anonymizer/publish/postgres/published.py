@@ -13,7 +13,7 @@ from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.session import address, postgres_engine
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
-from anonymizer.publish.postgres.in_database import published_objects, read_manifest, recorded
+from anonymizer.publish.postgres.objects import published_objects, read_manifest, recorded
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
@@ -37,7 +37,7 @@ class PostgresPublished:
             return [Names.of(policy, "").view(self.engine.catalog)]
         found = [
             item.table(self.engine.catalog or "")
-            for item in recorded(self.engine)
+            for item in recorded(self.engine, trusted=False)
             if item.kind == "view"
         ]
         if not found:
@@ -54,7 +54,7 @@ class PostgresPublished:
         kept = manifest_object(names, manifest)
         replaced = not any(
             (item.schema, item.name) == (names.schema, names.rows(None).name)
-            for item in recorded(self.engine)
+            for item in recorded(self.engine, trusted=False)
         )
         found = (*published_objects(self.engine, names, replaced=replaced), kept)
         yield from object_problems(seal_of(manifest), found)

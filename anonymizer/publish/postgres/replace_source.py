@@ -12,9 +12,11 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.session import create_record
+from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.in_database import PostgresTarget, published_objects, recorded
+from anonymizer.publish.postgres.hanging import hanging
+from anonymizer.publish.postgres.in_database import PostgresTarget
+from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release.manifest import Manifest
@@ -28,37 +30,6 @@ WARNING = (
 )
 NEXT = "_{name}_next"
 """The table is written under this name, and takes the name of the source once that is gone."""
-DEPENDENTS = """
-    select 'the view ' || v.oid::regclass::text
-    from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
-    where d.refobjid = %(table)s::regclass and d.classid = 'pg_rewrite'::regclass
-        and v.oid <> d.refobjid
-    union
-    select 'the foreign key ' || conname || ' of ' || conrelid::regclass::text
-    from pg_constraint where contype = 'f' and confrelid = %(table)s::regclass
-    union
-    select 'the trigger ' || tgname
-    from pg_trigger where tgrelid = %(table)s::regclass and not tgisinternal
-    union
-    select 'the rule ' || rulename
-    from pg_rewrite where ev_class = %(table)s::regclass
-    union
-    select 'the policy ' || polname from pg_policy where polrelid = %(table)s::regclass
-    union
-    select 'the table ' || inhrelid::regclass::text || ', which inherits from it'
-    from pg_inherits where inhparent = %(table)s::regclass
-    union
-    select 'the table ' || inhparent::regclass::text || ', of which it is a part'
-    from pg_inherits where inhrelid = %(table)s::regclass
-    union
-    select 'the publication ' || pubname
-    from pg_publication_rel r join pg_publication p on p.oid = r.prpubid
-    where r.prrelid = %(table)s::regclass
-    union
-    select 'grants on its column ' || attname
-    from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
-    order by 1
-"""
 
 
 @dataclass(slots=True)
@@ -75,7 +46,12 @@ class ReplaceTarget(PostgresTarget):
         self.replaces = (dropped_source(self.names.release),)
         problems = list(self._unfit(engine))
         if not problems:
-            problems = [*self._long_names(), *self._taken(engine), *self._roles(engine)]
+            problems = [
+                *self._long_names(),
+                *self._taken(engine),
+                *self._forbidden(engine),
+                *self._roles(engine),
+            ]
         if problems:
             raise TargetError(problems)
         self.warnings = (WARNING, *self.warnings)
@@ -95,10 +71,12 @@ class ReplaceTarget(PostgresTarget):
 
     def _unfit(self, engine: PostgresEngine) -> list[Problem]:
         source = self.source
-        if source is None or source.schema != self.names.schema:
-            schema = "public" if source is None else source.schema
-            said = "needs the schema of the table, which decides what is dropped"
-            hint = f"source: {{table: {schema}.{self.names.name}}}"
+        if source is None or (source.schema, source.name) != (self.names.schema, self.names.name):
+            schema, name = (
+                ("public", self.names.name) if source is None else (source.schema, source.name)
+            )
+            said = "needs schema and name of the table as they are, which decide what is dropped"
+            hint = f"source: {{table: {schema}.{name}}}"
             return [Problem(WHERE, said, hint=hint)]
         kind, ours = engine.native(
             "select relkind::text, pg_has_role(current_user, relowner, 'usage')"
@@ -115,9 +93,9 @@ class ReplaceTarget(PostgresTarget):
         if any(o.schema == source.schema and o.name == source.name for o in recorded(engine)):
             said = "the source is a release of this tool already"
             return [Problem(WHERE, said, hint="nothing to do")]
-        found = engine.native(DEPENDENTS, WHERE, {"table": self._table})
+        found = hanging(engine, self.names.view(None))
         if found:
-            said = f"something hangs on the source table: {', '.join(str(row[0]) for row in found)}"
+            said = f"something hangs on the source table: {', '.join(found)}"
             hint = "remove it, and make it again on the release; or publish a view"
             return [Problem(WHERE, said, hint=hint)]
         return []
@@ -133,7 +111,7 @@ class ReplaceTarget(PostgresTarget):
         refuse_changed(engine, self._snapshot)
         if dependents := self._unfit(engine):
             raise TargetError(dependents)
-        create_record(engine)
+        record = create_record(engine, self.names.schema)
         owner, grants = self._owner(engine), self._grants(engine)
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", WHERE)
@@ -149,7 +127,7 @@ class ReplaceTarget(PostgresTarget):
         self._write_manifest(engine, manifest, kept)
         self._grant(engine)
         made = [item for item in self.names.recorded() if item.kind != "rows"]
-        self._record(engine, made)
+        enter(engine, record, map(entry, made))
         return manifest
 
     def _owner(self, engine: PostgresEngine) -> str:

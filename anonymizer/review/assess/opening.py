@@ -14,7 +14,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connecti
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
-from anonymizer.policy.values import file_format, table_parts
+from anonymizer.policy.values import file_format
 from anonymizer.source.relation import READERS, Relation
 
 
@@ -111,5 +111,5 @@ def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
     form = file_format(name)
     if form and Path(name).is_file():
         return Relation(Sql(f"{READERS[form]}({lit(str(Path(name).resolve()))})"))
-    table: Table = find_table(engine, table_parts(name), option)
+    table: Table = find_table(engine, name, option)
     return Relation(ident(table), table)

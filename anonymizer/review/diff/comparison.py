@@ -253,3 +253,22 @@ def _achieved(found: Trial) -> dict[str, Any]:
         _guarantee(named): {"reaches": figure, "holds": passed}
         for named, (figure, passed) in found.achieved.items()
     }
+
+
+def meaning(old: AnyPolicy, new: AnyPolicy) -> tuple[Change, ...]:
+    """What differs in what two policies say: tables, roles, options and guarantees. Runs nothing.
+
+    Empty for policies that differ in nothing that is compared.
+    """
+    if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
+        kinds = [
+            "several tables" if isinstance(p, SchemaPolicy) else "one table" for p in (old, new)
+        ]
+        return (Change("tables", *kinds),)
+    listed = (
+        *_pairs(_tables(old), _tables(new)),
+        *_roles(old, new, []),
+        *_settings(old, new),
+        *_pairs(_required(old), _required(new)),
+    )
+    return tuple(change for change in listed if change.changed)

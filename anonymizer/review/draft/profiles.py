@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql, ident, render
 from anonymizer.run.raw_text import forms_found
-from anonymizer.source.looked_through import WHOLE, is_text
 from anonymizer.source.persons import fractional
 from anonymizer.source.profile import kind_of
 
@@ -106,8 +105,7 @@ def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...
         {"source": source.table or source.sql, "relation": source.sql, "columns": columns},
     ).text
     rows = opened.engine.raw(text, "columns")
-    looked = [n for n, kind in opened.columns if identifiers and (is_text(kind) or kind in WHOLE)]
-    held = forms_found(opened.engine, source, looked)
+    held = forms_found(opened.engine, source, opened.columns if identifiers else ())
     return tuple(
         replace(Profile(name, kind, *row[1:]), held=held.get(name))
         for (name, kind), row in zip(opened.columns, rows, strict=True)

@@ -22,17 +22,19 @@ def write_report(
     source: str | Path | None = None,
     attacks: bool = False,
     earlier: str | Path | None = None,
+    standard: str | None = None,
 ) -> None:
     """Write the report of a release as `target`; its suffix tells the form: .html, .md, .json.
 
     `database`: the release (default: publish.database of the policy); `source`: the database it
     was made from, for what was before. `attacks`: try them for the report; `earlier`: beside an
-    earlier release as well. Raises NothingToCheckError where there is no release.
+    earlier release as well. Raises NothingToCheckError where there is no release. `standard`: in
+    the words of a standard (`anonymizer.review.evidence`).
     """
     from anonymizer.process.files import write_text
 
     found = collected(policy, database, source, attacks=attacks, earlier=earlier)
-    write_text(str(target), rendered(found, form_of(target)))
+    write_text(str(target), rendered(found, form_of(target), standard))
 
 
 def collected(
@@ -67,8 +69,11 @@ def form_of(target: str | Path) -> str:
     return {"htm": "html", "markdown": "md"}.get(suffix, suffix)
 
 
-def rendered(report: object, form: str) -> str:
-    """A collected report as text. Raises TargetError for a form that there is not."""
+def rendered(report: object, form: str, standard: str | None = None) -> str:
+    """A collected report as text, or what a standard makes of it.
+
+    Raises TargetError for a form that there is not, PolicyError for a standard without a page.
+    """
     import json
 
     from anonymizer.errors import Problem, TargetError
@@ -78,6 +83,8 @@ def rendered(report: object, form: str) -> str:
     from anonymizer.review.report.page import html
     from anonymizer.review.tables import report as tables
 
+    if standard is not None:
+        return _in_words_of(standard, report, form)
     if form == "json":
         assert isinstance(report, Report | tables.TablesReport)
         return json.dumps(plain(report.as_dict()), indent=2, allow_nan=False) + "\n"
@@ -86,4 +93,29 @@ def rendered(report: object, form: str) -> str:
             return tables.html(report) if form == "html" else tables.markdown(report)
         assert isinstance(report, Report)
         return html(report) if form == "html" else markdown(report)
+    raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))
+
+
+def _in_words_of(standard: str, report: object, form: str) -> str:
+    """The page of evidence. Of several tables there is none."""
+    import json
+
+    from anonymizer.errors import PolicyError, Problem, TargetError
+    from anonymizer.process.text import plain
+    from anonymizer.review.evidence import collect_evidence
+    from anonymizer.review.evidence.markdown import markdown
+    from anonymizer.review.evidence.page import html
+    from anonymizer.review.report.content import Report
+
+    if not isinstance(report, Report):
+        hint = "anonymizer report POLICY, without --as"
+        raise PolicyError(Problem("--as", "is not offered with several tables", hint=hint))
+    evidence = collect_evidence(report, standard)
+    match form:
+        case "json":
+            return json.dumps(plain(evidence.as_dict()), indent=2, allow_nan=False) + "\n"
+        case "html":
+            return html(evidence)
+        case "md":
+            return markdown(evidence)
     raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))

@@ -33,8 +33,8 @@ def before(policy: Policy, beside: Beside) -> Assessment:
     session = beside.session
     opened = Opened(session.embedded, session.source, session.profile.columns)
     if policy.algorithm.classless:
-        names = [column.column for column in beside.layout.columns]
         person = policy.person
+        names = [c.column for c in beside.layout.columns if c.column != person]
         found = assess_opened(opened, "source", quasi=names, person=person, combined=0)
         return _about(found)
     if policy.person is not None and _rows_differ(opened, policy.quasi, policy.person):

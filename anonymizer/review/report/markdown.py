@@ -19,60 +19,60 @@ def markdown(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     manifest = report.manifest
-    yield f"# Privacy report: {_cell(str(manifest['view']))}"
+    yield f"# Privacy report: {cell(str(manifest['view']))}"
     yield ""
     yield f"Kind of release: **{kind_words(report.kind)}**."
     yield ""
     verdict = report.verdict
-    yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{_cell(verdict.says)}**"
+    yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{cell(verdict.says)}**"
     if verdict.reasons:
         yield ""
-    yield from (f"- {_cell(reason)}" for reason in verdict.reasons)
+    yield from (f"- {cell(reason)}" for reason in verdict.reasons)
     if report.attacked is not None:
         yield ""
-        yield from (f"- {_cell(said)}" for said in attack_sentences(report.attacked))
+        yield from (f"- {cell(said)}" for said in attack_sentences(report.attacked))
     for warning in report.warnings:
-        yield f"\n**Note: {_cell(warning)}.**"
+        yield f"\n**Note: {cell(warning)}.**"
     yield "\n## The policy in words\n"
     for sentence in report.guarantees:
-        yield f"- {_cell(sentence)}"
+        yield f"- {cell(sentence)}"
     yield ""
-    columns = [(f"`{_cell(c['column'])}`", c["role"], _cell(c["says"])) for c in report.columns]
-    yield from _table(("column", "role", "meaning"), columns)
+    columns = [(f"`{cell(c['column'])}`", c["role"], cell(c["says"])) for c in report.columns]
+    yield from table(("column", "role", "meaning"), columns)
     if report.safe_harbor:
         yield "\n## Safe Harbor: the eighteen identifiers\n"
         yield f"{SAFE_HARBOR}\n"
-        eighteen = [(letter, says, _cell(done)) for letter, says, done in report.safe_harbor]
-        yield from _table(("45 CFR 164.514(b)(2)(i)", "identifier", "what was done"), eighteen)
+        eighteen = [(letter, says, cell(done)) for letter, says, done in report.safe_harbor]
+        yield from table(("45 CFR 164.514(b)(2)(i)", "identifier", "what was done"), eighteen)
     yield "\n## Guarantees required and achieved\n"
     checks = [
-        (c.name, _cell(c.column or "-"), figure(c.required), figure(c.achieved),
+        (c.name, cell(c.column or "-"), figure(c.required), figure(c.achieved),
          "holds" if c.passed else "**does not hold**")
         for c in report.verification.checks
         if c.required != 0
     ]  # fmt: skip
-    yield from _table(("guarantee", "column", "required", "achieved", "verdict"), checks)
+    yield from table(("guarantee", "column", "required", "achieved", "verdict"), checks)
     yield "\n## Risk of re-identification\n"
     if not report.has_source:
         yield "The source was not at hand: nothing can be said of the time before.\n"
-    yield from _table(
+    yield from table(
         ("figure", "before", "after"), [(s, b or "-", a) for s, b, a in risk_rows(report)]
     )
     yield f"\n## Class sizes: percent of {report.unit}\n"
     sizes = [(label, percent(b), percent(a)) for label, b, a in size_rows(report)]
-    yield from _table(("in a class of", "before", "after"), sizes)
+    yield from table(("in a class of", "before", "after"), sizes)
     yield "\n## Every column: percent of rows\n"
     yield f"Nothing is shown that fewer than {report.floor} {report.unit} have; shares are rounded."
     for found in report.distributions:
-        yield f"\n### `{_cell(found.column)}`\n"
+        yield f"\n### `{cell(found.column)}`\n"
         if found.distance is not None:
             yield f"{moved_sentence(found)}.\n"
         if found.unit != "rows":
             yield f"In percent of {found.unit}: their values are published once.\n"
-        bars = [(_cell(b.label), share(b.before), share(b.after)) for b in found.bars]
-        yield from _table(("value", "before", "after"), bars)
+        bars = [(cell(b.label), share(b.before), share(b.after)) for b in found.bars]
+        yield from table(("value", "before", "after"), bars)
     yield "\n## What it cost: utility\n"
-    yield from _table(("measure", "value"), list(utility_rows(report)))
+    yield from table(("measure", "value"), list(utility_rows(report)))
     yield from _query_lines(report)
     yield "\n## What it does not promise\n"
     yield report.certificate + "\n"
@@ -80,7 +80,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"- {attack}"
     yield "\n## The SQL to check it\n"
     for check in report.verification.checks:
-        name = check.name + (f": {_cell(check.column)}" if check.column else "")
+        name = check.name + (f": {cell(check.column)}" if check.column else "")
         yield f"\n{name}\n\n```sql\n{check.sql};\n```"
 
 
@@ -94,20 +94,21 @@ def _query_lines(report: Report) -> Iterator[str]:
     if report.workload:
         yield "\nQueries of the policy:\n"
         rows = [
-            (f"`{_cell(a.sql)}`", a.problem or a.median_error or "-", a.total_error or "-")
+            (f"`{cell(a.sql)}`", a.problem or a.median_error or "-", a.total_error or "-")
             for a in report.workload
         ]
-        yield from _table(("query", "median error", "error in total"), rows)
+        yield from table(("query", "median error", "error in total"), rows)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table with its head."""
     yield "| " + " | ".join(head) + " |"
     yield "|" + " --- |" * len(head)
     for row in rows:
         yield "| " + " | ".join(row) + " |"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text that no table or HTML reader misunderstands."""
     plain = printable(" ".join(text.split()), keep="")
     return plain.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")

@@ -18,8 +18,16 @@ TOKENS = 10**18
 """Numbers that a token may be."""
 
 
+def found_in_values(mask: Mask) -> bool:
+    """Whether what a mask makes of a value depends on the others of the column."""
+    return "at_least" in mask.options or (mask.kind == "noise" and "between" not in mask.options)
+
+
 def masked(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
-    """What is published in the place of `value`, which is read from rows of `raw` called r."""
+    """What is published in the place of `value`, of a row called r.
+
+    `raw`: the rows that may be published, with all values of the column.
+    """
     match mask.kind:
         case "token":
             return _token(mask, value, key)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from anonymizer.compile import Sql, lit, sql
+from anonymizer.compile import Sql, Table, lit, sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.columns import Column
 from anonymizer.policy.masking import CALENDAR
@@ -56,6 +56,16 @@ def family_of(sql_type: str) -> Family:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A column whose values say who somebody is, and are looked for in texts."""
+
+    column: str
+    physical: Sql
+    table: Table | None = None
+    """Where its values were read, if not with the rows that are masked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mask:
     """One mask of one column of the snapshot."""
 
@@ -72,7 +82,7 @@ class Mask:
     """The column of the snapshot with the values as they were."""
     person: bool = False
     """Whether the rows have persons."""
-    values: tuple[str, ...] = ()
+    values: tuple[Named, ...] = ()
     """redact: the columns whose values are replaced as well."""
 
     @property

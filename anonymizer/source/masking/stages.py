@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
-from anonymizer.source.masking.expressions import draws_rows, hmac, like_alias, masked, text_of
+from anonymizer.source.masking.expressions import (
+    draws_rows,
+    found_in_values,
+    hmac,
+    like_alias,
+    masked,
+    text_of,
+)
 from anonymizer.source.masking.keys import bind, key_names
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.masking.values import found_alias, found_table, values_steps
@@ -15,6 +22,8 @@ from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 RAW = work("raw_rows")
 """The rows as they were read, before any column was masked."""
+PUBLISHED = work("rows_with_values")
+"""Those of them that may be published, where NULLs leave some out."""
 TRIES = 20
 """How often another token is tried for a value whose token is a value of the column."""
 ROUNDS = 10
@@ -34,11 +43,23 @@ def masking_stages(
     raw: Table = RAW,
     *,
     alone: bool = True,
+    known: Sequence[Sql] = (),
+    persons: bool = False,
 ) -> tuple[Stage, ...]:
     """From `raw` to `target`, which has the same columns and the originals of masked ones.
 
     `names`: the columns of `raw`. `alone`: no other table has tokens under the same key.
+    `known`: columns in which NULL leaves out a row, or all rows of its person if there are
+    `persons`: what is found in values is found in those of the others.
     """
+    published = raw
+    first: tuple[Stage, ...] = ()
+    emptied = {str(m.physical) for m in masks if m.kind in ("null", "constant")}
+    known = [name for name in known if str(name) not in emptied]
+    if known and any(found_in_values(m) for m in masks):
+        published = PUBLISHED
+        context = {"read": raw, "snapshot": published, "columns": known, "persons_whole": persons}
+        first = (Step("rows that have the values asked for", "prepare/kept.sql.j2", context),)
     keys = key_names(policy)
     made: dict[str, Sql] = {}
     originals: dict[str, tuple[Sql, Sql]] = {}
@@ -46,7 +67,7 @@ def masking_stages(
     for mask in masks:
         name = str(mask.physical)
         value = made.get(name, Sql(f"r.{name}"))
-        made[name] = masked(mask, value, keys[mask.column], raw)
+        made[name] = masked(mask, value, keys[mask.column], published)
         originals[name] = (Sql(f"r.{name}"), mask.original)
         binds += [b for b in _binds(keys[mask.column]) if f"${b}" in str(made[name])]
     copies = policy.key is None and rows_drawn(masks)
@@ -57,6 +78,7 @@ def masking_stages(
     likes = [m for m in masks if m.options.get("format") == "like"]
     context = {
         "raw": raw,
+        "published": published,
         "masked": target,
         "columns": [*columns, *originals.values()],
         "others": [name for name in names if str(name) != "identity"],
@@ -71,6 +93,7 @@ def masking_stages(
     )
     looked_up = values_steps(redacts, raw)
     return (
+        *first,
         *looked_up,
         *(stage for m in likes for stage in _like_stages(m, keys[m.column], raw, alone=alone)),
         step,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from anonymizer.compile import Sql, lit, sql
-from anonymizer.source.detectors import ALONE, FORMS, Form, plain
+from anonymizer.source.detectors import ALONE, FORMS, Form
+from anonymizer.source.signs import plain
 
 PASSES = 2
 """A pattern takes the character before and after; of two with one between, the next pass has it."""

@@ -6,12 +6,14 @@ of the roles identifier and token. A text is compared by its words, letters with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.policy import Policy
-from anonymizer.source.masking.masks import Mask, family_of
+from anonymizer.source.masking.masks import Mask, Named, family_of
 from anonymizer.source.profile import TableProfile
+from anonymizer.source.signs import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
 from anonymizer.steps import Step
 
 SAYING_WHO = ("identifier", "token")
@@ -19,31 +21,39 @@ SAYING_WHO = ("identifier", "token")
 MOST_WORDS = 20
 """Words of the longest value that is looked for."""
 VALUES = work("identifier_values")
+APART = f"[^{LETTERS}{IDEOGRAPHS}]+"
+"""What stands between words."""
+SHORT = f"^([^{IDEOGRAPHS}]*[{IDEOGRAPHS}]?[^{IDEOGRAPHS}]*)$"
+"""A text with fewer than two ideographs, which are a name in some languages."""
 
 
-def identifying(policy: Policy, profile: TableProfile) -> list[str]:
+def identifying(policy: Policy, profile: TableProfile) -> tuple[Named, ...]:
     """The columns whose values are looked for in text: text, whole numbers and UUIDs."""
-    return [
+    names = [
         name
         for name, sql_type in profile.columns
         if name in policy.columns
         and policy.columns[name].role in SAYING_WHO
         and (family_of(sql_type) in ("text", "whole") or sql_type == "UUID")
     ]
+    return tuple(Named(name, Sql(f"i{number}")) for number, name in enumerate(names, 1))
 
 
-def identifier_columns(
-    policy: Policy, profile: TableProfile, masks: Iterable[Mask]
-) -> Iterator[tuple[Sql, Sql]]:
-    """What is read of them beside the rows, where some text is redacted."""
-    if any(mask.values for mask in masks):
-        for number, name in enumerate(identifying(policy, profile), 1):
-            yield ident(name), physical(number)
+def identifier_columns(named: Sequence[Named]) -> Iterator[tuple[Sql, Sql]]:
+    """What is read of them beside the rows."""
+    for one in named:
+        if one.table is None:
+            yield sql("cast({c} as varchar)", c=ident(one.column)), one.physical
 
 
-def physical(number: int) -> Sql:
-    """The column of the snapshot with the values of such a column."""
-    return Sql(f"i{number}")
+def read_with(masks: Sequence[Mask]) -> tuple[Named, ...]:
+    """The columns that are read beside the rows, since some text is redacted."""
+    return next((mask.values for mask in masks if mask.values), ())
+
+
+def named_before(policy: Policy, profile: TableProfile, table: Table) -> tuple[Named, ...]:
+    """The columns of a table that was read, for the texts of those that hang on it."""
+    return tuple(replace(one, table=table) for one in identifying(policy, profile))
 
 
 def found_table(mask: Mask) -> Table:
@@ -56,29 +66,54 @@ def found_alias(mask: Mask) -> Sql:
     return Sql(f"found_{mask.original}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The patterns of what stands in a text of one column, longest values first."""
+
+    number: int
+    outer: Sql
+    """Of values that are no part of another one in the text."""
+    every: Sql
+
+
 def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
     """The steps that look such values up in every text that is redacted."""
     if not masks:
         return ()
-    numbers = range(1, len(masks[0].values) + 1)
-    shared = {"raw": raw, "values": VALUES, "most": MOST_WORDS}
-    listed = {**shared, "columns": [(number, physical(number)) for number in numbers]}
+    named = masks[0].values
+    shared = {"values": VALUES, "most": MOST_WORDS, "apart": APART}
+    listed = {
+        **shared,
+        "columns": [
+            (number, one.table or raw, Sql(folded(_parted(one.physical).text)))
+            for number, one in enumerate(named, 1)
+        ],
+        "sources": [*dict.fromkeys(one.table or raw for one in named)],
+        "short": SHORT,
+    }
     steps = [Step("values that say who", "masking/identifier_values.sql.j2", listed)]
     for mask in masks:
+        columns = [
+            _Found(number, Sql(f"outer_{number}"), Sql(f"every_{number}"))
+            for number in range(1, len(named) + 1)
+        ]
         context = {
             **shared,
+            "raw": raw,
             "found": found_table(mask),
             "text": mask.physical,
-            "columns": [(number, _pattern(number)) for number in numbers],
-            "clean": _clean(mask),
+            "usual": _parted(Sql("text")),
+            "same": Sql(folded("r.words")),
+            "columns": columns,
+            "clean": _clean(named, columns),
         }
         name = f"values that say who in {mask.column}"
         steps.append(Step(name, "masking/found_values.sql.j2", context))
     return tuple(steps)
 
 
-def _pattern(number: int) -> Sql:
-    return Sql(f"p{number}")
+def _parted(value: Sql) -> Sql:
+    return Sql(f"({parted(value.text)})")
 
 
 def without_values(mask: Mask, value: Sql) -> Sql:
@@ -86,20 +121,23 @@ def without_values(mask: Mask, value: Sql) -> Sql:
     return sql("coalesce({a}.clean, {v})", a=found_alias(mask), v=value) if mask.values else value
 
 
-def _clean(mask: Mask) -> Sql:
-    made = Sql("text")
-    for number, name in enumerate(mask.values, 1):
+def _clean(named: Sequence[Named], columns: Sequence[_Found]) -> Sql:
+    made = Sql("p.usual")
+    # what holds others first: of `Ada Lovelace`, `Lovelace` would be left where Ada is another
+    patterns = [(one.outer, of) for one, of in zip(columns, named, strict=True)]
+    patterns += [(one.every, of) for one, of in zip(columns, named, strict=True)]
+    for pattern, of in patterns:
         # twice, since the sign between two values belongs to one match only
         for _ in range(2):
             made = sql(
-                "regexp_replace({v}, concat({before}, {p}, {after}), {tag}, 'gi')",
+                "regexp_replace({v}, concat({before}, {p}, {after}), {tag}, 'g')",
                 v=made,
-                p=_pattern(number),
-                before=lit(r"(^|[^\p{L}\p{N}])("),
-                after=lit(r")($|[^\p{L}\p{N}])"),
-                tag=lit(rf"\1[{_plain(name)}]\3"),
+                p=Sql(f"p.{pattern}"),
+                before=lit(f"(^|[^{LETTERS}{IDEOGRAPHS}])("),
+                after=lit(f")($|[^{LETTERS}{IDEOGRAPHS}])"),
+                tag=lit(rf"\1[{_plain(of.column)}]\3"),
             )
-    return made
+    return sql("replace({v}, {b}, '')", v=made, b=lit(BETWEEN))
 
 
 def _plain(name: str) -> str:

@@ -5,7 +5,8 @@ select
     cast("ill" as varchar) collate "binary" as s1,
     "patient" as person,
     md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar)) as varchar), '-1'), ':', cast("zip" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
-    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("ill" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0
+    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("ill" as varchar))), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0,
+    (coalesce(case when cast("age" as double) between 10000 and 9e18 and cast("age" as double) = floor(cast("age" as double)) then cast("age" as bigint) end = case when cast("patient" as double) between 10000 and 9e18 and cast("patient" as double) = floor(cast("patient" as double)) then cast("patient" as bigint) end, false)) as held_1
 from "anon_source"."main"."people";
 
 -- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
@@ -279,7 +280,7 @@ select unit, arg_max(class_id, level) as class_id
 from partition
 group by unit;
 
--- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that are too large because their persons are indistinguishable are split into even pieces.
+-- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that cannot be cut further and are still too large are split into even pieces along the codes. Where no class can be formed in one of them, as in one of equal persons, every set of values is spread over all pieces of the part instead.
 create or replace table anon_scratch.main.neighbours as
 with placed as (
     select
@@ -519,7 +520,7 @@ join anon_scratch.main.neighbours n on n.block = c.block and n.place = c.seed;
 
 -- persons whom no cluster takes: The persons that no cluster of their block admits.
 create or replace table anon_scratch.main.residual as
-select n.block, n.unit
+select n.block, n.unit, 0 as round
 from (select block, unnest(homeless) as place from anon_scratch.main.settled_blocks) s
 join anon_scratch.main.neighbours n on n.block = s.block and n.place = s.place;
 
@@ -535,7 +536,8 @@ measured as (
     select
         x.unit,
         y.unit as grp,
-        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
     join anon_scratch.main.closed_clusters y on abs(y.block - t.block) <= (
@@ -544,16 +546,17 @@ measured as (
 )
 select unit, grp
 from measured
-qualify row_number() over (partition by unit order by distance, grp) <= 64;
+qualify row_number() over (partition by unit order by near) <= 64;
 
--- loop: place persons elsewhere, at most 33 times, until the exit query counts 0
--- offers: The nearest clusters within reach of every person without a class, with their distances.
+-- loop: place persons elsewhere, at most 18 times, until the exit query counts 0
+-- offers: The nearest clusters within reach of every person without a class, with their distances; `near` puts clusters at the same distance in an order that differs from person to person, so that persons with equal quasi-identifiers do not all ask for the same one.
 create or replace table anon_scratch.main.offers as
 with measured as (
     select
         x.unit,
         y.unit as grp,
-        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
     join anon_scratch.main.reach r on r.unit = t.unit
@@ -561,19 +564,30 @@ with measured as (
 )
 select row_number() over (order by unit, grp) as offer, *
 from measured
-qualify row_number() over (partition by unit order by distance, grp) <= 8;
+qualify row_number() over (partition by unit order by near) <= 8;
 
--- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). A cluster takes one person per round; the others wait for the next round.
+-- places: The clusters that residual persons ask for: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). In the first round a cluster hears one person, in each further round four times as many; the others wait.
 create or replace table anon_scratch.main.placed as
 with nearest as (
-    select unit, min(distance * 17179869184 + grp) as choice
+    select unit, min(near) as near
     from anon_scratch.main.offers
     group by unit
 )
-select n.unit, cast(n.choice % 17179869184 as bigint) as grp
+select
+    n.unit,
+    cast(n.near % 8589934592 as bigint) as grp,
+    row_number() over (partition by n.near % 8589934592 order by n.unit) as turn
 from nearest n
 join anon_scratch.main.units u on u.unit = n.unit
-qualify row_number() over (partition by n.choice % 17179869184 order by n.unit) = 1;
+qualify turn <= (select cast(1 as bigint) << cast(2 * least(max(round), 15) as bigint) from anon_scratch.main.residual);
+
+-- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
+create or replace table anon_scratch.main.residual as
+select block, unit, round + 1 as round
+from anon_scratch.main.residual
+where unit not in (select unit from anon_scratch.main.placed)
+    and unit in (select unit from anon_scratch.main.offers)
+    and exists (select 1 from anon_scratch.main.placed);
 
 -- join: Residual persons become members of the clusters they join.
 insert into anon_scratch.main.members
@@ -583,12 +597,13 @@ select unit, grp from anon_scratch.main.placed;
 create or replace table anon_scratch.main.closed_clusters as
 with united as (
     select
-        x.block, x.unit, x.records + y.records as records
-        , least(x.lo1, y.lo1) as lo1
-        , greatest(x.hi1, y.hi1) as hi1
+        x.block, x.unit, cast(x.records + sum(y.records) as bigint) as records
+        , min(least(x.lo1, y.lo1)) as lo1
+        , max(greatest(x.hi1, y.hi1)) as hi1
     from anon_scratch.main.placed p
     join anon_scratch.main.closed_clusters x on x.unit = p.grp
     join anon_scratch.main.units y on y.unit = p.unit
+    group by x.block, x.unit, x.records
 )
 select block, unit, records, loss, lo1, hi1
 from anon_scratch.main.closed_clusters
@@ -597,16 +612,8 @@ union all
 select block, unit, records, cast(((hi1 - lo1)) as bigint), lo1, hi1
 from united;
 
--- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
-create or replace table anon_scratch.main.residual as
-select block, unit
-from anon_scratch.main.residual
-where unit not in (select unit from anon_scratch.main.placed)
-    and unit in (select unit from anon_scratch.main.offers)
-    and exists (select 1 from anon_scratch.main.placed);
-
--- exit query of the loop: The number of residual persons still waiting.
-select count(*) from anon_scratch.main.residual;
+-- exit query of the loop: The number of residual persons still waiting, of whom nobody waits for longer than `rounds`.
+select count(*) from anon_scratch.main.residual where round < 18;
 -- end of loop: place persons elsewhere
 
 -- some class: No person is in a class. (stops the run if it returns rows)

@@ -5,8 +5,8 @@ select
     cast("ill" as varchar) collate "binary" as s1,
     "patient" as person,
     md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("age" as varchar)) as varchar), '-1'), ':', cast("age" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
-    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("ill" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0,
-    (case when "patient" >= 10000 and strpos(cast("zip" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', lower(cast("zip" as varchar)), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_1
+    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("ill" as varchar))), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0,
+    (case when "patient" >= 10000 and strpos(cast("zip" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("zip" as varchar))), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_1
 from "anon_source"."main"."people";
 
 -- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
@@ -427,7 +427,7 @@ from boxes;
 
 -- residual persons: The residual persons.
 create or replace table anon_scratch.main.residual as
-select 0 as block, unit
+select 0 as block, unit, 0 as round
 from anon_scratch.main.units
 where unit not in (select unit from anon_scratch.main.members);
 
@@ -446,7 +446,8 @@ measured as (
     select
         x.unit,
         y.unit as grp,
-        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
     join anon_scratch.main.closed_clusters y on abs(y.block - t.block) <= (
@@ -455,16 +456,17 @@ measured as (
 )
 select unit, grp
 from measured
-qualify row_number() over (partition by unit order by distance, grp) <= 64;
+qualify row_number() over (partition by unit order by near) <= 64;
 
--- loop: place persons elsewhere, at most 33 times, until the exit query counts 0
--- offers: The nearest clusters within reach of every person without a class, with their distances.
+-- loop: place persons elsewhere, at most 18 times, until the exit query counts 0
+-- offers: The nearest clusters within reach of every person without a class, with their distances; `near` puts clusters at the same distance in an order that differs from person to person, so that persons with equal quasi-identifiers do not all ask for the same one.
 create or replace table anon_scratch.main.offers as
 with measured as (
     select
         x.unit,
         y.unit as grp,
-        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
     join anon_scratch.main.reach r on r.unit = t.unit
@@ -472,19 +474,30 @@ with measured as (
 )
 select row_number() over (order by unit, grp) as offer, *
 from measured
-qualify row_number() over (partition by unit order by distance, grp) <= 8;
+qualify row_number() over (partition by unit order by near) <= 8;
 
--- places: The clusters that residual persons join: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). A cluster takes one person per round; the others wait for the next round.
+-- places: The clusters that residual persons ask for: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). In the first round a cluster hears one person, in each further round four times as many; the others wait.
 create or replace table anon_scratch.main.placed as
 with nearest as (
-    select unit, min(distance * 17179869184 + grp) as choice
+    select unit, min(near) as near
     from anon_scratch.main.offers
     group by unit
 )
-select n.unit, cast(n.choice % 17179869184 as bigint) as grp
+select
+    n.unit,
+    cast(n.near % 8589934592 as bigint) as grp,
+    row_number() over (partition by n.near % 8589934592 order by n.unit) as turn
 from nearest n
 join anon_scratch.main.units u on u.unit = n.unit
-qualify row_number() over (partition by n.choice % 17179869184 order by n.unit) = 1;
+qualify turn <= (select cast(1 as bigint) << cast(2 * least(max(round), 15) as bigint) from anon_scratch.main.residual);
+
+-- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
+create or replace table anon_scratch.main.residual as
+select block, unit, round + 1 as round
+from anon_scratch.main.residual
+where unit not in (select unit from anon_scratch.main.placed)
+    and unit in (select unit from anon_scratch.main.offers)
+    and exists (select 1 from anon_scratch.main.placed);
 
 -- join: Residual persons become members of the clusters they join.
 insert into anon_scratch.main.members
@@ -494,22 +507,23 @@ select unit, grp from anon_scratch.main.placed;
 create or replace table anon_scratch.main.closed_clusters as
 with united as (
     select
-        x.block, x.unit, x.records + y.records as records
-        , x.leaf1 as leaf1
-        , x.node1_1 as node1_1
-        , x.node2_1 as node2_1
-        , x.node3_1 as node3_1
-        , x.node4_1 as node4_1
-        , x.node5_1 as node5_1
-        , x.cost1_1 as cost1_1
-        , x.cost2_1 as cost2_1
-        , x.cost3_1 as cost3_1
-        , x.cost4_1 as cost4_1
-        , x.cost5_1 as cost5_1
-        , greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) as level1
+        x.block, x.unit, cast(x.records + sum(y.records) as bigint) as records
+        , min(x.leaf1) as leaf1
+        , min(x.node1_1) as node1_1
+        , min(x.node2_1) as node2_1
+        , min(x.node3_1) as node3_1
+        , min(x.node4_1) as node4_1
+        , min(x.node5_1) as node5_1
+        , min(x.cost1_1) as cost1_1
+        , min(x.cost2_1) as cost2_1
+        , min(x.cost3_1) as cost3_1
+        , min(x.cost4_1) as cost4_1
+        , min(x.cost5_1) as cost5_1
+        , max(greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end)) as level1
     from anon_scratch.main.placed p
     join anon_scratch.main.closed_clusters x on x.unit = p.grp
     join anon_scratch.main.units y on y.unit = p.unit
+    group by x.block, x.unit, x.records
 )
 select block, unit, records, loss, leaf1, node1_1, node2_1, node3_1, node4_1, node5_1, cost1_1, cost2_1, cost3_1, cost4_1, cost5_1, level1
 from anon_scratch.main.closed_clusters
@@ -518,16 +532,8 @@ union all
 select block, unit, records, cast((case level1 when 0 then 0 when 1 then cost1_1 when 2 then cost2_1 when 3 then cost3_1 when 4 then cost4_1 when 5 then cost5_1 end) as bigint), leaf1, node1_1, node2_1, node3_1, node4_1, node5_1, cost1_1, cost2_1, cost3_1, cost4_1, cost5_1, level1
 from united;
 
--- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
-create or replace table anon_scratch.main.residual as
-select block, unit
-from anon_scratch.main.residual
-where unit not in (select unit from anon_scratch.main.placed)
-    and unit in (select unit from anon_scratch.main.offers)
-    and exists (select 1 from anon_scratch.main.placed);
-
--- exit query of the loop: The number of residual persons still waiting.
-select count(*) from anon_scratch.main.residual;
+-- exit query of the loop: The number of residual persons still waiting, of whom nobody waits for longer than `rounds`.
+select count(*) from anon_scratch.main.residual where round < 18;
 -- end of loop: place persons elsewhere
 
 -- levels of classes: The levels of the classes after residual persons joined them.

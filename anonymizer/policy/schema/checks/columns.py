@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anonymizer.errors import Problem
 from anonymizer.policy.checks import columns, masking
 from anonymizer.policy.checks.algorithms import unnested
-from anonymizer.policy.paths import column_path, name_text
+from anonymizer.policy.paths import column_path, name_text, path_text
 from anonymizer.policy.schema.paths import table_path, within
 
 if TYPE_CHECKING:
@@ -66,6 +66,16 @@ def masks(policy: SchemaPolicy) -> Iterator[Problem]:
                 said = f"cannot be combined with {given.masks[0][0]} yet"
                 path = column_path(column, "of")
                 yield from within(name, [Problem(path, said, hint="round it in source.query")])
+    yield from masking.shifted_alike(
+        (
+            path_text(("tables", name, "columns", column)),
+            (name, given.per) if given.per else None,
+            given,
+        )
+        for name, table in policy.tables.items()
+        for column, given in table.columns.items()
+        if given.role == "shift"
+    )
 
 
 def roles_fit_table(policy: SchemaPolicy) -> Iterator[Problem]:

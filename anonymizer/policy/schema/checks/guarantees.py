@@ -55,6 +55,9 @@ def as_tree(policy: SchemaPolicy) -> Iterator[Problem]:
     if policy.algorithm.must_refine:
         said = "gives rows better classes within one table, not with several tables"
         yield Problem("algorithm.refine", said, "auto, 0", "leave refine out")
+    if policy.algorithm.must_divide:
+        said = "divides one table, and not several together"
+        yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
     if not policy.algorithm.strict:
         said = "parts persons with equal quasi-identifiers, who stay together with several tables"
         yield Problem("algorithm.strict", said, "true", "leave strict out")

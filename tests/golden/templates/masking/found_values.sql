@@ -1,41 +1,70 @@
 -- masks, values that say who in ward: The texts in which values of such columns stand, and the same without them. The runs of a text's words are joined with the values, so that no text is compared with all.
 create or replace table anon_scratch.main.found_o6 as
 with texts as (
-    select distinct k4 as text from anon_scratch.main.raw_rows where k4 is not null
+    select text, (case when regexp_matches(text, '[^ -~]') then regexp_replace(nfc_normalize(case when regexp_matches(text, '[               　‐‑‒–—―−！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿]') then translate(text, '               　‐‑‒–—―−！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿', '                -------!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789') else text end), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', '\1', 'g') else text end) as usual
+    from (select distinct k4 as text from anon_scratch.main.raw_rows where k4 is not null) as different
 ),
-words as (
-    select text, string_split(trim(regexp_replace(lower(text), '[^\p{L}\p{N}]+', ' ', 'g')), ' ') as words
+listed as (
+    select text, string_split(trim(regexp_replace(usual, '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+', ' ', 'g')), ' ') as words
     from texts
 ),
 lengths as (select distinct length from anon_scratch.main.identifier_values),
 runs as (
     select distinct w.text, l.length, unnest(list_transform(
-        range(1, len(w.words) - l.length + 2),
+        generate_series(1, len(w.words) - l.length + 1),
         lambda j: array_to_string(w.words[j:(j + l.length - 1)], ' ')
     )) as words
-    from words w
+    from listed w
     join lengths l on l.length <= len(w.words)
 ),
 hits as (
-    select r.text, v.number, v.words
+    -- (words as they stand in the text: letters without case differ in more than their case)
+    select r.text, v.number, r.words
     from runs r
-    join anon_scratch.main.identifier_values v on v.length = r.length and v.words = r.words
+    join anon_scratch.main.identifier_values v on v.length = r.length and v.words = replace(replace(translate(lower(r.words), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖİςſı', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆiσsi'), 'i̇', 'i'), 'ß', 'ss')
+),
+inner_hits as (
+    select distinct h.text, h.words
+    from hits h
+    join hits o on o.text = h.text
+    where length(o.words) > length(h.words)
+        and strpos(concat(' ', o.words, ' '), concat(' ', h.words, ' ')) > 0
+),
+judged as (
+    select h.text, h.number, h.words, i.text is null as is_outer
+    from hits h
+    left join inner_hits i on i.text = h.text and i.words = h.words
 ),
 patterns as (
     select
         text
         , coalesce(
-            string_agg(replace(words, ' ', '[^\p{L}\p{N}]+'), '|' order by length(words) desc, words)
-                filter (where number = 1),
-            '[^\s\S]'
-        ) as p1
+            string_agg(replace(words, ' ', '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+'), '|' order by length(words) desc, words)
+                filter (where number = 1 and is_outer),
+            'x^'
+        ) as outer_1
         , coalesce(
-            string_agg(replace(words, ' ', '[^\p{L}\p{N}]+'), '|' order by length(words) desc, words)
+            string_agg(replace(words, ' ', '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+'), '|' order by length(words) desc, words)
+                filter (where number = 1),
+            'x^'
+        ) as every_1
+        , coalesce(
+            string_agg(replace(words, ' ', '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+'), '|' order by length(words) desc, words)
+                filter (where number = 2 and is_outer),
+            'x^'
+        ) as outer_2
+        , coalesce(
+            string_agg(replace(words, ' ', '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+'), '|' order by length(words) desc, words)
                 filter (where number = 2),
-            '[^\s\S]'
-        ) as p2
-    from hits
+            'x^'
+        ) as every_2
+    from judged
     group by text
+),
+places as (
+    select p.*, t.usual
+    from patterns p
+    join texts t on t.text = p.text
 )
-select text, regexp_replace(regexp_replace(regexp_replace(regexp_replace(text, concat('(^|[^\p{L}\p{N}])(', p1, ')($|[^\p{L}\p{N}])'), '\1[visit]\3', 'gi'), concat('(^|[^\p{L}\p{N}])(', p1, ')($|[^\p{L}\p{N}])'), '\1[visit]\3', 'gi'), concat('(^|[^\p{L}\p{N}])(', p2, ')($|[^\p{L}\p{N}])'), '\1[patient]\3', 'gi'), concat('(^|[^\p{L}\p{N}])(', p2, ')($|[^\p{L}\p{N}])'), '\1[patient]\3', 'gi') as clean
-from patterns
+select p.text, replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(p.usual, concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), '', '') as clean
+from places p

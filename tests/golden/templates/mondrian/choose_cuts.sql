@@ -300,3 +300,5 @@ select * from cuts
 , min(c3) as low3, max(c3) as high3  -- mondrian_many_rows, choose cuts: {% elif a.index in folded %}
 greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end)  -- mondrian_many_rows, choose cuts: {% set different %}{% if a.index in folded %}greatest(2, {{ sizes[a.index] }}){% else %}{{ sizes[a.index] }}{% endif %}{% endset %}
 low3 < high3  -- mondrian_many_rows, choose cuts: where {% if a.index in folded %}low{{ i }} < high{{ i }}{% else %}{{ different }} > 1{% endif %}
+>=  -- mondrian_parts_of_rows, choose cuts: , min(case when {{ a.c }} {% if shape(a) == "range" %}>{% else %}>={% endif %} 0 then {{ a.c }} end) as place{{ i }} ... {% else %}
+union all  -- mondrian_parts_of_rows, choose cuts: {% if not loop.last %}

@@ -113,7 +113,7 @@ worthwhile as (
 candidates as (
     select * exclude (place) from worthwhile where place = 1 or values_all <= 4
 ),
--- mondrian_relaxed, partition: {% if relaxed %}
+-- mondrian_parts_of_rows, partition: {% if relaxed %}
     -- units that share the median may go to either side; each counts on the side where the cut puts it
     select o.class_id, 1 as attribute, o.code, s.value, cast(sum(s.n) as bigint) as n
     from (
@@ -126,5 +126,3 @@ candidates as (
     ) o
     join anon_scratch.main.cells_1 s on s.unit = o.unit
     group by o.class_id, o.code, s.value
->=  -- lgb_mdp, partition: , min(case when {{ a.c }} {% if shape(a) == "range" %}>{% else %}>={% endif %} 0 then {{ a.c }} end) as place{{ i }} ... {% else %}
-union all  -- lgb_mdp, partition: {% if not loop.last %}

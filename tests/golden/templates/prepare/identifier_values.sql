@@ -7,13 +7,18 @@ own as (
         count(s1) as known,
         count(case when held_0 then 1 end) as n
     from anon_scratch.main.snapshot
+    union all
+    select
+        1 as place,
+        count(q1) as known,
+        count(case when held_1 then 1 end) as n
+    from anon_scratch.main.snapshot
 )
 select place, n
 from (
     select place, known, n from own where n >= CAST(0.01 AS DOUBLE) * known
 ) as found
 where n >= 3
-union all  -- geneir, values of identifiers: {% if not loop.last %}
 -- mondrian_driven_median, values of identifiers: {% if ids %}
 ,
 named as (
@@ -26,13 +31,13 @@ named as (
     group by whole
 ),
 texts as (
-    select place, trim(regexp_replace(concat(' ', lower(value), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) as value, n
+    select place, trim(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(value)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) as value, n
     from (
         select place, value, count(*) as n
         from (
             select 0 as place, cast(s1 as varchar) as value from anon_scratch.main.snapshot
             union all
-            select 1 as place, cast(q2 as varchar) as value from anon_scratch.main.snapshot
+            select 3 as place, cast(q2 as varchar) as value from anon_scratch.main.snapshot
         ) as all_texts
         where regexp_matches(value, '[A-Za-zß-힣]')
         group by place, value

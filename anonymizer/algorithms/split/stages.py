@@ -1,0 +1,174 @@
+"""The stages that divide a table into parts.
+
+A tree of coarse cuts is made from a sample of the distinct tuples: by the templates that cut
+classes, with a class that is half as large as a part instead of k. One statement gives every tuple
+its leaf, and numbers the units in the order of the leaves, so that a part is a range of units. The
+guarantees are then judged on all tuples of every node of the tree, and a part that fails is
+merged with its sibling. Rules that compare a class with the whole table do so in every part: the
+distribution of the table comes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from anonymizer.algorithms.encode import UNITS
+from anonymizer.algorithms.partition.partition import (
+    MEMBERS,
+    POSITIONS,
+    Partitioning,
+    choice,
+    context_of,
+)
+from anonymizer.algorithms.split.size import BITS, Split
+from anonymizer.algorithms.split.tree import leaf_sql, nodes_of, parts_of
+from anonymizer.compile import work
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Composed, Compute, Loop, Parts, Row, Stage, Step
+
+TUPLES = work("tuples")
+SAMPLE = work("sampled_tuples")
+TREE = work("coarse_cuts")
+LEAVES = work("leaves_of_cuts")
+NODES = work("nodes_of_cuts")
+VERDICTS = work("verdicts_on_nodes")
+PARTS = work("parts")
+
+
+def divided_units(
+    attributes: Sequence[Attribute], units: Step, split: Split, how: Partitioning
+) -> tuple[Stage, ...]:
+    """Stages in place of `units`, the step that writes the distinct tuples: in order of leaves."""
+    coarse = replace(
+        how,
+        k=max(split.sampled // 2, 1),
+        strict=True,
+        protections=(),
+        persons=None,
+        population=None,
+    )
+    context = {
+        **context_of(attributes, coarse, split.sample),
+        "units": SAMPLE,
+        "tuples": TUPLES,
+        "sample": SAMPLE,
+        "tree": TREE,
+        "above": split.above,
+        "threshold": split.threshold,
+        "bits": 128 - BITS,
+        "unpacked": units.parameters["unpacked"],
+    }
+    return (
+        Step(units.name, "split/tuples.sql.j2", {**units.parameters, "tuples": TUPLES}),
+        Step("a sample of tuples", "split/sample.sql.j2", context),
+        Step("places in the domains", "mondrian/positions.sql.j2", context),
+        Step("the sample as one class", "mondrian/open.sql.j2", context),
+        Step("no coarse cuts yet", "split/no_tree.sql.j2", context),
+        Loop(
+            "coarse cuts",
+            (
+                *choice(coarse, context),
+                Step("coarse cuts of a level", "split/grow_tree.sql.j2", context),
+                Step("apply coarse cuts", "mondrian/apply_cuts.sql.j2", context),
+            ),
+            until=Step("large classes", "mondrian/open_classes.sql.j2", context),
+            at_most=split.sample,
+            asked_first=True,
+        ),
+        _numbered(attributes, units.parameters, context),
+        Step("release memory", "split/forget.sql.j2", context),
+        Step("leaves", "split/leaves.sql.j2", {"units": UNITS, "leaves": LEAVES}),
+    )
+
+
+def _numbered(
+    attributes: Sequence[Attribute], units: Mapping[str, Any], context: Mapping[str, Any]
+) -> Composed:
+    def compose(rows: list[Row]) -> Step:
+        leaf = leaf_sql(attributes, rows)
+        parameters = {**units, "tuples": TUPLES, "leaf": leaf}
+        return Step("units in order of leaves", "split/units.sql.j2", parameters)
+
+    return Composed(Step("tree of coarse cuts", "split/tree.sql.j2", context), compose)
+
+
+def judged_parts(how: Partitioning) -> tuple[Stage, ...]:
+    """Stages that find the parts: nodes of the tree that satisfy every guarantee."""
+    judged = {
+        "k": how.k,
+        "nodes": NODES,
+        "leaves": LEAVES,
+        "units": UNITS,
+        "verdicts": VERDICTS,
+        "protections": how.protections,
+        "cells": [p.cells for p in how.protections],
+        "references": [p.reference for p in how.protections],
+    }
+
+    def nodes(rows: list[Row]) -> list[Row]:
+        """The nodes of the tree as ranges of leaves."""
+        return list(nodes_of(rows))
+
+    def parts(rows: list[Row]) -> list[Row]:
+        """The parts; one that fails a guarantee is merged with its sibling."""
+        return parts_of(rows)
+
+    numbers = ("BIGINT",) * 4
+    return (
+        Compute(
+            Step("nodes of the tree", "split/tree.sql.j2", {"tree": TREE}),
+            nodes,
+            NODES,
+            tuple(zip(("node", "parent", "first_leaf", "last_leaf"), numbers, strict=True)),
+        ),
+        Step("guarantees in the nodes", "split/verdicts.sql.j2", judged),
+        Compute(
+            Step("nodes that hold", "split/judged.sql.j2", judged),
+            parts,
+            PARTS,
+            (("part", "BIGINT"), ("first_leaf", "BIGINT"), ("last_leaf", "BIGINT")),
+        ),
+    )
+
+
+def in_parts(
+    attributes: Sequence[Attribute],
+    how: Partitioning,
+    split: Split,
+    stages: tuple[Stage, ...],
+    whole: tuple[Stage, ...],
+) -> Parts:
+    """The stage that solves every part by `stages`, or all units by `whole` as the only part."""
+    context = {
+        "attributes": tuple(attributes),
+        "codes": [a.c for a in attributes],
+        "units": UNITS,
+        "positions": POSITIONS,
+        "members": MEMBERS,
+        "leaves": LEAVES,
+        "parts": PARTS,
+    }
+    taken = {
+        UNITS: Step("units of a part", "split/units_of_part.sql.j2", context, _BOUNDS),
+        POSITIONS: Step("places of a part", "split/positions_of_part.sql.j2", context, _BOUNDS),
+    }
+    for p in how.protections:
+        cells = {"cells": p.cells}
+        taken[p.cells] = Step("values of a part", "split/cells_of_part.sql.j2", cells, _BOUNDS)
+    return Parts(
+        "solve parts",
+        bounds=Step("parts as ranges of units", "split/parts.sql.j2", context),
+        stages=stages,
+        whole=whole,
+        taken=taken,
+        result=MEMBERS,
+        gathered=Step("no classes yet", "split/members.sql.j2", context),
+        at_most=split.at_most,
+        size=split.size,
+        above=split.above,
+    )
+
+
+_BOUNDS = ("first", "last")

@@ -1,0 +1,68 @@
+"""`anonymizer certify`: a signed certificate of a release."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import (
+    check_target,
+    database_option,
+    engine_option,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+)
+from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
+
+
+@click.command()
+@policy_argument
+@database_option(
+    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
+)
+@engine_option
+@preset_option
+@click.option(
+    "--sign", metavar="KEYFILE", required=True, help="The private key to sign with (PEM)."
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    default="certificate.json",
+    show_default=True,
+    help="Where the certificate goes.",
+)
+@click.option(
+    "--population",
+    metavar="FILE",
+    help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
+)
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    engine: str | None,
+    preset: str | None,
+    sign: str,
+    target: str,
+    population: str | None,
+) -> None:
+    """Judge the release of POLICY again, and sign a certificate of it.
+
+    The certificate is an in-toto statement in a DSSE envelope: the digest of the policy, the
+    guarantees required and achieved, versions, and the digests of the published tables. `anonymizer
+    verify --certificate FILE --public-key KEY` checks it against the release, offline.
+    """
+    from anonymizer.run.verify import certify
+
+    check_target(target, inputs=(policy, database, sign, population))
+    text = certify(
+        load_policy(policy, preset), database, sign=sign, engine=engine, population=population
+    )
+    write_text(target, text)
+    output.result({"certificate": target}, [f"wrote {target}"])

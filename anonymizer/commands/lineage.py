@@ -1,0 +1,82 @@
+"""`anonymizer lineage`: an OpenLineage event of a release."""
+
+from __future__ import annotations
+
+import click
+
+from anonymizer.commands.options import (
+    check_target,
+    database_option,
+    engine_option,
+    load_policy,
+    output_options,
+    policy_argument,
+    preset_option,
+)
+from anonymizer.commands.output import Output
+from anonymizer.process.files import write_text
+
+
+@click.command()
+@policy_argument
+@database_option(
+    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
+)
+@engine_option
+@preset_option
+@click.option("-o", "--output", "target", metavar="FILE", help="Write the event there.")
+@click.option("--to", "address", metavar="URL", help="Send it there (HTTP POST), as to Marquez.")
+@click.option(
+    "--namespace",
+    metavar="NAME",
+    default="sql-anonymizer",
+    show_default=True,
+    help="OpenLineage namespace of the job and of the release.",
+)
+@click.option(
+    "--source-namespace", metavar="NAME", help="That of the source's tables; default: the same."
+)
+@output_options
+def command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    engine: str | None,
+    preset: str | None,
+    target: str | None,
+    address: str | None,
+    namespace: str,
+    source_namespace: str | None,
+) -> None:
+    """Judge the release of POLICY again, and tell the lineage of its columns to a data catalog.
+
+    An OpenLineage run event: for every published column the columns of the source it comes from,
+    what was done to them, and whether that masks them. Names only, no values. It is written with
+    -o, sent with --to, and printed without either.
+    """
+    import json
+
+    from anonymizer.process.http import check_address, post_json
+    from anonymizer.run.verify import lineage
+
+    check_target(target, inputs=(policy, database))
+    if address is not None:
+        check_address(address, "--to")
+    event = lineage(
+        load_policy(policy, preset),
+        database,
+        engine=engine,
+        namespace=namespace,
+        sources=source_namespace or namespace,
+    )
+    text = json.dumps(event, indent=2) + "\n"
+    if target is not None:
+        write_text(target, text)
+        output.say(f"wrote {target}")
+    if address is not None:
+        status = post_json(address, text, "--to")
+        output.say(f"sent, answered with status {status}")
+    if target is None and address is None:
+        output.result(event, text.splitlines())
+    else:
+        output.result({"event": event["run"]["runId"], "file": target, "sent": address is not None})

@@ -1,0 +1,132 @@
+"""One part of a large table: its tables in a file, solved in a database of its own.
+
+The file is a DuckDB database, so that values of every type pass as they are, and no row becomes an
+object of Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anonymizer.compile import Statement, Table, ident, lit, work
+from anonymizer.engines.base import Engine, Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.execute import Executor
+from anonymizer.steps import Compute, Loop, Parts, Row, Stage, Step
+
+HANDED = "anon_part"
+"""Catalog of the file of a part."""
+NUMBERS = 32
+"""Bits that the number of a class has within its part."""
+
+
+def handed(table: Table) -> Table:
+    """Where a work table stands in the file of a part."""
+    return Table(table.name, "main", HANDED)
+
+
+@dataclass(slots=True)
+class Recipe:
+    """What is the same for all parts: statements, rendered once, and the tables that they need."""
+
+    stage: Parts
+    rendered: dict[int, Statement] = field(default_factory=dict)
+    needed: list[Table] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, stage: Parts) -> Recipe:
+        """Tables that are read before they are written have to come from outside."""
+        recipe = cls(stage)
+        made: set[str] = set()
+        for step in _steps(stage.stages):
+            statement = recipe.rendered[id(step)] = step.statement()
+            for (name,) in sorted(statement.reads):
+                if name not in made:
+                    made.add(name)
+                    recipe.needed.append(work(name.rpartition(".")[2]))
+            made |= {name for (name,) in statement.writes}
+        return recipe
+
+    def hand_over(self, engine: Engine, part: Row, file: Path) -> None:
+        """Write what a part needs into its file."""
+        _, first, last, *_ = part
+        with attached(engine, file):
+            for table in self.needed:
+                step = self.stage.taken.get(table)
+                text = f"from {ident(table)}" if step is None else step.statement().text
+                values = {"first": first, "last": last} if step is not None else None
+                made = f"create table {ident(handed(table))} as {text}"
+                engine.raw(made, self.stage.name, values)
+
+    def solve(
+        self, file: Path, limits: Limits, opened: Callable[[DuckDBEngine | None], None]
+    ) -> None:
+        """Solve a part in a database of its own, and leave the result in its file.
+
+        `opened` is told the connection, and None before it is closed.
+        """
+        folder = file.parent
+        with own_connection(None, spill=folder, writable=(folder,), limits=limits) as engine:
+            opened(engine)
+            try:
+                with attached(engine, file):
+                    for table in self.needed:
+                        made = f"create table {ident(table)} as from {ident(handed(table))}"
+                        engine.raw(made, self.stage.name)
+                    Executor(engine, known=self.rendered).run(self.stage.stages)
+                    result = self.stage.result
+                    # (again, where an executor was lost in the middle)
+                    made = (
+                        f"create or replace table {ident(handed(result))} as from {ident(result)}"
+                    )
+                    engine.raw(made, self.stage.name)
+            finally:
+                opened(None)
+
+    def gather(self, engine: Engine, part: Row, file: Path) -> None:
+        """Append the classes of a part; their numbers are told apart by the part's."""
+        number, *_ = part
+        result = self.stage.result
+        with attached(engine, file, read_only=True):
+            engine.raw(
+                f"insert into {ident(result)}"
+                f" select unit, (cast({lit(number)} as bigint) << {NUMBERS}) + class_id"
+                f" from {ident(handed(result))}",
+                self.stage.name,
+            )
+
+
+def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
+    """Solve one part, in a process that knows nothing else of the run."""
+    Recipe.of(stage).solve(file, limits, lambda _: None)
+
+
+@contextmanager
+def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
+    """The file of a part is attached for the length of a block."""
+    mode = "read_only" if read_only else "storage_version 'latest'"
+    engine.raw(f"attach {lit(str(file))} as {HANDED} ({mode})", "parts")
+    try:
+        yield
+    finally:
+        with afterwards("parts"):
+            engine.raw(f"detach {HANDED}", "parts")
+
+
+def _steps(stages: Sequence[Stage]) -> list[Step]:
+    """Every step with a statement, in the order in which they run first."""
+    found: list[Step] = []
+    for stage in stages:
+        match stage:
+            case Step():
+                found.append(stage)
+            case Loop():
+                found += [stage.until] if stage.asked_first else []
+                found += [*_steps(stage.body), stage.until]
+            case Compute():
+                found.append(stage.query)
+    return found

@@ -1,0 +1,109 @@
+"""Names as the server resolves them: which table a policy means, and whose search path decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from itertools import product
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import Table, quote
+from anonymizer.errors import EngineError, PolicyError, Problem, SourceError
+from anonymizer.policy.values import written_parts
+
+if TYPE_CHECKING:
+    from anonymizer.engines.postgres.connection import PostgresEngine
+
+SAFE_PATH = "pg_catalog, pg_temp"
+"""The search path of a run: no object of a user stands for one of the server's, and none of the
+session's temporary tables, which are searched first unless the path names them."""
+RELATIONS = "('r', 'p', 'v', 'm', 'f')"
+"""Kinds of relations that have rows to read."""
+
+
+@contextmanager
+def own_names(engine: PostgresEngine) -> Iterator[None]:
+    """For a text of the user's: names mean what they mean to the role."""
+    _set_path(engine, engine.names)
+    try:
+        yield
+    except BaseException:
+        with suppress(EngineError):
+            _set_path(engine, SAFE_PATH)
+        raise
+    _set_path(engine, SAFE_PATH)
+
+
+def _set_path(engine: PostgresEngine, path: str) -> None:
+    # qualified: one of the two paths is the user's, and any function may be in it
+    engine.native("select pg_catalog.set_config('search_path', %s, false)", "source", (path,))
+
+
+def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
+    """The relation that the server finds under a name for this role.
+
+    A part without quotes is folded to lower case, as the server does, or taken in just its letters.
+    Raises SourceError where there is none, and where there are two.
+    """
+    parts = written_parts(name)
+    if len(parts) == 3 and parts[0][0].lower() != (engine.catalog or "").lower():
+        raise PolicyError(
+            Problem(
+                where,
+                "names another database, and a statement of Postgres reads one only",
+                hint="name that database in --database, or make the table a foreign table here",
+            )
+        )
+    found = _resolved(engine, [_spellings(*part) for part in parts[-2:]], where)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = " and ".join(sorted(_said(table) for table in found))
+        raise SourceError(Problem(where, f"may mean {listed}", hint="put it in double quotes"))
+    raise SourceError(_missing(engine, [part for part, _ in parts], where))
+
+
+def _spellings(part: str, quoted: bool) -> tuple[str, ...]:
+    """The names that a part may stand for."""
+    return (part,) if quoted else tuple(dict.fromkeys((part, part.lower())))
+
+
+def _resolved(
+    engine: PostgresEngine, spellings: Sequence[tuple[str, ...]], where: str
+) -> list[Table]:
+    """The different relations that the server finds under any of the spellings."""
+    found = []
+    with own_names(engine):
+        for written in product(*spellings):
+            text = ".".join(map(quote, written))
+            query = "select pg_catalog.to_regclass(%s)::pg_catalog.oid"
+            found += [row[0] for row in engine.native(query, where, (text,)) if row[0]]
+    rows = engine.native(
+        "select c.relname, n.nspname, current_database() from pg_class c"
+        f" join pg_namespace n on n.oid = c.relnamespace where c.relkind in {RELATIONS}"
+        " and c.oid = any(%s::oid[])",
+        where,
+        (found,),
+    )
+    return [Table(*map(str, row)) for row in rows]
+
+
+def _said(table: Table) -> str:
+    return f"{quote(table.schema or '')}.{quote(table.name)}"
+
+
+def _missing(engine: PostgresEngine, parts: Sequence[str], where: str) -> Problem:
+    """What is said of a name that means no table, and the table that may have been meant."""
+    tables = engine.tables(where)
+    alike = [table for table in tables if table.name.lower() == parts[-1].lower()]
+    if alike and len(parts) == 1:
+        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in alike))
+        said = "is in no schema of this role's search_path"
+        return Problem(where, said, hint=f"write the schema: {listed}")
+    if alike:
+        listed = ", ".join(sorted(map(_said, alike)))
+        return Problem(where, "is not a table of the source", hint=f"did you mean {listed}?")
+    near = get_close_matches(parts[-1], sorted({table.name for table in tables}), n=1)
+    hint = f"did you mean {near[0]}?" if near else "other schemas: write schema.table"
+    return Problem(where, "is not a table of the source", hint=hint)

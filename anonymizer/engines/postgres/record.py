@@ -1,0 +1,152 @@
+"""The record of what the tool made in a database. Nothing else is ever dropped or replaced.
+
+It is the table `_anonymizer.objects`. A role that may not make it, or whose database has one of
+another role's, records what it publishes in a table of the schema in which it publishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from anonymizer.compile import Table, ident, quote
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
+from anonymizer.errors import Problem, TargetError
+
+SCHEMA = "_anonymizer"
+"""Schema of the record of a database."""
+SHARED = Table("objects", SCHEMA)
+BESIDE = "_anonymizer_objects"
+"""The record of a single schema, in that schema."""
+COLUMNS = (
+    "release text, schema_name text, object_name text, kind text, run_id text,"
+    " entry bigint generated always as identity"
+)
+OURS = """(
+    r.oid = (select oid from pg_roles where rolname = current_user)
+    or r.rolsuper
+    or not (select rolsuper from pg_roles where rolname = current_user)
+        and pg_has_role(current_user, r.oid, 'usage')
+)"""
+"""Whether an owner `r` may say what is dropped: a record of anybody else's could name any table,
+and a trigger on it would run with the rights of this role."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that is there."""
+
+    table: Table
+    owner: str
+    trusted: bool
+    """Whether its owner may say what this role drops."""
+    readable: bool
+    writable: bool
+
+    @property
+    def ours(self) -> bool:
+        """Whether this role keeps its own objects in it."""
+        return self.trusted and self.readable and self.writable
+
+
+def records(engine: PostgresEngine) -> list[Record]:
+    """Every record of the database."""
+    rows = engine.native(
+        f"select n.nspname, c.relname, r.rolname, {OURS} and c.relkind = 'r',"
+        " has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')"
+        " and c.relkind = 'r',"
+        " has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'delete')"
+        " from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " join pg_roles r on r.oid = c.relowner"
+        " where n.nspname = %s and c.relname = 'objects' or c.relname = %s order by 1",
+        "record",
+        (SCHEMA, BESIDE),
+    )
+    return [
+        Record(Table(str(name), str(schema)), str(owner), *map(bool, may))
+        for schema, name, owner, *may in rows
+    ]
+
+
+def may_make_schemas(engine: PostgresEngine) -> bool:
+    """Whether the role may create schemas in the database."""
+    text = "select has_database_privilege(current_database(), 'create')"
+    return bool(engine.native(text, "record")[0][0])
+
+
+def has_schema(engine: PostgresEngine, name: str) -> bool:
+    """Whether the database has a schema of this name."""
+    text = "select to_regnamespace(%s) is not null"
+    return bool(engine.native(text, "record", (quote(name),))[0][0])
+
+
+def shares(engine: PostgresEngine) -> bool:
+    """Whether the role can use the record of the database, or make it."""
+    for record in records(engine):
+        if record.table == SHARED:
+            return record.ours
+    if not has_schema(engine, SCHEMA):
+        return may_make_schemas(engine)
+    text = "select has_schema_privilege(%s, 'create')"
+    return bool(engine.native(text, "record", (SCHEMA,))[0][0])
+
+
+def create_record(engine: PostgresEngine, schema: str) -> Table:
+    """The record in which objects of a schema are entered, made where it is missing.
+
+    Raises TargetError where there is one in the schema whose owner is not trusted.
+    """
+    if shares(engine):
+        if not has_schema(engine, SCHEMA):
+            engine.native(f"create schema {quote(SCHEMA)}", "record")
+            make_private(engine, "schema", quote(SCHEMA), "record")
+        table = SHARED
+    else:
+        table = Table(BESIDE, schema)
+    for record in records(engine):
+        if record.table == table and not record.ours:
+            said = f"has the record {schema}.{BESIDE} of another role, {record.owner}"
+            hint = "publish in another schema, or run as that role or one of its members"
+            raise TargetError(Problem("publish.schema", said, hint=hint))
+    if not any(record.table == table for record in records(engine)):
+        engine.native(f"create table {ident(table)} ({COLUMNS})", "record")
+        make_private(engine, "table", ident(table).text, "record")
+    return table
+
+
+def entries(engine: PostgresEngine, *, trusted: bool = True) -> list[tuple[str, ...]]:
+    """What is published: release, schema, name, kind and run of every object, oldest first.
+
+    `trusted`: only from records that may say what is dropped. One beside a release speaks of its
+    own schema only.
+    """
+    found = []
+    for record in records(engine):
+        if not record.readable or (trusted and not record.trusted):
+            continue
+        own = "true" if record.table == SHARED else "schema_name = %s"
+        values = () if record.table == SHARED else (record.table.schema,)
+        rows = engine.native(
+            "select release, schema_name, object_name, kind, run_id"
+            f" from {ident(record.table)} where kind <> 'scratch' and {own} order by entry",
+            "record",
+            values,
+        )
+        found += [tuple(map(str, row)) for row in rows]
+    return found
+
+
+def enter(engine: PostgresEngine, record: Table, made: Iterable[tuple[str, ...]]) -> None:
+    """Enter objects that this transaction makes."""
+    for item in made:
+        engine.native(f"insert into {ident(record)} values (%s, %s, %s, %s, %s)", "record", item)
+
+
+def forget(engine: PostgresEngine, release: str) -> None:
+    """Remove the entries of a release that this transaction drops."""
+    for record in records(engine):
+        if record.ours:
+            engine.native(
+                f"delete from {ident(record.table)} where release = %s", "record", (release,)
+            )

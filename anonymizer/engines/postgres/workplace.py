@@ -1,0 +1,140 @@
+"""The place of a run's work tables: a schema of its own, or the session's temporary tables.
+
+A schema is recorded when it is made and dropped at the end; what a dead run left, the next one
+removes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from anonymizer.compile import ident, quote
+from anonymizer.engines.base import Limits
+from anonymizer.engines.postgres.connection import TEMPORARY, PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
+from anonymizer.engines.postgres.record import (
+    SHARED,
+    create_record,
+    enter,
+    may_make_schemas,
+    records,
+    shares,
+)
+from anonymizer.engines.postgres.session import postgres_engine
+from anonymizer.errors import EngineError, Problem
+
+RUNS = "anonymizer_run_"
+"""Schemas of runs bear this and the run's id."""
+WHERE = "work tables"
+
+
+@contextmanager
+def work_tables(engine: PostgresEngine, run_id: str) -> Iterator[None]:
+    """A place for the run's work tables, which are gone afterwards.
+
+    Temporary tables need no right to create schemas, but parallel workers cannot read them.
+    """
+    place = (
+        _schema(engine, run_id) if may_make_schemas(engine) and shares(engine) else _session(engine)
+    )
+    with place:
+        yield
+
+
+@contextmanager
+def _session(engine: PostgresEngine) -> Iterator[None]:
+    """The temporary tables of the session; a user's own are not touched."""
+    may, taken = engine.native(
+        "select has_database_privilege(current_database(), 'temporary'),"
+        " exists (select from pg_class where relnamespace = pg_my_temp_schema())",
+        WHERE,
+    )[0]
+    if not may:
+        said = "needs a role that may create schemas in the database, or temporary tables"
+        hint = "grant create on database … to …, or grant temporary on database … to …"
+        raise EngineError(Problem("--database", said, hint=hint))
+    if taken:
+        said = "has temporary tables, among which a run of this role would make its own"
+        hint = "drop them, give an address, or grant the role create on the database"
+        raise EngineError(Problem("connection", said, hint=hint))
+    engine.place = TEMPORARY
+    try:
+        yield
+    finally:
+        engine.place = None
+        if not engine.connection.closed:
+            with suppress(EngineError):
+                engine.native("rollback", WHERE)
+            with suppress(EngineError):
+                engine.native("discard temporary", WHERE)
+
+
+@contextmanager
+def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
+    """A schema for the run's work tables: recorded when it is made, dropped at the end.
+
+    A lock of the session says that the run is alive; it ends with the session, however that ends.
+    """
+    name = f"{RUNS}{run_id}"
+    engine.native("select pg_advisory_lock(hashtextextended(%s, 0))", "engine", (name,))
+    with engine.transaction(WHERE):
+        record = create_record(engine, name)
+        engine.native(f"create schema {quote(name)}", WHERE)
+        make_private(engine, "schema", quote(name), WHERE)
+        enter(engine, record, [("", name, name, "scratch", run_id)])
+    engine.place = name
+    try:
+        yield
+    finally:
+        engine.place = None
+        if not engine.connection.closed:
+            with suppress(EngineError):
+                engine.native("rollback", WHERE)
+            with suppress(EngineError):
+                _drop_schema(engine, name)
+            with suppress(EngineError):
+                unlock = "select pg_advisory_unlock(hashtextextended(%s, 0))"
+                engine.native(unlock, "engine", (name,))
+
+
+def _drop_schema(engine: PostgresEngine, name: str) -> None:
+    """Drop the schema of a run and its entry in the record."""
+    with engine.transaction(WHERE):
+        engine.native(f"drop schema if exists {quote(name)} cascade", WHERE)
+        engine.native(
+            f"delete from {ident(SHARED)} where kind = 'scratch' and schema_name = %s",
+            WHERE,
+            (name,),
+        )
+
+
+def clean_database(address: str) -> tuple[str, ...]:
+    """Drop the schemas of dead runs in a database; returns their names."""
+    with postgres_engine(address, Limits()) as engine:
+        return remove_dead_runs(engine)
+
+
+def remove_dead_runs(engine: PostgresEngine) -> tuple[str, ...]:
+    """Drop the schemas of dead runs: recorded ones whose lock is not held."""
+    if not any(record.table == SHARED and record.ours for record in records(engine)):
+        return ()
+    rows = engine.native(
+        f"select schema_name from {ident(SHARED)} where kind = 'scratch'"
+        " and starts_with(schema_name, %s)",
+        "clean",
+        (RUNS,),
+    )
+    removed = []
+    for (name,) in rows:
+        taken = engine.native(
+            "select pg_try_advisory_lock(hashtextextended(%s, 0))", "clean", (name,)
+        )
+        if not taken[0][0]:
+            continue
+        try:
+            _drop_schema(engine, str(name))
+            removed.append(str(name))
+        finally:
+            engine.native("select pg_advisory_unlock(hashtextextended(%s, 0))", "clean", (name,))
+    return tuple(removed)

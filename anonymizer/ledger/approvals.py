@@ -1,0 +1,145 @@
+"""Approvals of policies, in a file beside the ledger: JSON lines, each under the ledger's key.
+
+A line that was written or changed without the key has another code, and refuses the whole file.
+Whoever can read the key can write approvals, as they can read the ledger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from anonymizer.errors import EngineError, Problem
+from anonymizer.ledger.key import digest, key_file, make_key, no_key, read_key
+
+PURPOSE = "approvals 1"
+"""Derives from the ledger's key the one that approvals are under."""
+RESTORE = "restore the file from a copy, or remove it and approve again"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Who accepted what a policy leaves, and until when."""
+
+    release: str
+    """The view that the policy publishes."""
+    policy: Mapping[str, Any]
+    """Its whole content."""
+    policy_digest: str
+    files: Mapping[str, str]
+    """SHA-256 of the files that it reads besides the source, by their paths in the policy."""
+    risks: tuple[str, ...]
+    """What was accepted."""
+    by: str
+    at: str
+    until: str
+    """The last day, as YYYY-MM-DD, in UTC."""
+    note: str
+    version: str
+    """Of this package."""
+
+    def ended(self, today: date) -> bool:
+        """Whether its last day is over."""
+        return today > date.fromisoformat(self.until)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "risks": list(self.risks)}
+
+    def shown(self) -> dict[str, Any]:
+        """Without the content of the policy."""
+        left_out = ("policy", "files")
+        return {name: value for name, value in self.as_dict().items() if name not in left_out}
+
+
+def approvals_file(ledger: Path) -> Path:
+    """Where the approvals of a ledger are."""
+    return ledger.with_name(f"{ledger.name}.approvals")
+
+
+def key_of(ledger: Path) -> str:
+    """The key of a ledger; a fresh one where no ledger is there yet.
+
+    Raises EngineError for a ledger without its key, and for a folder that does not exist.
+    """
+    known = read_key(ledger)
+    if known is None and ledger.exists():
+        raise EngineError(no_key(ledger))
+    return known or make_key(ledger)
+
+
+def remember(ledger: Path, approval: Approval) -> None:
+    """Append an approval. Raises EngineError where the file cannot be written or is not ours."""
+    key = key_of(ledger)
+    known(ledger)
+    # (as it will be read: JSON has no whole numbers for keys, which sort otherwise than text)
+    data = json.loads(json.dumps(approval.as_dict()))
+    line = json.dumps({"approval": data, "mac": _code(key, data)}) + "\n"
+    path = approvals_file(ledger)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "wb", buffering=0) as file:
+            file.write(line.encode("ascii"))
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise EngineError(Problem("ledger", f"{path.name} cannot be written")) from error
+
+
+def known(ledger: Path) -> tuple[Approval, ...]:
+    """Every approval, oldest first.
+
+    Raises EngineError where one was written or changed without the key.
+    """
+    path = approvals_file(ledger)
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as error:
+        raise EngineError(_altered(path, "cannot be read")) from error
+    key = read_key(ledger)
+    if key is None:
+        said = f"is there, and the key {key_file(ledger).name} it was written under is not"
+        raise EngineError(_altered(path, said))
+    _refuse_open(key_file(ledger))
+    return tuple(_read(path, key, lines))
+
+
+def _read(path: Path, key: str, lines: list[str]) -> Iterator[Approval]:
+    for number, line in enumerate(lines, 1):
+        try:
+            found = json.loads(line)
+            data, code = found["approval"], str(found["mac"])
+            genuine = hmac.compare_digest(_code(key, data).encode(), code.encode())
+        except (ValueError, KeyError, TypeError, RecursionError):
+            genuine, data = False, {}
+        if not genuine:
+            said = f"line {number} was not written by anonymizer approve, or was changed"
+            raise EngineError(_altered(path, said))
+        if set(data) != {field.name for field in fields(Approval)}:
+            raise EngineError(_altered(path, f"line {number} is of another version"))
+        yield Approval(**{**data, "risks": tuple(data["risks"])})
+
+
+def _refuse_open(path: Path) -> None:
+    """Raises EngineError for a key that others can read: they could approve with it as well."""
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        said = f"its key {path.name} can be read by others than its owner, who could approve"
+        raise EngineError(Problem("ledger", said, hint=f"chmod 600 {path.name}"))
+
+
+def _code(key: str, data: Mapping[str, Any]) -> str:
+    """HMAC-SHA256 of an approval as canonical JSON."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hmac.new(digest(key, PURPOSE).encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def _altered(path: Path, said: str) -> Problem:
+    return Problem("ledger", f"{path.name}: {said}", hint=RESTORE)

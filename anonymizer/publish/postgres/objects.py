@@ -1,0 +1,88 @@
+"""The objects of a release in a Postgres database: as recorded, as sealed, and its manifest."""
+
+from __future__ import annotations
+
+from anonymizer.compile import Table, ident
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.record import entries
+from anonymizer.errors import EngineError, NothingToCheckError, Problem
+from anonymizer.release.manifest import Manifest, parsed
+from anonymizer.release.names import Names
+from anonymizer.release.objects import Recorded
+from anonymizer.release.rows_digest import RowsDigest
+from anonymizer.release.seal import SealedObject
+
+SORTED = "postgres-sorted-1"
+"""SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
+
+
+def recorded(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
+    """Everything of ours that is published in the database, oldest first.
+
+    `trusted`: as records of roles that may say what is dropped have it.
+    """
+    return tuple(Recorded(*item) for item in entries(engine, trusted=trusted))
+
+
+def entry(item: Recorded) -> tuple[str, ...]:
+    """An object as it is recorded."""
+    return (item.release, item.schema, item.name, item.kind, item.run_id)
+
+
+def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
+    """Raises NothingToCheckError where the release has no manifest that can be read."""
+    table = ident(Table(f"{view.name}_manifest", view.schema)).text
+    if engine.native("select to_regclass(%s)", "manifest", (table,))[0][0] is None:
+        raise NothingToCheckError(
+            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        )
+    try:
+        signed = any(name == "signature" for name, _ in engine.describe(table, "manifest"))
+        columns = "manifest, signature" if signed else "manifest, null"
+        rows = engine.native(f"select {columns} from {table}", "manifest")
+    except EngineError as error:
+        raise NothingToCheckError(
+            Problem("manifest", "cannot be read by this role", hint="verify as the owner")
+        ) from error
+    if len(rows) != 1:
+        raise NothingToCheckError(Problem("manifest", "is not one row"))
+    return parsed(*rows[0])
+
+
+def published_objects(
+    engine: PostgresEngine, names: Names, *, frozen_only: bool = False, replaced: bool = False
+) -> tuple[SealedObject, ...]:
+    """The tables and the view of a release, without its manifest.
+
+    `frozen_only`: the view was made a moment ago, and shows the rows of the table behind it.
+    `replaced`: the release is in the place of its source, and its view is a table.
+    """
+    left_out = ("manifest", "rows") if replaced else ("manifest",)
+    made = [item for item in names.recorded() if item.kind not in left_out]
+    found: list[SealedObject] = []
+    for item in made:
+        text = ident(Table(item.name, item.schema)).text
+        columns = tuple(engine.describe(text, "seal"))
+        behind = frozen_only and item.kind == "view"
+        rows = found[0].rows if behind else _rows_digest(engine, text)
+        found.append(SealedObject(item.schema, item.name, item.kind, columns, rows=rows))
+    return tuple(found)
+
+
+def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
+    """Rows as JSON, whose texts depend on no setting but the zone, which is this tool's.
+
+    Equal rows, which are many in a release, are digested once and counted.
+    """
+    row = engine.native(
+        "select coalesce(sum(n), 0)::bigint,"
+        " encode(sha256(convert_to(coalesce(string_agg(digest, '' order by block), ''), 'UTF8')),"
+        " 'hex') from (select substr(line, 1, 3) as block, sum(n) as n,"
+        " encode(sha256(convert_to(string_agg(repeat(line, n::int), '' order by line), 'UTF8')),"
+        " 'hex') as digest from (select encode(sha256(convert_to(shown, 'UTF8')), 'hex')"
+        ' collate "C" as line, n from (select row_to_json(t)::text collate "C" as shown,'
+        f" count(*) as n from {table} as t group by 1) as equal_rows) as lines"
+        " group by 1) as blocks",
+        "seal",
+    )[0]
+    return RowsDigest(int(row[0]), str(row[1]), SORTED)

@@ -1,0 +1,218 @@
+"""Approvals: who accepts what a policy leaves open, and whether that is still the same policy."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, no_file
+from anonymizer.ledger import approvals
+from anonymizer.ledger.approvals import Approval
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.content import plain
+from anonymizer.policy.kinds import PSEUDONYMISED
+from anonymizer.policy.schema.derived import lead_of
+from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL
+from anonymizer.release.names import Names
+from anonymizer.release.tables import known_attacks_of
+from anonymizer.review.diff.comparison import meaning
+from anonymizer.review.diff.rendering import shown
+from anonymizer.review.tables.observers import ONE, ROWS, TWO
+from anonymizer.review.tables.report import OPEN
+
+APPROVE = "anonymizer approve POLICY --by NAME --until DATE"
+PLAIN = re.compile(r"[a-z_]{1,20}|\w+=[\d.]+(, \w+=[\d.]+)*")
+"""A word of a policy (`quasi`, `lgb`), or parameters that are figures (`k=5`)."""
+READ = ("hierarchy", "population")
+"""Options whose files decide what is published."""
+
+
+def approve(
+    policy: AnyPolicy, *, by: str, until: date, note: str = "", ledger: str | None = None
+) -> Approval:
+    """Record beside the ledger that `by` accepts the residual risks of a policy until a day.
+
+    `ledger`: another one than the policy's. Raises PolicyError for a policy without a ledger, a day
+    that is over, or a missing file.
+    """
+    from anonymizer import __version__
+
+    place = _ledger(policy, ledger)
+    now = datetime.now(UTC)
+    if not by.strip():
+        raise PolicyError(Problem("--by", "must not be blank"))
+    if until < now.date():
+        raise PolicyError(Problem("--until", "is over", allowed=f"{now.date()} or later"))
+    made = Approval(
+        release=_release(policy),
+        policy=policy.to_dict(),
+        policy_digest=policy.digest(),
+        files=files_of(policy),
+        risks=residual_risks(policy),
+        by=by.strip(),
+        at=now.isoformat(timespec="seconds"),
+        until=until.isoformat(),
+        note=note,
+        version=__version__,
+    )
+    approvals.remember(place, made)
+    return made
+
+
+def required(
+    policy: AnyPolicy, today: date | None = None, *, ledger: str | None = None
+) -> Approval:
+    """The approval under which a policy may run.
+
+    `ledger`: another one than the policy's. Raises PolicyError for a policy that nobody approved,
+    that changed since, or whose approval has ended; EngineError for approvals that were not written
+    with the ledger's key.
+    """
+    today = today or datetime.now(UTC).date()
+    listed = approvals.known(_ledger(policy, ledger))
+    ours = [one for one in listed if one.release == _release(policy)]
+    if not ours:
+        said = f"is missing: nobody has approved {_release(policy)}"
+        raise PolicyError(Problem("approval", said, hint=APPROVE))
+    same = [one for one in ours if not _differences(one, policy)]
+    standing = [one for one in same if not one.ended(today)]
+    if standing:
+        return max(standing, key=lambda one: one.until)
+    if same:
+        last = max(same, key=lambda one: one.until)
+        said = f"by {last.by} ended on {last.until}"
+        raise PolicyError(Problem("approval", said, hint=APPROVE))
+    raise PolicyError(_differences(ours[-1], policy))
+
+
+def residual_risks(policy: AnyPolicy) -> tuple[str, ...]:
+    """What remains when a policy holds: the bound that it sets, and attacks it does not stop."""
+    lead = lead_of(policy)
+    found = [PERSONAL] if policy.release_kind == PSEUDONYMISED else []
+    if not requirements_of(lead):
+        found.append(NO_GUARANTEE)
+    k = least_class(lead, otherwise=1)
+    if k > 1:
+        found.append(
+            "linking: whoever knows the quasi-identifiers of a person finds the right row with a"
+            f" chance of up to 1 in {k}"
+        )
+    return (*found, *_observers(policy), *known_attacks_of(policy))
+
+
+def _observers(policy: AnyPolicy) -> Iterator[str]:
+    """Of several tables, those who know rows of a person and against whom nothing is promised."""
+    if not isinstance(policy, SchemaPolicy):
+        return
+    knows = policy.privacy.knows
+    if policy.events:
+        yield from (OPEN[who] for events, who in ((1, ONE), (2, TWO)) if knows.events < events)
+    if policy.children and not knows.rows:
+        yield OPEN[ROWS]
+
+
+def files_of(policy: AnyPolicy) -> dict[str, str]:
+    """SHA-256 of the hierarchies and populations that a policy reads from files, by their paths.
+
+    Raises PolicyError where one is missing.
+    """
+    found, problems = {}, []
+    for path, name in sorted(_files(policy.to_dict(), "")):
+        file = policy.resolve(name)
+        if file.is_file():
+            found[path] = hashlib.sha256(file.read_bytes()).hexdigest()
+        else:
+            problems.append(Problem(path, no_file(Path(name))))
+    if problems:
+        raise PolicyError(problems)
+    return found
+
+
+def _files(part: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Paths in the policy, and the files that they name."""
+    if isinstance(part, Mapping):
+        within = path.rpartition(".")[2]
+        for name, value in part.items():
+            named = f"{path}.{name}" if path else str(name)
+            files = (name == "file" and within in READ) or name == "population"
+            if isinstance(value, str) and files:
+                yield named, value
+            else:
+                yield from _files(value, named)
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from _files(value, f"{path}.{number}")
+
+
+def _differences(approval: Approval, policy: AnyPolicy) -> list[Problem]:
+    """In what a policy is not the approved one."""
+    old = _approved(approval, policy)
+    if old is None:
+        said = f"was approved by {approval.by} in a form that this version does not read"
+        return [Problem("approval", said, hint=APPROVE)]
+    return list(_changes(approval, old, policy)) or [
+        Problem("approval", f"does not cover this risk: {risk}", hint=APPROVE)
+        for risk in residual_risks(policy)
+        if risk not in approval.risks
+    ]
+
+
+def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Problem]:
+    since = f"when {approval.by} approved the policy on {approval.at[:10]}"
+    changes = meaning(old, new)
+    for change in changes:
+        said = f"is not as it was {since}"
+        if _plain(change.old) and _plain(change.new):
+            said = f"was {shown(change.old)} {since}, and is {shown(change.new)}"
+        yield Problem(change.what, said, hint=APPROVE)
+    if not changes and (new.digest() != approval.policy_digest or _words(old) != _words(new)):
+        said = f"is not as it was {since}, in the order of columns or in sets of them"
+        yield Problem("policy", said, hint=APPROVE)
+    files = files_of(new)
+    for path in sorted({*files, *approval.files}):
+        if files.get(path) != approval.files.get(path):
+            yield Problem(path, f"has another content than {since}", hint=APPROVE)
+
+
+def _plain(side: Any) -> bool:
+    """Whether an error may repeat it: figures and words of a policy, and no value of the data."""
+    return not isinstance(side, str) or PLAIN.fullmatch(side) is not None
+
+
+def _words(policy: AnyPolicy) -> dict[str, Any]:
+    return plain(policy.context) if policy.context is not None else {}
+
+
+def _approved(approval: Approval, policy: AnyPolicy) -> AnyPolicy | None:
+    """The policy that was approved; None where it cannot be read any longer."""
+    form = SchemaPolicy if "tables" in approval.policy else Policy
+    try:
+        found: AnyPolicy = form.model_validate(approval.policy, context={"base": policy.base})
+    except AnonymizerError:
+        return None
+    return found
+
+
+def _release(policy: AnyPolicy) -> str:
+    return Names.of(policy, "").release
+
+
+def _ledger(policy: AnyPolicy, given: str | None) -> Path:
+    if given is not None:
+        where, path = "--approvals", Path(given)
+    elif policy.ledger is not None:
+        where, path = "ledger", policy.resolve(policy.ledger)
+    else:
+        said = "is missing: approvals are kept beside it"
+        hint = "ledger: private/ledger.duckdb, or --approvals private/ledger.duckdb"
+        raise PolicyError(Problem("ledger", said, hint=hint))
+    if not path.parent.is_dir():
+        hint = f"mkdir -p {path.parent}"
+        raise PolicyError(Problem(where, "is in a folder that does not exist", hint=hint))
+    return path.resolve()

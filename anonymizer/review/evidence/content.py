@@ -1,0 +1,115 @@
+"""A page of evidence as data, from which HTML, Markdown and JSON are rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.review.evidence.entries import Compared, Entry, Open
+from anonymizer.review.evidence.facts import Facts
+from anonymizer.review.evidence.standard import Standard
+from anonymizer.review.evidence.standards import STANDARDS
+from anonymizer.review.report.content import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause with what is said under it."""
+
+    number: str
+    title: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The report of a release in the words of a standard."""
+
+    standard: Standard
+    report: Report
+    clauses: tuple[Clause, ...]
+
+    @property
+    def open(self) -> tuple[tuple[Clause, Open], ...]:
+        """The fields that nobody has filled in."""
+        return tuple(
+            (clause, entry)
+            for clause in self.clauses
+            for entry in clause.entries
+            if isinstance(entry, Open)
+        )
+
+    @property
+    def above(self) -> tuple[tuple[Clause, Compared], ...]:
+        """The figures that are above a threshold."""
+        return tuple(
+            (clause, entry)
+            for clause in self.clauses
+            for entry in clause.entries
+            if isinstance(entry, Compared) and not entry.holds
+        )
+
+    @property
+    def says(self) -> str:
+        """What stands at the top about open fields."""
+        many = len(self.open)
+        if not many:
+            return "Every field of this page is filled in. Who signs it answers for what it says."
+        fields = "1 field is" if many == 1 else f"{many} fields are"
+        return f"{fields} open: this page is not complete until a person has filled them in."
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for programs."""
+        return {
+            "standard": self.standard.name,
+            "title": self.standard.title,
+            "source": self.standard.source,
+            "view": self.report.manifest["view"],
+            "run_id": self.report.manifest["run_id"],
+            "created": self.report.manifest["created"],
+            "policy_digest": self.report.manifest["policy_digest"],
+            "kind": self.report.kind,
+            "passed": self.report.verification.passed,
+            "verdict": self.report.verdict.says,
+            "says": self.says,
+            "open": [
+                {"clause": clause.number, "says": entry.says, "how": entry.how}
+                for clause, entry in self.open
+            ],
+            "above_threshold": [
+                {"clause": clause.number, **entry.as_dict()} for clause, entry in self.above
+            ],
+            "sections": [
+                {
+                    "clause": clause.number,
+                    "title": clause.title,
+                    "entries": [entry.as_dict() for entry in clause.entries],
+                }
+                for clause in self.clauses
+            ],
+            "warnings": list(self.report.warnings),
+        }
+
+
+def collect_evidence(report: Report, name: str) -> Evidence:
+    """The evidence of a report under a standard, by the standard's name.
+
+    Raises PolicyError where there is no such standard, or it has nothing to say of the release.
+    """
+    standard = STANDARDS.get(name)
+    if standard is None:
+        allowed = ", ".join(STANDARDS)
+        raise PolicyError(Problem("--as", "is not a standard with a page", allowed=allowed))
+    facts = Facts(report)
+    lacking = standard.refuses(facts)
+    if lacking is not None:
+        raise PolicyError(Problem("--as", lacking, hint="another standard, or another policy"))
+    return Evidence(standard, report, tuple(_clauses(standard, facts)))
+
+
+def _clauses(standard: Standard, facts: Facts) -> Iterator[Clause]:
+    for section in standard.sections:
+        entries = tuple(entry for part in section.parts for entry in part.entries(facts))
+        yield Clause(section.clause, section.title, entries)

@@ -1,0 +1,94 @@
+"""What stands on a page of evidence: figures, words, tables, and fields that are open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A figure of the report."""
+
+    figure: str
+    """Where the report has it: the path in its JSON, with dots."""
+    value: Any
+    shown: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"figure": self.figure, "value": self.value, "shown": self.shown}
+
+
+Cell: TypeAlias = str | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Sentences, of the standard or of the report."""
+
+    sentences: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": "words", "sentences": list(self.sentences)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table; columns of figures are to the right."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """Whether a column holds figures."""
+        return tuple(
+            any(isinstance(row[at], Value) for row in self.rows) for at in range(len(self.head))
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        rows = [[c.as_dict() if isinstance(c, Value) else c for c in row] for row in self.rows]
+        return {"kind": "table", "caption": self.caption, "head": list(self.head), "rows": rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A figure against the threshold that a standard uses, or that the policy's context states."""
+
+    says: str
+    value: Value
+    threshold: float
+    holds: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {"kind": "threshold", "says": self.says, "threshold": self.threshold}
+        return {**found, "value": self.value.as_dict(), "holds": self.holds}
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the policy's context says."""
+
+    says: str
+    field: str
+    text: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {"kind": "stated", "says": self.says, "field": self.field}
+        return {**found, "text": list(self.text)}
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What a person has to say, or a figure that cannot be had without something."""
+
+    says: str
+    how: str
+    """How it is filled in."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": "open", "says": self.says, "how": self.how}
+
+
+Entry: TypeAlias = Words | Rows | Compared | Stated | Open

@@ -1,0 +1,148 @@
+"""ISO/IEC 27559:2022, Privacy enhancing data de-identification framework.
+
+Clause numbers and titles are those of its table of contents. It sets no threshold: what is
+acceptable follows from the context (clause 6) and is stated there.
+"""
+
+from __future__ import annotations
+
+from anonymizer.review.evidence.library import (
+    ATTACKED,
+    RISK,
+    RISKS,
+    RISKS_BEFORE,
+    UTILITY,
+    guarantees,
+    limits,
+    method,
+    observer,
+)
+from anonymizer.review.evidence.parts import (
+    WITH_SOURCE,
+    Acceptable,
+    Ask,
+    ByHand,
+    Checks,
+    Columns,
+    Figure,
+    Figures,
+    Quotes,
+)
+from anonymizer.review.evidence.standard import (
+    Section,
+    Standard,
+)
+
+STANDARD = Standard(
+    "iso27559",
+    "De-identification under ISO/IEC 27559:2022",
+    "ISO/IEC 27559:2022, Information security, cybersecurity and privacy protection – Privacy"
+    " enhancing data de-identification framework, first edition",
+    "The figures of one release under the clauses of the framework. What the framework asks of an"
+    " organization is left open where no policy can state it.",
+    (
+        Section(
+            "6.2.2",
+            "Threat modelling: security and privacy practices",
+            (
+                Ask("Who receives the data", "recipients"),
+                Ask("What for", "purpose"),
+                Ask("Security and privacy practices that bind the recipients", "controls"),
+            ),
+        ),
+        Section(
+            "6.2.3",
+            "Threat modelling: motives and capacity to re-identify",
+            (Ask("What recipients could know, and why they might look", "knowledge"),),
+        ),
+        Section(
+            "6.3.2",
+            "Transparency of actions and stakeholder engagement",
+            (Ask("Who was asked or told", "stakeholders"),),
+        ),
+        Section(
+            "6.3.3",
+            "Privacy-related harms",
+            (Ask("What it would do to a person to be found", "impact"),),
+        ),
+        Section(
+            "7.2",
+            "Data features",
+            (
+                Columns("Attributes by their types, and what happens to each"),
+                Figures(
+                    "Dataset properties",
+                    (
+                        Figure("Rows published", "measures.rows"),
+                        Figure("Persons published", "risk.after.persons"),
+                    ),
+                ),
+                ByHand("Data principals: who the persons are, and of which population"),
+            ),
+        ),
+        Section(
+            "7.3.2",
+            "Attack modelling: maximum or average risk",
+            (Quotes(observer), Figures("Risk of the release", RISKS)),
+        ),
+        Section(
+            "7.3.3",
+            "Attack modelling: population or sample-based attack",
+            (
+                Figures("Risk of the source", RISKS_BEFORE, without=WITH_SOURCE),
+                ByHand("Whether recipients may know that a person is in the data"),
+            ),
+        ),
+        Section(
+            "7.3.4",
+            "Attack modelling: data privacy models",
+            (Quotes(guarantees), Checks("Required and achieved")),
+        ),
+        Section(
+            "8.2.2",
+            "Quantifying identifiability",
+            (Acceptable("The largest risk that the context accepts", RISK),),
+        ),
+        Section(
+            "8.2.3",
+            "Adversarial testing",
+            (
+                Figures(
+                    "Attacks that were tried on the release",
+                    ATTACKED,
+                    without="anonymizer report POLICY --source DATABASE --attack",
+                ),
+                ByHand("Tests by persons who had no part in the release"),
+            ),
+        ),
+        Section(
+            "8.3.2",
+            "Mitigation: reconfiguring the environment",
+            (ByHand("Changes of recipients, controls or access that followed from the figures"),),
+        ),
+        Section(
+            "8.3.3",
+            "Mitigation: transforming the data",
+            (Quotes(method), Figures("What it cost", UTILITY)),
+        ),
+        Section("8.3.4", "Mitigation: re-evaluation", (Quotes(limits),)),
+        Section(
+            "9.2",
+            "Governance before data are made available",
+            (
+                Ask("Roles and responsibilities", "responsible"),
+                ByHand("Principles, policies and procedures; who is told of the disclosure"),
+            ),
+        ),
+        Section(
+            "9.3",
+            "Governance after data are made available",
+            (Ask("Monitoring of the data environment", "monitoring"),),
+        ),
+        Section(
+            "9.4",
+            "Mitigation in case of incident",
+            (ByHand("What is done when somebody was found, by whom, and how soon"),),
+        ),
+    ),
+)

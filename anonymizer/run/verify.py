@@ -1,0 +1,233 @@
+"""Judge published releases again, and certify them; the same for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Table
+from anonymizer.contract.checks import Origin, Verification
+from anonymizer.contract.tables import in_release
+from anonymizer.engines.choice import chosen_engine
+from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, Problem, no_file
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.schema.derived import lead_of
+from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
+from anonymizer.publish.target import Published, publisher
+from anonymizer.release import attestation, dsse, signing
+from anonymizer.release.agreement import HINT, refuse_unmet
+from anonymizer.release.judge import judge, refuse_unanswered
+from anonymizer.release.lineage import NAMESPACE, run_event
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.population import members_at_hand, with_population
+from anonymizer.release.tables import (
+    asked_of,
+    judge_tables,
+    refuse_tables_unanswered,
+    refuse_tables_unmet,
+    released_tables,
+)
+from anonymizer.release.unchanged import (
+    refuse_changed,
+    refuse_other_figures,
+    refuse_other_policy,
+)
+from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.run.at_table import at_persons
+from anonymizer.verification.fast.release import fast_release
+from anonymizer.verification.questions import Asking, ask_all
+
+
+def verify(
+    policy: AnyPolicy | None,
+    database: Any = None,
+    *,
+    engine: str | None = None,
+    plain: bool = False,
+    population: str | Path | None = None,
+    public_key: str | Path | None = None,
+    certificate: str | Path | None = None,
+) -> Verification:
+    """Judge a release again, from the release alone.
+
+    With a policy, its requirements are judged on its view; without one, those of every manifest
+    there: then nobody knows by whom it was made, which `Verification.origin` says.
+
+    `database`: the file of the release, or an open DuckDB connection to where it stands.
+    `population`: the file with the population of k_map and delta_presence. `public_key`: the file
+    of the key by whose private half the release has to be signed. Raises NothingToCheckError where
+    there is nothing to judge, and GuaranteeError where the release was changed, is not signed by
+    this key, or has other columns or roles than the policy asks for. `engine`: as for `run`.
+    `plain`: without any shortcut, by the statements that the checks show. `certificate`: the file
+    of a certificate that this key has signed, instead of the release; it has to be of it.
+    """
+    stated = _stated(certificate, public_key) if certificate is not None else None
+    asked = attestation.view_of(stated) if stated is not None else None
+
+    def accept(manifest: Manifest) -> bool:
+        if asked is not None:
+            return policy is not None or manifest.data.get("view") == asked
+        if public_key is not None:
+            signing.refuse_unsigned(manifest, public_key)
+        return True
+
+    total: Verification | None = None
+    kinds: dict[str, str] = {}
+    for manifest, judged in _releases(
+        policy, database, accept, engine=engine, plain=plain, population=population
+    ):
+        if stated is not None:
+            attestation.refuse_other_release(stated, manifest)
+        total = judged if total is None else total + judged
+        kinds[str(manifest.data["view"])] = manifest.kind
+    if total is None and asked is not None:
+        said = f"is of {asked}, and there is no release of this name"
+        raise NothingToCheckError(Problem("certificate", said))
+    if total is None:
+        raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+    if isinstance(policy, SchemaPolicy):
+        refuse_tables_unanswered(policy, total)
+    elif policy is not None:
+        refuse_unanswered(policy, total)
+    origin: Origin = "unknown" if policy is None else "policy"
+    origin = "signature" if public_key is not None else origin
+    return replace(total, origin=origin, kinds=kinds)
+
+
+def certify(
+    policy: AnyPolicy,
+    database: Any = None,
+    *,
+    sign: str | Path,
+    engine: str | None = None,
+    population: str | Path | None = None,
+) -> str:
+    """Judge the release of a policy again, and sign a certificate of it: a DSSE envelope as JSON.
+
+    `sign`: the file of a private key (Ed25519). Raises GuaranteeError for a release that does not
+    hold, or of which something was not judged.
+    """
+    key = signing.private_key(sign)
+    manifest, judged = _one(policy, database, engine=engine, population=population)
+    if judged.not_checked:
+        hint = "--population FILE"
+        raise GuaranteeError(
+            Problem(item.name, f"was not judged: {item.reason}", hint=hint)
+            for item in judged.not_checked
+        )
+    return dsse.signed(attestation.PAYLOAD, attestation.payload(manifest), key)
+
+
+def lineage(
+    policy: AnyPolicy,
+    database: Any = None,
+    *,
+    engine: str | None = None,
+    namespace: str = NAMESPACE,
+    sources: str = NAMESPACE,
+) -> dict[str, Any]:
+    """Judge the release of a policy again, and return the OpenLineage event of its run."""
+    manifest, _ = _one(policy, database, engine=engine)
+    return run_event(policy, manifest, namespace=namespace, sources=sources)
+
+
+def _one(
+    policy: AnyPolicy,
+    database: Any,
+    *,
+    engine: str | None,
+    population: str | Path | None = None,
+) -> tuple[Manifest, Verification]:
+    """The release of a policy. Raises GuaranteeError unless everything that was judged holds."""
+    ((manifest, judged),) = _releases(
+        policy, database, lambda _: True, engine=engine, population=population
+    )
+    if not judged.passed:
+        raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
+    if isinstance(policy, SchemaPolicy):
+        refuse_tables_unanswered(policy, judged)
+    else:
+        refuse_unanswered(policy, judged)
+    return manifest, judged
+
+
+def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
+    """The statement of a certificate that the owner of a key has signed."""
+    if key is None:
+        said = "is missing: without the key of its owner a certificate proves nothing"
+        raise PolicyError(Problem("--public-key", said, hint="--public-key KEY.pem.pub"))
+    path = Path(certificate)
+    if not path.is_file():
+        raise NothingToCheckError(Problem("--certificate", no_file(certificate)))
+    signed = dsse.opened(path.read_bytes(), attestation.PAYLOAD, signing.public_key(key))
+    return attestation.read(signed)
+
+
+def _releases(
+    policy: AnyPolicy | None,
+    database: Any,
+    accept: Callable[[Manifest], bool],
+    *,
+    engine: str | None = None,
+    plain: bool = False,
+    population: str | Path | None = None,
+) -> list[tuple[Manifest, Verification]]:
+    """Every release that is asked for, judged again. `accept`: whether one is, by its manifest."""
+    judged = []
+    lead = lead_of(policy) if policy is not None else None
+    complete = lead
+    if lead is not None and population is not None:
+        complete = with_population(lead, Path(population))
+    kind = chosen_engine(lead, database, engine)
+    with at_persons(policy), publisher(kind).published(complete, database) as found:
+        for view in found.views(lead):
+            manifest = found.manifest(view)
+            if accept(manifest):
+                again = _judged_again(policy, found, view, manifest, complete, plain=plain)
+                judged.append((manifest, again))
+    return judged
+
+
+def _judged_again(
+    policy: AnyPolicy | None,
+    found: Published,
+    view: Table,
+    manifest: Manifest,
+    complete: Policy | None,
+    *,
+    plain: bool,
+) -> Verification:
+    """One release: unchanged, and then judged by its rows.
+
+    `complete`: the policy with the path of the available population.
+    """
+    alone = False
+    lead = lead_of(policy) if policy is not None else None
+    tables = released_tables(manifest)
+    if lead is not None:
+        refuse_unmet(lead, manifest.layout)
+        alone = lead.publish.database is not None
+    if isinstance(policy, SchemaPolicy) and tables is not None:
+        refuse_tables_unmet(policy, tables)
+    elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
+        said = "is of one table, and the release of several, or the other way round"
+        raise GuaranteeError(Problem("policy", said, hint=HINT))
+    refuse_unknown_columns(found.engine, view, manifest.layout, tables)
+    refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
+    required = requirements_of(lead) if lead is not None else manifest.requirements
+    required = with_paths_of(required, manifest.requirements)
+    members = members_at_hand(complete, found.engine, manifest.layout)
+    ask: Asking = ask_all
+    if not plain and found.engine.embedded:
+        ask = fast_release(view, manifest.layout)
+    judged = judge(found.engine, view, manifest.layout, required, members, ask)
+    if tables is not None:
+        tables = tables if policy is None else asked_of(policy, tables)
+        judged += judge_tables(found.engine, tables, in_release(view))
+    if judged.passed:
+        if policy is not None:
+            refuse_other_policy(policy.digest(), manifest)
+        refuse_other_figures(found.engine, view, manifest, judged)
+    return judged

@@ -1,0 +1,310 @@
+"""A table that is solved in parts: every guarantee holds, whatever the parts and the workers."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.algorithms.split.tree import FIRST, LAST, leaf_sql, nodes_of, parts_of
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.part import Recipe
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.solving import PartSolver
+from anonymizer.engines.execute import Event, Executor
+from anonymizer.errors import EngineError, PolicyError, Problem
+from anonymizer.process import run_folder
+from anonymizer.run.prepare import prepare
+from anonymizer.run.scripts import script
+from anonymizer.run.verbs import run
+from anonymizer.source.profile import Attribute
+from tests.runs import THRIFTY, policy, published, source
+from tests.selection import some
+
+TREE = {
+    "ape": ("mammal", "*"),
+    "bat": ("mammal", "*"),
+    "cow": ("mammal", "*"),
+    "eel": ("fish", "*"),
+    "carp": ("fish", "*"),
+}
+TYPES = {
+    "who": "INTEGER",
+    "age": "INTEGER",
+    "town": "VARCHAR",
+    "kind": "VARCHAR",
+    "seen": "DATE",
+    "ill": "INTEGER",
+}
+RULES: tuple[dict[str, Any], ...] = (
+    {},
+    {"l_diversity": 3},
+    {"entropy_l": 2},
+    {"recursive_cl": {"c": 3, "l": 2}},
+    {"t_closeness": 0.4},
+    {"t_closeness": {"t": 0.3, "distance": "ordered"}},
+    {"beta_likeness": 1},
+    {"delta_disclosure": 2.5},
+    {"alpha": 0.6, "l_diversity": 2},
+)
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {"refine": "auto"},
+    {"refine": "full"},
+    {"split": "median"},
+    {"strict": False},
+    {"loop": "driven", "refine": 2},
+    {"compare": 1},
+)
+
+
+def table(draw: random.Random, rows: int, *, skewed: bool = False) -> list[tuple[Any, ...]]:
+    """Ages and towns, of which a tenth is NULL, kinds with a tree, dates, and illnesses.
+
+    `skewed`: one tuple has a third of the rows, and one town half of them.
+    """
+
+    def maybe(value: Any) -> Any:
+        return None if draw.random() < 0.1 else value
+
+    made = []
+    for i in range(rows):
+        age, town = maybe(draw.randrange(90)), maybe(draw.choice("abcdefgh"))
+        kind, seen = draw.choice(list(TREE)), f"2020-01-{draw.randrange(1, 29):02d}"
+        if skewed and i % 3 == 0:
+            age, town, kind, seen = 40, "a", "eel", "2020-01-05"
+        elif skewed and i % 3 == 1 and draw.random() < 0.5:
+            town = "b"
+        made.append((i, age, town, kind, seen, draw.randrange(5)))
+    return made
+
+
+def given(folder: Path, rule: dict[str, Any], size: Any = 100, **options: Any) -> anonymizer.Policy:
+    more = options.pop("more", {})
+    options.setdefault("refine", 0)
+    tree = folder / "tree.csv"
+    tree.write_text("".join(f"{leaf};{';'.join(path)}\n" for leaf, path in TREE.items()))
+    columns: dict[str, Any] = {
+        "who": {"role": "keep", "acknowledge_unique": True},
+        "age": "quasi",
+        "town": "quasi",
+        "kind": {"role": "quasi", "hierarchy": {"file": str(tree)}},
+        "seen": "quasi",
+        "ill": {"role": "sensitive", **({"protect": rule} if rule else {})},
+    } | more.pop("columns", {})
+    return policy(
+        folder,
+        columns,
+        4,
+        algorithm={"name": "mondrian", "part_size": size, **options},
+        publish={"rename": {"class_id": "class"}},
+        **more,
+    )
+
+
+def released(
+    given: anonymizer.Policy, database: Any, limits: Limits = THRIFTY
+) -> tuple[list[dict[str, Any]], int]:
+    """The published rows, and the number of parts that were solved."""
+    parts: list[Event] = []
+
+    def heard(event: Event) -> None:
+        if event.stage == "solve parts" and event.round is not None:
+            parts.append(event)
+
+    release = run(given, database, seed=1, limits=limits, listener=heard)
+    assert release.verification.passed
+    assert anonymizer.verify(given).passed
+    return published(release), len(parts)
+
+
+@some(2)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(rule) or "k")
+def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
+    draw = random.Random(str(rule))
+    rows = table(draw, 500)
+    found, parts = released(given(tmp_path, rule), source(tmp_path, TYPES, rows))
+    assert parts > 1
+    assert {row["who"] for row in found} == {row[0] for row in rows}
+    assert min(Counter(row["class"] for row in found).values()) >= 4
+    assert {row["class"] for row in found} == set(range(1, len({r["class"] for r in found}) + 1))
+
+
+@some(1)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("skewed", [True, False])
+def test_options_and_skew_in_parts(tmp_path: Path, options: dict[str, Any], skewed: bool) -> None:
+    rows = table(random.Random(str(options)), 400, skewed=skewed)
+    policy = given(tmp_path, {"l_diversity": 2}, **options)
+    found, parts = released(policy, source(tmp_path, TYPES, rows))
+    assert parts > 1
+    assert len(found) == len(rows)
+    if skewed and options.get("strict", True):
+        # rows of one tuple have one class
+        assert len({row["class"] for row in found if rows[row["who"]][1:5] == rows[0][1:5]}) == 1
+
+
+def test_persons_stay_together(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    persons = table(draw, 250)
+    rows = [(who, *rest[:-1], draw.randrange(5)) for who, *rest in persons for _ in range(2)]
+    more = {"person": "who", "columns": {"who": "drop"}}
+    policy = given(tmp_path, {"l_diversity": 2}, more=more)
+    found, parts = released(policy, source(tmp_path, TYPES, rows))
+    assert parts > 1
+    classes: dict[int, set[int]] = {}
+    for row in found:
+        classes.setdefault(row["person_id"], set()).add(row["class"])
+    assert len(classes) == 250
+    assert all(len(of_one) == 1 for of_one in classes.values())
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_and_threads_change_nothing(tmp_path: Path, workers: int) -> None:
+    rows = table(random.Random(3), 400, skewed=True)
+    policy, database = given(tmp_path, {"l_diversity": 2}), source(tmp_path, TYPES, rows)
+    alone, parts = released(policy, database, Limits(threads=1, workers=1))
+    assert parts > 2
+    several, _ = released(policy, database, Limits(threads=2, memory="4GB", workers=workers))
+    assert several == alone
+
+
+def test_a_part_that_fails_is_merged_with_its_sibling(tmp_path: Path) -> None:
+    """The lower half of the ages has one illness only: it cannot stand alone."""
+    rows = [(i, i // 4, "a", "ape", "2020-01-01", 0 if i < 200 else 1 + i % 2) for i in range(400)]
+    free, parts_by_size = released(given(tmp_path, {}, 20), source(tmp_path, TYPES, rows))
+    (tmp_path / "release.duckdb").unlink()
+    held, parts = released(given(tmp_path, {"l_diversity": 2}, 20), source(tmp_path, TYPES, rows))
+    assert len(free) == len(held) == 400
+    assert parts < parts_by_size
+
+
+def test_few_tuples_are_solved_in_one_piece(tmp_path: Path) -> None:
+    rows = [(i, i % 5, "a", "ape", "2020-01-01", i % 5) for i in range(100)]
+    found, parts = released(given(tmp_path, {}, 50), source(tmp_path, TYPES, rows))
+    assert parts == 0
+    assert len({row["class"] for row in found}) == 5
+
+
+def test_an_open_connection_is_divided_as_well(tmp_path: Path) -> None:
+    rows = table(random.Random(4), 300)
+    database = source(tmp_path, TYPES, rows)
+    policy = given(tmp_path, {})
+    by_path, _ = released(policy, database)
+    with duckdb.connect(str(database)) as connection:
+        limit = connection.execute("select current_setting('memory_limit')").fetchone()
+        of_connection, parts = released(policy, connection)
+        assert parts > 1
+        assert connection.execute("select current_setting('memory_limit')").fetchone() == limit
+        assert connection.execute("show databases").fetchall() == [("source",)]
+        connection.execute("set enable_external_access = false")
+        with pytest.raises(EngineError, match="part_size: needs files"):
+            run(policy, connection)
+    assert of_connection == by_path
+
+
+def test_a_failure_in_a_part_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = source(tmp_path, TYPES, table(random.Random(5), 300))
+    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))
+
+    interrupted = threading.Event()
+    working = threading.Event()
+
+    class Connection:
+        def interrupt(self) -> None:
+            interrupted.set()
+
+    def solve(recipe: Recipe, file: Path, limits: Limits, opened: Any) -> None:
+        if not working.is_set():
+            working.set()
+            opened(Connection())
+            assert interrupted.wait(60)
+            opened(None)
+        raise EngineError(Problem("parts", "failed"))
+
+    monkeypatch.setattr(Recipe, "solve", solve)
+    with pytest.raises(EngineError, match="parts: failed"):
+        run(given(tmp_path, {}), database, seed=1, limits=Limits(workers=2))
+    assert interrupted.is_set()
+    assert not list(tmp_path.glob(f"{run_folder.PREFIX}*"))
+    assert not (tmp_path / "release.duckdb").exists()
+
+
+def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
+    reserved = {"person": "who", "columns": {"who": "drop"}, "privacy": {"ir_k": 2}}
+    with pytest.raises(PolicyError, match=r"algorithm.part_size: cannot judge parts"):
+        given(tmp_path, {}, more=reserved)
+    with pytest.raises(PolicyError, match="is no size of a part"):
+        given(tmp_path, {}, 1)
+    with pytest.raises(PolicyError, match="has no script"):
+        script(given(tmp_path, {}), source(tmp_path, TYPES, table(random.Random(6), 9)), None)
+
+
+def test_the_plan_tells_the_parts(tmp_path: Path) -> None:
+    database = source(tmp_path, TYPES, table(random.Random(6), 280))
+    text = anonymizer.plan(given(tmp_path, {}), str(database)).sql()
+    assert "at most 6 parts of about 100 distinct tuples" in text
+    assert "parts at most" in repr(anonymizer.plan(given(tmp_path, {}), str(database)))
+
+
+def test_tree_functions_agree() -> None:
+    """The leaf of a tuple, the nodes as ranges of leaves, and the parts among them."""
+    rows = [(1, 1, 1, 10, False, 40), (2, 1, 2, 3, True, 15), (2, 41, 1, 20, False, 30)]
+    attributes = [Attribute(i, f"x{i}", "INTEGER", "numeric", distinct=99) for i in (1, 2)]
+    leaf = leaf_sql(attributes, rows)
+    tuples = {(5, 3): 1, (10, 4): 16, (11, 3): 41, (20, 0): 41, (21, 9): 71}
+    with duckdb.connect() as connection:
+        for (c1, c2), expected in tuples.items():
+            query = f"select {leaf} from (select {c1} as c1, {c2} as c2)"
+            assert connection.execute(query).fetchone() == (expected,)
+    nodes = list(nodes_of(rows))
+    ranges = {(first, last) for _, _, first, last in nodes}
+    assert ranges == {(1, LAST), (1, 40), (41, LAST), (1, 15), (16, 40), (41, 70), (71, LAST)}
+    assert nodes[0] == (1, 0, FIRST, LAST)
+    fails = next(row for row in nodes if row[2:] == (16, 40))
+    judged = [(*row, row is not fails) for row in nodes]
+    assert [part[1:] for part in parts_of(judged)] == [(1, 40), (41, 70), (71, LAST)]
+    assert [part[1:] for part in parts_of([(*row, False) for row in nodes])] == [(1, LAST)]
+
+
+@pytest.mark.slow
+def test_parts_of_fifty_thousand_tuples_lose_at_most_one_percent_more(tmp_path: Path) -> None:
+    rows, file = 150_000, tmp_path / "numbers.parquet"
+    spread = ", ".join(f"cast(hash(i, {j}) % {97 + 40 * j} as integer) as q{j}" for j in range(5))
+    with duckdb.connect() as connection:
+        made = f"select {spread} from range({rows}) t(i)"
+        connection.execute(f"copy ({made}) to '{file}' (format parquet)")
+    lost: dict[Any, float] = {}
+    for size in ("all", 50_000):
+        policy = anonymizer.Policy.model_validate(
+            {
+                "version": 1,
+                "source": {"file": str(file)},
+                "columns": {f"q{j}": {"role": "quasi"} for j in range(5)},
+                "privacy": {"k_anonymity": 10},
+                "algorithm": {"name": "mondrian", "part_size": size, "refine": 0},
+                "publish": {"name": "release", "database": str(tmp_path / f"{size}.duckdb")},
+            }
+        )
+        lost[size] = run(policy, seed=1).measures["ncp"]
+    assert lost[50_000] <= 1.01 * lost["all"]
+
+
+def test_large_tables_are_divided_by_default(tmp_path: Path) -> None:
+    """Whether there are parts is decided by the rows before, and by the tuples in the run."""
+    database = source(tmp_path, TYPES, table(random.Random(8), 20))
+    with open_session(given(tmp_path, {}, "auto"), database, limits=THRIFTY) as session:
+        executor = Executor(session.engine)
+        executor.solver = PartSolver(session.engine, session.embedded, THRIFTY)
+        assert executor.solver is not None
+        prepared = prepare(given(tmp_path, {}, "auto"), session, executor)
+        names = [stage.name for stage in prepared.compiled.stages]
+        assert "solve parts" not in names
+        assert prepared.profile.in_parts

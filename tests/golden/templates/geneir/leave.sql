@@ -1,1 +1,0 @@
-union all select grp from anon_scratch.main.climbers_searched  -- geneir_alpha_beta, classes leave: (select grp from {{ verdicts | ident }} where holds{% if searched %} union all select grp from {{ searched | ident }}{% endif %})

@@ -1,0 +1,4 @@
+-- mondrian_parts, units of a part: The units of a part with their codes.
+select unit, n, c1, c2
+from anon_scratch.main.units
+where unit between $first and $last

@@ -1,0 +1,100 @@
+-- mondrian_parts, guarantees in the nodes: Whether every node of the tree satisfies the guarantees as one class.
+create or replace table anon_scratch.main.verdicts_on_nodes as
+with sizes as (
+    select o.node, o.parent, o.first_leaf, o.last_leaf, cast(coalesce(sum(l.n), 0) as bigint) as n
+    from anon_scratch.main.nodes_of_cuts o
+    left join anon_scratch.main.leaves_of_cuts l on l.leaf between o.first_leaf and o.last_leaf
+    group by o.node, o.parent, o.first_leaf, o.last_leaf
+),
+counted_1 as (
+    select u.leaf, c.value, cast(sum(c.n) as bigint) as n
+    from anon_scratch.main.cells_1 c
+    join anon_scratch.main.units u on u.unit = c.unit
+    group by u.leaf, c.value
+),
+present_1 as (
+    select o.node, c.value, cast(sum(c.n) as bigint) as n
+    from anon_scratch.main.nodes_of_cuts o
+    join counted_1 c on c.leaf between o.first_leaf and o.last_leaf
+    group by o.node, c.value
+),
+layer_1_0 as (
+    -- the columns by which rules tell the halves of cuts apart
+    select o.node as class_id, 0 as attribute, 0 as code, false as single, 0 as side, c.n, r.*
+    from anon_scratch.main.nodes_of_cuts o
+    join present_1 c on c.node = o.node
+    join anon_scratch.main.reference_1 r on r.value = c.value
+),
+held_1 as (
+    select class_id as node
+    from layer_1_0
+    group by class_id
+    having (count(*) filter (where value > 0 and n > 0) >= 2)
+),
+judged as (
+    select
+        s.*,
+        s.n >= 2 and s.node in (select node from held_1) as holds
+    from sizes s
+)
+select node, parent, first_leaf, last_leaf, holds from judged
+coalesce(c.n, 0) as n  -- mondrian_parts_of_rows, guarantees in the nodes: select o.node as class_id, 0 as attribute, 0 as code, false as single, 0 as side, {% if p.dense %}coalesce(c.n, 0) as n{% else %}c.n{% endif %}, r.*
+-- mondrian_parts_of_rows, guarantees in the nodes: {% if p.dense %}
+    cross join anon_scratch.main.reference_1 r
+    left join present_1 c on c.node = o.node and c.value = r.value
+-- mondrian_parts_of_rows, guarantees in the nodes: {% for layer in p.layers %}
+layer_1_1 as (
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
+    from layer_1_0
+),
+-- mondrian_parts_of_rows, guarantees in the nodes: {% if p.runs %}
+run_2 as (
+    select
+        *,
+        place - 1 as place_before,
+        area - upto as before,
+        coalesce(next_place, m + case when q_size > q_known then 1 else 0 end + 1) - 1 as last_place,
+        cast(running_n as decimal(38, 0)) * q_size as reached,
+        cast(floor(cast(running_n as double precision) * q_size / group_size) as bigint) as reached_units
+    from layer_2_2
+    where group_size > 0
+),
+-- the last value up to which the release has no more than that many units
+overtaken_2 as (
+    select reached_units, max(max_place) as place, max(max_area) as area
+    from (
+        select
+            reached_units, asked,
+            max(place) over upwards as max_place,
+            max(area) over upwards as max_area
+        from (
+            select distinct reached_units, 1 as asked, 0 as place, 0 as area from run_2
+            union all
+            select upto, 0, place, area from anon_scratch.main.reference_2
+        ) line
+        window upwards as (order by reached_units, asked rows between unbounded preceding and current row)
+    ) met
+    where asked = 1
+    group by reached_units
+),
+crossed_2 as (
+    select
+        r.*,
+        greatest(least(o.place, r.last_place), r.place_before) as crossing,
+        case
+            when o.place < r.place then r.before
+            when o.place > r.last_place then r.next_before
+            else o.area
+        end as area_there
+    from run_2 r
+    join overtaken_2 o on o.reached_units = r.reached_units
+),
+areas_2 as (
+    select
+        *,
+        case when previous_place is null then cast(group_size as decimal(38, 0)) * before else 0 end
+        + (crossing - place_before) * reached - cast(group_size as decimal(38, 0)) * (area_there - before)
+        + cast(group_size as decimal(38, 0)) * (coalesce(next_before, area_there) - area_there) - (last_place - crossing) * reached as run_area
+    from crossed_2
+),
+areas_2  -- mondrian_parts_of_rows, guarantees in the nodes: from {% if p.runs %}areas_{{ i }}{% else %}layer_{{ i }}_{{ p.layers | length | lit }}{% endif %}

@@ -1,0 +1,291 @@
+"""Pages in the words of a standard: every figure is the report's, and what is open says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anonymizer
+from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.errors import PolicyError
+from anonymizer.policy.context import Context
+from anonymizer.process.text import figure, plain
+from anonymizer.review.evidence import STANDARDS, Evidence, collect_evidence
+from anonymizer.review.evidence.entries import Compared, Open, Rows, Stated, Value
+from anonymizer.review.evidence.parts import Says
+from anonymizer.review.report import rendered
+from anonymizer.review.report.content import Report, collect
+from tests import runs
+from tests.report.conftest import RARE, Clinic
+from tests.schema import hospital
+
+OTHERS = [name for name in STANDARDS if name != "safe-harbor"]
+FILLED = Context(
+    recipients="Researchers, by contract",
+    purpose="Costs by <region>",
+    knowledge="Neighbours & newspapers",
+    controls=("no linking", "<script>alert(1)</script>"),
+    impact="A diagnosis becomes known",
+    stakeholders="The board",
+    monitoring="Every year",
+    responsible="The privacy officer",
+    acceptable_risk=0.5,
+)
+NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+@pytest.fixture(scope="module")
+def report(clinic: Clinic) -> Report:
+    return collect(clinic.policy, source=clinic.source, attacks=True)
+
+
+@pytest.fixture(scope="module")
+def harbor(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("harbor")
+    rows = [(f"Ada {i}", 1960 + i % 30, "MA" if i % 2 else "NY") for i in range(200)]
+    types = {"name": "VARCHAR", "born": "INTEGER", "state": "VARCHAR"}
+    columns: dict[str, Any] = {
+        "name": {"role": "identifier", "safe_harbor": "names"},
+        "born": {"role": "drop", "safe_harbor": "birth"},
+        "state": {"role": "keep", "safe_harbor": "none"},
+    }
+    policy = runs.policy(folder, columns, k=None, preset="safe_harbor")
+    runs.run(policy, runs.source(folder, types, rows))
+    return collect(policy)
+
+
+def report_of(name: str, report: Report, harbor: Report) -> Report:
+    return harbor if name == "safe-harbor" else report
+
+
+def with_context(report: Report, context: Context) -> Report:
+    return replace(report, policy=report.policy.model_copy(update={"context": context}))
+
+
+def values(evidence: Evidence) -> list[Value]:
+    found: list[Value] = []
+    for clause in evidence.clauses:
+        for entry in clause.entries:
+            if isinstance(entry, Rows):
+                found += [cell for row in entry.rows for cell in row if isinstance(cell, Value)]
+            elif isinstance(entry, Compared):
+                found.append(entry.value)
+    return found
+
+
+def looked_up(data: Any, path: str) -> Any:
+    """Another reader of paths than the page's own."""
+    if not path:
+        return data
+    step, _, rest = path.partition(".")
+    return looked_up(data[int(step)] if isinstance(data, list) else data[step], rest)
+
+
+class Figures(HTMLParser):
+    """The figures of a page, and the text that stands outside of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures: list[tuple[str, str]] = []
+        self.outside = ""
+        self.inside: str | None = None
+        self.skipped = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.skipped = tag in ("style", "title")
+        if tag == "data":
+            self.inside = dict(attrs)["data-figure"]
+
+    def handle_endtag(self, tag: str) -> None:
+        self.skipped = False
+        if tag == "data":
+            self.inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self.inside is not None:
+            self.figures.append((self.inside, data))
+        elif not self.skipped:
+            self.outside += f" {data}"
+
+
+def of_the_report(report: Report) -> str:
+    """Sentences of the ordinary report that hold numbers."""
+    manifest = report.manifest
+    sentences = (
+        *report.guarantees, *(c["says"] for c in report.columns), *report.attacks,
+        report.certificate, *report.warnings, report.verdict.says, *report.verdict.reasons,
+        manifest["run_id"], manifest["created"], manifest["policy_digest"],
+        json.dumps(manifest["versions"]), json.dumps(report.safe_harbor),
+        ALGORITHMS[report.policy.algorithm.name].words,
+    )  # fmt: skip
+    return " ".join(map(str, sentences))
+
+
+def of_the_standard(evidence: Evidence) -> str:
+    """What the standard says by itself: headings, labels, thresholds."""
+    said = [evidence.standard.title, evidence.standard.source, evidence.standard.says]
+    said += [p.text for s in evidence.standard.sections for p in s.parts if isinstance(p, Says)]
+    for clause in evidence.clauses:
+        said += [clause.number, clause.title]
+        for entry in clause.entries:
+            if isinstance(entry, Compared | Open | Stated):
+                said.append(entry.says)
+            elif isinstance(entry, Rows):
+                said += [entry.caption, *entry.head]
+                said += [str(row[0]) for row in entry.rows if not isinstance(row[0], Value)]
+    return " ".join(said)
+
+
+@pytest.mark.parametrize("name", STANDARDS)
+def test_every_figure_is_one_of_the_report(name: str, report: Report, harbor: Report) -> None:
+    of = report_of(name, report, harbor)
+    evidence = collect_evidence(of, name)
+    data = json.loads(rendered(of, "json"))
+    shown = values(evidence)
+    assert len(shown) >= (3 if name == "safe-harbor" else 10)
+    for value in shown:
+        assert value.value == looked_up(data, value.figure)
+        assert value.shown == figure(looked_up(data, value.figure))
+    page = Figures()
+    page.feed(rendered(of, "html", name))
+    assert {path for path, _ in page.figures} == {value.figure for value in shown}
+    for path, text in page.figures:
+        assert text == figure(looked_up(data, path))
+    # no other number is on the page than the standard's own and the report's
+    words = f"{of_the_report(of)} {of_the_standard(evidence)} {len(evidence.open)} SHA-256"
+    assert set(NUMBER.findall(page.outside)) <= set(NUMBER.findall(words))
+
+
+@pytest.mark.parametrize("name", STANDARDS)
+@pytest.mark.parametrize("form", ["html", "md", "json"])
+def test_what_is_open_is_told_at_the_top(
+    name: str, form: str, report: Report, harbor: Report
+) -> None:
+    of = report_of(name, report, harbor)
+    evidence = collect_evidence(of, name)
+    text = rendered(of, form, name)
+    assert "complian" not in text.lower()
+    assert not [value for value in RARE if value in text]
+    many = len(evidence.open)
+    assert many > 3
+    assert f"{many} fields are open" in evidence.says
+    filled = rendered(with_context(of, FILLED), form, name)
+    fewer = collect_evidence(with_context(of, FILLED), name)
+    assert len(fewer.open) < many
+    assert fewer.says in unescape(filled)
+    if form == "json":
+        assert len(json.loads(text)["open"]) == many
+    elif form == "md":
+        assert text.index(f"**{many} fields are open") < text.index("\n## ")
+    else:
+        assert text.index(f"{many} fields are open") < text.index("<main>")
+        assert re.findall(r'id="open-(\d+)"', text) == [str(i + 1) for i in range(many)]
+        assert re.findall(r'href="#open-(\d+)"', text) == [str(i + 1) for i in range(many)]
+        assert "<script" not in filled
+        assert "http://" not in text
+        assert "https://" not in text
+
+
+def test_context_fills_fields_and_nothing_else(report: Report) -> None:
+    for name in OTHERS:
+        plain_page = collect_evidence(report, name)
+        filled = collect_evidence(with_context(report, FILLED), name)
+        told = {e.field for c in filled.clauses for e in c.entries if isinstance(e, Stated)}
+        assert {"context.recipients", "context.knowledge"} <= told
+        kept = {v.figure: v for v in values(filled) if v.figure != "risk.after.prosecutor_max"}
+        assert kept == {
+            v.figure: v for v in values(plain_page) if v.figure != "risk.after.prosecutor_max"
+        }
+
+
+def test_context_changes_nothing_of_a_release(tmp_path: Path) -> None:
+    rows = [(i % 7, "mf"[i % 2]) for i in range(60)]
+    database = runs.source(tmp_path, {"age": "INTEGER", "sex": "VARCHAR"}, rows)
+    columns = {"age": "quasi", "sex": "quasi"}
+    policy = runs.policy(tmp_path, columns, k=5)
+    stated = runs.policy(
+        tmp_path, columns, k=5, context={"recipients": "anybody", "acceptable_risk": 0.01}
+    )
+    assert stated.to_dict()["context"] == {"recipients": "anybody", "acceptable_risk": 0.01}
+    assert stated.digest() == policy.digest()
+    first = runs.run(policy, database).df()
+    second = runs.run(stated, database).df()
+    assert first.equals(second)
+    assert anonymizer.verify(policy).passed
+
+
+@pytest.mark.parametrize(("size", "holds"), [(11, False), (12, True)])
+def test_the_threshold_of_ema_is_a_class_of_twelve(size: int, holds: bool, tmp_path: Path) -> None:
+    rows = [(age, f"v{i % 3}") for age in (20, 30) for i in range(size)]
+    database = runs.source(tmp_path, {"age": "INTEGER", "ill": "VARCHAR"}, rows)
+    policy = runs.policy(tmp_path, {"age": "quasi", "ill": "keep"}, k=size)
+    runs.run(policy, database)
+    evidence = collect_evidence(collect(policy), "ema")
+    (compared,) = [e for c in evidence.clauses for e in c.entries if isinstance(e, Compared)]
+    assert compared.threshold == 0.09
+    assert "classes of 12 rows or more" in compared.says
+    assert compared.value.value == 1 / size
+    assert compared.holds is holds
+    assert len(evidence.above) == (not holds)
+    page = rendered(evidence.report, "html", "ema")
+    assert ("Above the threshold" in page.split("<main>")[0]) is not holds
+    # without a source, what it would show is open
+    assert "Initial risk" in " ".join(entry.says for _, entry in evidence.open)
+
+
+def test_a_threshold_without_a_number_is_the_contexts(report: Report) -> None:
+    for name in ("hipaa-expert", "iso27559", "sp800-188"):
+        assert not [
+            e for c in collect_evidence(report, name).clauses for e in c.entries
+            if isinstance(e, Compared)
+        ]  # fmt: skip
+        for stated, above in ((0.001, 1), (1.0, 0)):
+            context = Context(acceptable_risk=stated)
+            assert len(collect_evidence(with_context(report, context), name).above) == above
+
+
+def test_what_has_no_page(report: Report) -> None:
+    with pytest.raises(PolicyError, match="was not made with preset: safe_harbor"):
+        collect_evidence(report, "safe-harbor")
+    with pytest.raises(PolicyError, match="allowed: hipaa-expert, ema"):
+        collect_evidence(report, "gdpr")
+
+
+def test_the_eighteen_identifiers(harbor: Report) -> None:
+    page = rendered(harbor, "html", "safe-harbor")
+    assert len(re.findall(r'<th scope="row">[A-R]</th>', page)) == 18
+    assert "name: not published" in page
+    assert "no actual knowledge" in page
+    assert "safe_harbor_text" in page
+
+
+def test_several_tables_have_none(tmp_path: Path) -> None:
+    hospital.write(tmp_path / "source.duckdb")
+    policy = hospital.policy(tmp_path, {"privacy.knows": {"events": 0}})
+    anonymizer.run(policy, tmp_path / "source.duckdb", seed=1)
+    with pytest.raises(PolicyError, match="not offered with several tables"):
+        anonymizer.report(policy, tmp_path / "page.html", standard="ema")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_persons_are_counted_where_there_are_persons(tmp_path: Path) -> None:
+    rows = [(i // 2, 20 + i // 2 % 2) for i in range(48)]
+    database = runs.source(tmp_path, {"person": "INTEGER", "age": "INTEGER"}, rows)
+    policy = runs.policy(tmp_path, {"person": "drop", "age": "quasi"}, k=12, person="person")
+    runs.run(policy, database)
+    found = {v.figure: v.value for v in values(collect_evidence(collect(policy), "ema"))}
+    assert found["risk.after.person_k"] == 12
+    assert "risk.after.k" not in found
+
+
+def test_json_is_plain(report: Report) -> None:
+    for name in OTHERS:
+        data = collect_evidence(report, name).as_dict()
+        assert plain(data) == json.loads(rendered(report, "json", name))
