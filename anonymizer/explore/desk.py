@@ -56,6 +56,11 @@ class Desk:
             Worker("sample", self.side.interrupt, self._failed),
         )
 
+    @property
+    def busy(self) -> bool:
+        """Whether more of the state at hand is still to come."""
+        return self._change.locked() or any(worker.busy for worker in self.workers)
+
     def begin(self) -> None:
         """Try the policy as it is."""
         with self._change:

@@ -38,7 +38,7 @@ def view(desk: Desk) -> dict[str, Any]:
                 "rows": desk.whole.rows,
                 "progress": desk.progress,
                 "stopped": desk.stopped,
-                "busy": any(worker.busy for worker in desk.workers),
+                "busy": desk.busy,
                 "details": dict(state.details),
                 "frontier": state.frontier,
                 "why": state.why,

@@ -96,7 +96,7 @@ def clinic(tmp_path: Path) -> Clinic:
 def settled(desk: Desk, seconds: float = 120) -> dict[str, Any]:
     """What the page shows once nothing runs."""
     until = time.monotonic() + seconds
-    while any(worker.busy for worker in desk.workers):
+    while desk.busy:
         assert time.monotonic() < until
         time.sleep(0.05)
     found = view(desk)

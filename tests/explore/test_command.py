@@ -37,6 +37,7 @@ def test_the_core_does_not_import_it() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0
 
 
+@pytest.mark.slow
 def test_it_serves_until_it_is_ended(clinic: Clinic) -> None:
     """In a process of its own: the address on standard output, no value anywhere, exit code 0."""
     command = [sys.executable, "-m", "anonymizer", "explore", str(clinic.policy), "--database",

@@ -40,6 +40,7 @@ def test_every_figure_of_the_whole_table_is_that_of_a_run(clinic: Clinic) -> Non
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_written_but_by_save(clinic: Clinic) -> None:
     before = clinic.files()
     with clinic.desk() as desk:
@@ -82,6 +83,7 @@ def test_a_table_is_drafted_and_saved_where_nothing_was(
     assert anonymizer.Policy.load(tmp_path / "new.yml").columns.keys() == roles.keys()
 
 
+@pytest.mark.slow
 def test_no_value_that_few_rows_have_leaves_the_desk(serving: Callable[..., Served]) -> None:
     page = serving()
     texts = [json.dumps(settled(page.desk))]
@@ -117,6 +119,7 @@ def test_raw_rows_are_shown_where_the_server_was_started_to(serving: Callable[..
     assert HOSTILE in found["columns"]
 
 
+@pytest.mark.slow
 def test_undo_redo_and_two_states_side_by_side(clinic: Clinic) -> None:
     with clinic.desk() as desk:
         first = settled(desk)
@@ -150,6 +153,7 @@ def test_what_cannot_run_says_why_and_can_be_undone(clinic: Clinic) -> None:
         assert settled(desk)["whole"]["holds"] is True
 
 
+@pytest.mark.slow
 def test_the_frontier_and_why(clinic: Clinic) -> None:
     with clinic.desk() as desk:
         shown = settled(desk)
