@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.algorithms.danonyir.elsewhere import most_rounds
+from anonymizer.algorithms.danonyir.other_blocks import most_rounds
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.process.seed import Seed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.algorithms.danonyir.clustering import Clustering
-from anonymizer.algorithms.danonyir.elsewhere import CLOSED, RESIDUAL, place_everywhere
+from anonymizer.algorithms.danonyir.other_blocks import CLOSED, RESIDUAL, place_in_other_blocks
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import lit, work
@@ -35,7 +35,7 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
         stages += [
             Step("clusters that hold", "danonyir/closed.sql.j2", context),
             Step("persons whom no cluster takes", "danonyir/homeless.sql.j2", context),
-            *place_everywhere(how, context),
+            *place_in_other_blocks(how, context),
         ]
     return tuple(stages)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.algorithms.danonyir.clustering import Clustering, empty
-from anonymizer.algorithms.danonyir.elsewhere import CLOSED, RESIDUAL, place_everywhere
+from anonymizer.algorithms.danonyir.other_blocks import CLOSED, RESIDUAL, place_in_other_blocks
 from anonymizer.algorithms.danonyir.residual import residual_context
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.lattice.publish import CLASS_LEVELS
@@ -68,7 +68,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         Step("classes that hold", "geneir/classes.sql.j2", context),
         Step("residual persons", "geneir/left.sql.j2", context),
         Note(Step("number of residual persons", "geneir/residual.sql.j2", context)),
-        *place_everywhere(how, context),
+        *place_in_other_blocks(how, context),
         Step("levels of classes", "geneir/class_levels.sql.j2", context),
     )
 

@@ -37,7 +37,7 @@ def most_rounds(persons: int) -> int:
     return 2 * math.ceil(math.log2(max(persons, 2))) + 8
 
 
-def place_everywhere(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
+def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
     """Stages in which all persons of RESIDUAL try the nearest clusters of other blocks."""
     rounds = most_rounds(how.persons)
     shared = {
