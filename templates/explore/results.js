@@ -65,7 +65,7 @@ export function figures({ desk, stop }) {
   if (sample?.measures && desk.is_sample) {
     parts.push(h("h3", null, `At once, on a sample of ${count(sample.rows)} rows`),
       tiles(sample, "sample", before),
-      h("p", { class: "soft" }, "A sample loses more than the whole table does: classes of k rows are wider among fewer rows."));
+      h("p", { class: "soft" }, "A sample loses more than the whole table does: classes of k rows are wider among fewer rows, and they are cut but not refined."));
   }
   return parts;
 }

@@ -11,6 +11,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import PolicyError, TargetError
+from anonymizer.explore.bench import without_refinement
 from anonymizer.explore.edits import Edit
 from anonymizer.explore.opening import given
 from anonymizer.explore.view import view
@@ -204,3 +205,25 @@ def test_a_policy_that_the_desk_does_not_take_says_so(clinic: Clinic) -> None:
         given(str(clinic.policy), clinic.database, "/tmp/other.yml")
     with pytest.raises(TargetError, match="exists"):
         given(str(clinic.policy), clinic.database, str(other))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "rule", "left_out"),
+    [
+        ("{name: mondrian}", "l_diversity: 2", True),
+        ("{name: mondrian, refine: full}", "l_diversity: 2", False),
+        ("{name: mondrian}", "t_closeness: 0.3", False),
+        ("{name: lgb}", "l_diversity: 2", False),
+    ],
+)
+def test_a_sample_is_not_refined_but_dealt(
+    tmp_path: Path, algorithm: str, rule: str, left_out: bool
+) -> None:
+    file = tmp_path / "policy.yml"
+    text = POLICY.replace("l_diversity: 2", rule)
+    file.write_text(f"{text}algorithm: {algorithm}\n")
+    policy = anonymizer.Policy.load(file)
+    expected = {"refine": 0} if left_out else {}
+    quick = without_refinement(policy)
+    assert quick.algorithm == policy.algorithm.model_copy(update=expected)
+    assert (quick.privacy, quick.columns) == (policy.privacy, policy.columns)
