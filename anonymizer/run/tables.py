@@ -24,10 +24,8 @@ from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.remarks import table_remarks
-from anonymizer.source.child import (
-    Above,
-    Child,
-    child_of,
+from anonymizer.source.child import Above, Child, child_of, same_type, searched_for
+from anonymizer.source.child_reading import (
     counted,
     counts_step,
     flat_step,
@@ -36,8 +34,6 @@ from anonymizer.source.child import (
     orphans_guard,
     reached_step,
     read_step,
-    same_type,
-    searched_for,
     values_of,
 )
 from anonymizer.source.masking.masks import Named
