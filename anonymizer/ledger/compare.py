@@ -10,6 +10,7 @@ from typing import Any
 from anonymizer.compile import Sql, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
+from anonymizer.ledger.compared import Compared, Findings, Numbered, Place
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.known_rows import told_by_rows
@@ -21,100 +22,6 @@ CHANCE = 12
 """Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
 ODDS = 1e-6
 """Odds of a coincidence of class numbers that are taken for no coincidence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A facet in one release: its column of groups."""
-
-    facet: Facet
-    at: int
-    group: Sql
-    """Where the release keeps the group of a member."""
-
-    @property
-    def g(self) -> Sql:
-        return Sql(f"g_{self.facet.index}")
-
-    @property
-    def column(self) -> Sql:
-        return Sql(f"g{self.at}_{self.facet.index}")
-
-    @property
-    def truth(self) -> Sql:
-        return self.facet.truth
-
-    @property
-    def sets(self) -> Sql:
-        return Sql(f"sets_{self.at}")
-
-    @property
-    def own(self) -> Sql:
-        return Sql(f"own_{self.at}")
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One release among those that are compared; number 0 is the new one."""
-
-    at: int
-    release: int
-    places: tuple[Place, ...]
-    marks: tuple[tuple[int, int], ...] = ()
-    """Positions of the same column among the new pseudonyms and among its own."""
-    pseudonyms: int = 0
-
-    def _named(self, prefix: str) -> Sql:
-        return Sql(f"{prefix}{self.at}")
-
-    @property
-    def alias(self) -> Sql:
-        return self._named("r")
-
-    @property
-    def c(self) -> Sql:
-        return self._named("c")
-
-    @property
-    def n(self) -> Sql:
-        return self._named("n")
-
-    @property
-    def m(self) -> Sql:
-        return self._named("m")
-
-    @property
-    def p(self) -> Sql:
-        return self._named("p")
-
-    @property
-    def e(self) -> Sql:
-        return self._named("e")
-
-    @property
-    def sizes(self) -> Sql:
-        return self._named("sizes_")
-
-
-@dataclass(slots=True)
-class Findings:
-    """Counts of persons, and the problems among them."""
-
-    releases: int = 0
-    """Earlier releases that hold persons of the new one."""
-    persons: int = 0
-    """Persons of the new release who are also in an earlier one."""
-    candidates: int | None = None
-    """Fewest persons that the classes of all releases leave for a person."""
-    values: dict[str, int | None] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "earlier_releases": self.releases,
-            "returning_persons": self.persons,
-            "fewest_candidates": self.candidates,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +123,7 @@ class Comparison:
         places = [p for r in releases for p in r.places if p.facet is facet]
         if len(places) < 2:
             return
-        numbered = [_Numbered(p, next(r.release for r in releases if r.at == p.at)) for p in places]
+        numbered = [Numbered(p, next(r.release for r in releases if r.at == p.at)) for p in places]
         first = f"{places[0].sets}.signature"
         common = first
         for place in places[1:]:
@@ -315,26 +222,6 @@ APART = (
     "role drop; release the tables together (tables:); or, if the earlier release reached nobody,"
     " `anonymizer ledger forget`"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbered:
-    """A place with the ledger's number of its release."""
-
-    place: Place
-    release: int
-
-    @property
-    def column(self) -> Sql:
-        return self.place.column
-
-    @property
-    def sets(self) -> Sql:
-        return self.place.sets
-
-    @property
-    def own(self) -> Sql:
-        return self.place.own
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:

@@ -14,7 +14,8 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down, transaction
-from anonymizer.ledger.compare import Comparison, Findings
+from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks

@@ -1,0 +1,124 @@
+"""Releases as a comparison sees them: their groups and numbers, and what is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from anonymizer.compile import Sql
+from anonymizer.errors import Problem
+from anonymizer.ledger.facets import Facet
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A facet in one release: its column of groups."""
+
+    facet: Facet
+    at: int
+    group: Sql
+    """Where the release keeps the group of a member."""
+
+    @property
+    def g(self) -> Sql:
+        return Sql(f"g_{self.facet.index}")
+
+    @property
+    def column(self) -> Sql:
+        return Sql(f"g{self.at}_{self.facet.index}")
+
+    @property
+    def truth(self) -> Sql:
+        return self.facet.truth
+
+    @property
+    def sets(self) -> Sql:
+        return Sql(f"sets_{self.at}")
+
+    @property
+    def own(self) -> Sql:
+        return Sql(f"own_{self.at}")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One release among those that are compared; number 0 is the new one."""
+
+    at: int
+    release: int
+    places: tuple[Place, ...]
+    marks: tuple[tuple[int, int], ...] = ()
+    """Positions of the same column among the new pseudonyms and among its own."""
+    pseudonyms: int = 0
+
+    def _named(self, prefix: str) -> Sql:
+        return Sql(f"{prefix}{self.at}")
+
+    @property
+    def alias(self) -> Sql:
+        return self._named("r")
+
+    @property
+    def c(self) -> Sql:
+        return self._named("c")
+
+    @property
+    def n(self) -> Sql:
+        return self._named("n")
+
+    @property
+    def m(self) -> Sql:
+        return self._named("m")
+
+    @property
+    def p(self) -> Sql:
+        return self._named("p")
+
+    @property
+    def e(self) -> Sql:
+        return self._named("e")
+
+    @property
+    def sizes(self) -> Sql:
+        return self._named("sizes_")
+
+
+@dataclass(slots=True)
+class Findings:
+    """Counts of persons, and the problems among them."""
+
+    releases: int = 0
+    """Earlier releases that hold persons of the new one."""
+    persons: int = 0
+    """Persons of the new release who are also in an earlier one."""
+    candidates: int | None = None
+    """Fewest persons that the classes of all releases leave for a person."""
+    values: dict[str, int | None] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "earlier_releases": self.releases,
+            "returning_persons": self.persons,
+            "fewest_candidates": self.candidates,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A place with the ledger's number of its release."""
+
+    place: Place
+    release: int
+
+    @property
+    def column(self) -> Sql:
+        return self.place.column
+
+    @property
+    def sets(self) -> Sql:
+        return self.place.sets
+
+    @property
+    def own(self) -> Sql:
+        return self.place.own
