@@ -99,8 +99,6 @@ def is_number(sql_type: str) -> bool:
 
 def looked_at(value: Sql, sql_type: str) -> Sql:
     """The text of a value in which forms of identifiers are looked for."""
-    if sql_type == "BYTEA":
-        return Sql(f"escaped_bytes({value})")
     if not is_number(sql_type):
         return Sql(f"cast({value} as varchar)")
     if WHOLE.match(sql_type) is not None:

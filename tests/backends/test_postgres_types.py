@@ -132,7 +132,7 @@ KEPT = {"role": "keep", "acknowledge_unique": True}
 PROTECTED = {"role": "sensitive", "protect": {"l_diversity": 2}}
 SAME = """
     with published as (select w::text collate "C" as w from kinds.typed_out),
-    raw as (select w::text collate "C" as w from kinds.typed)
+    raw as (select {text} collate "C" as w from kinds.typed)
     select count(*) from (
         (select w from published except all select w from raw)
         union all
@@ -144,10 +144,12 @@ SAME = """
 @pytest.mark.parametrize("kind", [*PLAIN, *TEXT])
 def test_a_type_that_is_released(types: str, kind: str) -> None:
     filled(types, kind, {**PLAIN, **TEXT}[kind])
-    policy = given("quasi", KEPT)
+    known = ["uuid"] if kind == "uuid" else []
+    policy = given({"role": "quasi", "acknowledge": known}, {**KEPT, "acknowledge": known})
     assert on_postgres(policy, types).verification.passed
     assert anonymizer.verify(policy, types).passed
-    assert query(types, SAME) == [(0,)]
+    text = "encode(w, 'escape')" if kind == "bytea" else "w::text"
+    assert query(types, SAME.format(text=text)) == [(0,)]
     (classes,) = query(types, "select count(distinct v) from kinds.typed_out")[0]
     assert classes > 1
     if kind in TEXT:
@@ -159,7 +161,7 @@ def test_a_type_that_is_released(types: str, kind: str) -> None:
 def test_a_type_that_is_kept_as_text_only(types: str, kind: str) -> None:
     filled(types, kind, OTHER[kind])
     assert on_postgres(given(w=KEPT), types).verification.passed
-    assert query(types, SAME) == [(0,)]
+    assert query(types, SAME.format(text="w::text")) == [(0,)]
     said = r"columns\.v: has the type .*, whose equal values may have different texts"
     for role in ("quasi", PROTECTED, "sensitive"):
         with pytest.raises(SourceError, match=said):

@@ -36,7 +36,8 @@ SETTINGS = {
     "client_encoding": "UTF8",
     "standard_conforming_strings": "on",
     "extra_float_digits": "1",
-    "bytea_output": "hex",
+    # bytes are read as text: this form shows the words in them to what looks for identifiers
+    "bytea_output": "escape",
     # an error, and not only the rows that the policies of a table show to the role
     "row_security": "off",
     # a run has few, large statements: JIT compilation costs more than it saves

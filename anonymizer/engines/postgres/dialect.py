@@ -165,9 +165,6 @@ def functions(node: exp.Expr) -> exp.Expr:
     match node:
         case exp.Anonymous() if node.name.lower() == "strlen":
             return exp.Anonymous(this="octet_length", expressions=node.expressions)
-        case exp.Anonymous() if node.name.lower() == "escaped_bytes":
-            escape = exp.Literal.string("escape")
-            return exp.Anonymous(this="encode", expressions=[*node.expressions, escape])
         case exp.Anonymous() if node.name.lower() == "nfc_normalize":
             return exp.Anonymous(this="normalize", expressions=node.expressions)
         case exp.Anonymous() if node.name.lower() == "hash" and len(node.expressions) == 1:
