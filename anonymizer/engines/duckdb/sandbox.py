@@ -108,8 +108,8 @@ def close_walls(
         listed = ", ".join(lit(str(path)).text for path in paths)
         connection.execute(f"set {name} = [{listed}]")
     connection.execute("set enable_external_access = false")
-    # how fast and in how much memory, not what is in reach; while parts are solved, the table leaves
-    # half of its memory to them
+    # how fast and in how much memory, not what is in reach; while parts are solved, the table
+    # leaves half of its memory to them
     connection.execute(
         "set allowed_configs = ['threads', 'preserve_insertion_order', 'memory_limit']"
     )
