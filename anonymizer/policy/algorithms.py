@@ -41,6 +41,11 @@ class AlgorithmOptions(Options):
         return {}
 
     @property
+    def may_divide(self) -> bool:
+        """Whether a large table is solved in parts."""
+        return getattr(self, "part_size", "all") != "all"
+
+    @property
     def must_divide(self) -> bool:
         """Whether the table has to be solved in parts."""
         return isinstance(getattr(self, "part_size", None), int)

@@ -244,6 +244,7 @@ def test_sandbox_of_a_connection_of_ours(tmp_path: Path, source: Path, monkeypat
             "set temp_directory = '/tmp'",
             "set lock_configuration = false",
             "set allowed_configs = ['temp_directory']",
+            "set memory_limit = '100GB'",
             "set max_temp_directory_size = '100TB'",
             "set allowed_directories = ['/']",
             "set secret_directory = '/tmp'",

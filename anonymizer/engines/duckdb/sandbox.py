@@ -48,6 +48,7 @@ def own_connection(
     read_only: bool = True,
     limits: Limits = Limits(),
     where: str = "--database",
+    lends_memory: bool = False,
 ) -> Iterator[DuckDBEngine]:
     """A connection of ours: limits, `database` attached, then everything else closed.
 
@@ -55,7 +56,7 @@ def own_connection(
     database files in `databases`, and nothing else: external access is off and the configuration
     locked. `spill` is a private folder (default: one of the connection's own). `copy` is a database
     file that is made and attached before. Views of `database` are read apart, where none of these
-    is in reach.
+    is in reach. `lends_memory`: the memory limit may change, as where parts of a table get a share.
     """
     import duckdb
 
@@ -85,7 +86,7 @@ def own_connection(
             folders.append(engine.apart.folder)
         stack.enter_context(scratch(connection))
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
-        close_walls(connection, [*files, *logs], folders)
+        close_walls(connection, [*files, *logs], folders, lends_memory=lends_memory)
         yield engine
 
 
@@ -101,18 +102,19 @@ def open_for_good(database: Path, where: str = "--database") -> DuckDBPyConnecti
 
 
 def close_walls(
-    connection: DuckDBPyConnection, files: Sequence[Path] = (), folders: Sequence[Path] = ()
+    connection: DuckDBPyConnection,
+    files: Sequence[Path] = (),
+    folders: Sequence[Path] = (),
+    *,
+    lends_memory: bool = False,
 ) -> None:
     """Close everything but these for the rest of the connection's life."""
     for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
         listed = ", ".join(lit(str(path)).text for path in paths)
         connection.execute(f"set {name} = [{listed}]")
     connection.execute("set enable_external_access = false")
-    # how fast and in how much memory, not what is in reach; while parts are solved, the table
-    # leaves half of its memory to them
-    connection.execute(
-        "set allowed_configs = ['threads', 'preserve_insertion_order', 'memory_limit']"
-    )
+    free = ["threads", "preserve_insertion_order", *(["memory_limit"] if lends_memory else [])]
+    connection.execute(f"set allowed_configs = [{', '.join(lit(name).text for name in free)}]")
     connection.execute("set lock_configuration = true")
 
 

@@ -77,6 +77,7 @@ def open_session(
                     files=[file for one in every for file in input_files(one)],
                     databases=databases,
                     limits=_enough(policy, limits or Limits()),
+                    lends_memory=any(one.algorithm.may_divide for one in every),
                 )
             )
         else:

@@ -159,9 +159,12 @@ class PartSolver:
             yield
             return
         before = self.setting("memory_limit")
-        with suppress(AnonymizerError):
+        try:
             # what is in use and cannot be spilled stays
             self.engine.raw(f"set memory_limit = {lit(f'{limit >> 20}MiB')}", "--memory-limit")
+        except AnonymizerError:
+            yield
+            return
         try:
             yield
         finally:
