@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import cache
 from typing import Any, TypeAlias
 
 from anonymizer.compile import Table, ident, lit
@@ -23,8 +24,6 @@ Entry: TypeAlias = tuple[str, str, str, str]
 """Kind, schema, table that it belongs to (or its own name) and name of something in a catalog."""
 Catalog: TypeAlias = Mapping[Entry, tuple[Any, ...]]
 
-COLLATION = " COLLATE binary"
-"""What a run writes has the order of code points by name, which is the engine's own order."""
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?(\[\])*\Z")
 _OF_TABLES = {
     "table": ("duckdb_tables()", "table_name, table_name, sql, comment, tags"),
@@ -98,9 +97,23 @@ def _catalog(engine: DuckDBEngine, catalog: str, *, alone: bool) -> Catalog:
     return found
 
 
+@cache
+def _collation() -> str:
+    """How this engine prints the order of code points, which is its own order, where a run named it:
+    versions differ in the quotes.
+    """
+    import duckdb
+
+    with closing(duckdb.connect(":memory:")) as connection:
+        connection.execute('create table t (c varchar collate "binary")')
+        printed = connection.execute("select sql from duckdb_tables()").fetchall()[0][0]
+    found = re.fullmatch(r".*\(c VARCHAR( COLLATE .*)\);", printed)
+    return found[1] if found else ""
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, str):
-        return value.replace(COLLATION, "")
+        return value.replace(_collation(), "")
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
 
