@@ -99,7 +99,7 @@ def _catalog(engine: DuckDBEngine, catalog: str, *, alone: bool) -> Catalog:
 
 @cache
 def _collation() -> str:
-    """How this engine prints the order of code points, which is its own order, where a run named it:
+    """How this engine prints the order of code points where a run named it. That order is its own;
     versions differ in the quotes.
     """
     import duckdb

@@ -118,11 +118,11 @@ def read_source(
             ),
             alone=not persons,
         ),
-        *raw_text_stages(policy, session.profile, first),
+        *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
+        *raw_text_stages(policy, session.profile, first, counted=True),
         *source_guard(policy, first),
         *(() if persons else remark_notes(policy, session.profile, first)),
         *harbor_guard(policy, first),
-        *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
     ]
     reading += hierarchy_stages(policy, first, session)
     reading += node_text_stages(policy, first.quasi)

@@ -20,6 +20,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.source.detectors import ANY, FORMS, KINDS, SIGNS
 from anonymizer.source.looked_through import (
     LETTERS,
+    Looked,
     identifiers,
     in_row,
     is_number,
@@ -63,10 +64,13 @@ def raw_text_stages(
     roles: Roles,
     snapshot: Table = SNAPSHOT,
     above: Sequence[tuple[Table, Sql]] = (),
+    *,
+    counted: bool = False,
 ) -> tuple[Stage, ...]:
     """The statements that find such columns, if there are any to look at.
 
-    `above`: tables with columns of the words of further identifiers.
+    `above`: tables with columns of the words of further identifiers. `counted`: the distinct values
+    of the quasi-identifiers have been counted before, and are read instead of the rows.
     """
     columns = looked_through(policy, roles)
     if not columns:
@@ -74,7 +78,7 @@ def raw_text_stages(
     searched = _identifier_values(policy, profile, roles, snapshot, above)
     asked = _Asked(
         snapshot,
-        [(column.place, column.cell, column.text) for column in columns],
+        _columns(columns, {a.column: a.values for a in roles.quasi} if counted else {}),
         [(column.place, column.cell) for column in columns if column.named],
         HITS if searched else None,
         {
@@ -108,7 +112,7 @@ def node_text_stages(policy: Policy, attributes: Sequence[Attribute]) -> tuple[S
         acknowledged = policy.columns[a.column].acknowledge
         asked = _Asked(
             a.hierarchy,
-            [(0, Sql("label"), Sql("label"))],
+            [_Column(0, Sql("label"), Sql("label"))],
             acknowledged={kind: [0] if kind in acknowledged else [] for kind in KINDS},
             relation=Sql(f"(select distinct label from {ident(a.hierarchy)}) as nodes"),
         )
@@ -137,7 +141,7 @@ def forms_found(
     if not columns:
         return {}
     cells = [
-        (place, ident(name), looked_at(ident(name), sql_type))
+        _Column(place, ident(name), looked_at(ident(name), sql_type))
         for place, (name, sql_type) in enumerate(columns)
     ]
     asked = _Asked(relation.table or relation.sql, cells, relation=relation.sql)
@@ -150,12 +154,32 @@ def forms_found(
 
 
 @dataclass(frozen=True, slots=True)
+class _Column:
+    """A column that is looked through."""
+
+    place: int
+    cell: Sql
+    text: Sql
+    """What is looked through: the text of the cell, or of a distinct value."""
+    values: Table | None = None
+    """Its distinct values, each with the number of rows (n), where they have been counted."""
+
+
+def _columns(looked: Sequence[Looked], values: Mapping[str, Table]) -> list[_Column]:
+    found = []
+    for column in looked:
+        counted = values.get(column.name)
+        text = column.text if counted is None else looked_at(Sql("value"), column.sql_type)
+        found.append(_Column(column.place, column.cell, text, counted))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """What is looked for in which columns of a table."""
 
     table: Table | Sql
-    columns: list[tuple[int, Sql, Sql]]
-    """Places, cells, and the texts of these."""
+    columns: list[_Column]
     named: list[tuple[int, Sql]] = field(default_factory=list)
     hits: Table | None = None
     acknowledged: Mapping[str, list[int]] = field(default_factory=dict)
@@ -172,6 +196,7 @@ class _Asked:
         }
         looked = {"any": ANY, "signs": SIGNS, "named": self.named, "few": FEW, "hits": self.hits}
         looked["plain"] = Sql(plain("value"))
+        looked["counted"] = [c.values for c in self.columns if c.values is not None]
         kinds = [
             {
                 "name": kind,

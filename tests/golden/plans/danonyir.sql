@@ -9,6 +9,13 @@ select
     (coalesce(case when cast("age" as double) between 10000 and 9e18 and cast("age" as double) = floor(cast("age" as double)) then cast("age" as bigint) end = case when cast("patient" as double) between 10000 and 9e18 and cast("patient" as double) = floor(cast("patient" as double)) then cast("patient" as bigint) end, false)) as held_1
 from "anon_source"."main"."people";
 
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
 -- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
 -- as in templates/prepare/identifier_values.sql
 
@@ -26,13 +33,6 @@ with counted as (
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
 union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
-
--- values of age: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
 
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
 create or replace table anon_scratch.main.domain_1 as

@@ -9,6 +9,13 @@ select
     (case when "patient" >= 10000 and strpos(cast("zip" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("zip" as varchar))), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_1
 from "anon_source"."main"."people";
 
+-- values of zip: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
 -- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
 -- as in templates/prepare/identifier_values.sql
 
@@ -26,13 +33,6 @@ with counted as (
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
 union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
-
--- values of zip: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
 
 -- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
 create or replace table anon_scratch.main.kept_1 as

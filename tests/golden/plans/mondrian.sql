@@ -6,6 +6,20 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- values of zip: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_2 as
+select q2 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q2 is not null
+group by 1;
+
 -- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
 -- as in templates/prepare/suspects.sql
 
@@ -30,20 +44,6 @@ from
             group by h0
         ) as repeats
     ) as k0;
-
--- values of age: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- values of zip: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_2 as
-select q2 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q2 is not null
-group by 1;
 
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
 create or replace table anon_scratch.main.domain_1 as
