@@ -100,8 +100,15 @@ class Scale:
         if self.line == "reals":
             return value
         if self.line == "days":
-            return self._instant(sql("epoch_us({v})", v=value), early=True)
+            return self._instant(self._microseconds(value), early=True)
         return self._typed(sql("({p} - 1)", p=self.position(value)))
+
+    def _microseconds(self, value: Sql) -> Sql:
+        """Microseconds of a timestamp since 1970, in UTC."""
+        if self.sql_type in TICKS:
+            # DuckDB 2.0.1 would count in nanoseconds, for which years from 2262 are too late
+            value = sql("cast({v} as timestamp)", v=value)
+        return sql("epoch_us({v})", v=value)
 
     def plain(self, value: Sql) -> Sql:
         """A date or timestamp as a TIMESTAMP in UTC."""
@@ -131,7 +138,7 @@ class Scale:
     def measure(self, value: Sql) -> Sql:
         """The value as a double whose differences are distances (days for dates and times)."""
         if self.line == "days":
-            return sql("epoch_us({v}) / 86400000000.0", v=value)
+            return sql("{m} / 86400000000.0", m=self._microseconds(value))
         if self.sql_type == "DATE":
             return sql("cast({p} as double)", p=self.position(value))
         return sql("cast({v} as double)", v=value)
@@ -139,8 +146,9 @@ class Scale:
     def centre(self, value: Sql) -> Sql:
         """The value as a number that Python can add without loss."""
         if self.line == "days":
-            nanoseconds = self.sql_type == "TIMESTAMP_NS"
-            return sql("epoch_ns({v})" if nanoseconds else "epoch_us({v})", v=value)
+            if self.sql_type == "TIMESTAMP_NS":
+                return sql("epoch_ns({v})", v=value)
+            return self._microseconds(value)
         if self.sql_type == "UHUGEINT":  # its upper half does not fit HUGEINT
             return value
         return self.position(value)

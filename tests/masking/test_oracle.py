@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
 
 
 def instants(sql_type: str) -> str:
-    return "make_timestamp(epoch_us({}))" if sql_type in INSTANTS else "{}"
+    return "cast({} as timestamp)" if sql_type in INSTANTS else "{}"
 
 
 # tokens ----------------------------------------------------------------------------------------
@@ -183,7 +183,9 @@ def test_shifts(tmp_path: Path, keep: list[str]) -> None:
     columns = of_types(DATES, SIZE, dice)
     role = {"role": "shift", "within": "30 days", "keep": keep}
     roles = dict.fromkeys(columns, role)
-    shown = released(tmp_path, columns, roles, persons=persons, shown="epoch_us({})")
+    shown = released(
+        tmp_path, columns, roles, persons=persons, shown="epoch_us(cast({} as timestamp))"
+    )
     drawn: dict[str, set[int]] = {}
     for name, (_, values) in columns.items():
         for who, value, made in zip(persons, values, shown[name], strict=True):

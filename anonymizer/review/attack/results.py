@@ -71,7 +71,8 @@ class Intersection:
     """Intersecting what two releases allow for a target, by one sensitive column.
 
     Targets are rows, or persons if the release numbers them. Only targets whose own value is
-    possible in both releases are counted: the others are not in both.
+    possible in both releases are counted: the others are not in both. Nobody can tell from the
+    releases whether the rest is, so somebody who is new may be counted.
     """
 
     column: str
