@@ -1,6 +1,6 @@
 """What many parts cost besides their solution: `python -m benchmarks.parts_tree`.
 
-Trees of coarse cuts with up to 100,000 parts are made up, without the tables that they would divide.
+Trees of coarse cuts with up to 100,000 parts are made up, without the tables that they divide.
 Measured is what a run does with a tree: the expression for the leaf of a tuple, the nodes, the
 guarantees in them, the merge of parts that fail, and the dense numbers of classes. Writes
 benchmarks/results/parts_tree.md.
@@ -146,7 +146,8 @@ def main() -> None:
     (RESULTS / "parts_tree.md").write_text(f"""# What many parts cost besides their solution
 
 {machine()}. Made-up trees of coarse cuts over {ATTRIBUTES} attributes, {FAILING:.0%} of whose nodes
-fail a guarantee; made by `python -m benchmarks.parts_tree`. CPU seconds. No table of that size was divided.
+fail a guarantee; made by `python -m benchmarks.parts_tree`. CPU seconds. No table of that size was
+divided.
 
 {markdown_table(found)}
 """)
