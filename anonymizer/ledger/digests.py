@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.facets import identity, marks
 from anonymizer.ledger.history import load_history
@@ -30,12 +31,13 @@ def digested(policy: Policy, roles: Roles) -> dict[str, Any]:
     }
 
 
-def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
+def prepare_history(policy: Policy, engine: Engine) -> None:
     """For a run that continues earlier releases: their history in scratch, and a key to find
     persons by (a throw-away one where there is no ledger yet).
     """
     if policy.republish is None or policy.ledger is None:
         return
+    assert isinstance(engine, DuckDBEngine)
     path = policy.resolve(policy.ledger).resolve()
     if "ledger_key" not in engine.binds:
         engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from anonymizer.compile import Table, ident, lit, render
+from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
 from anonymizer.ledger import entries as ledger_entries
@@ -20,8 +21,9 @@ from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks
 from anonymizer.ledger.further import Written, further, reserved
-from anonymizer.ledger.gathering import Contents, Counts, counted
+from anonymizer.ledger.gathering import Contents, Counts, counted, gather
 from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key
+from anonymizer.ledger.places import FilePlace, Place, place_of
 from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.tables import (
     DICTIONARY,
@@ -52,8 +54,12 @@ class Keeper:
     run_id: str
     view: str
     target: Path | None
+    """The file of the release, where it is one."""
     schema: SchemaPolicy | None = None
     """Of several tables; `policy` is that of the persons then."""
+    home: DuckDBEngine | None = field(default=None, repr=False)
+    """What opens the ledger, from `begin` on."""
+    place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
 
@@ -79,26 +85,42 @@ class Keeper:
                     Problem("ledger", f"is the database of {what}", hint="a file of its own")
                 )
 
-    def begin(self, engine: DuckDBEngine) -> None:
-        """Take the key, settle what killed runs left, and bind the key for the digests."""
+    def begin(self, engine: Engine, home: DuckDBEngine) -> None:
+        """Take the key, settle what killed runs left, and bind the key for the digests.
+
+        `engine`: that of the run; `home`: what opens the ledger.
+        """
+        self.home = home
+        self.place = place_of(engine, self.target)
         known = read_key(self.path)
         if known is None:
             if self.path.exists():
-                with attached(engine, self.path):
-                    if ledger_entries.entries(engine):
+                with attached(home, self.path):
+                    if ledger_entries.entries(home):
                         raise EngineError(no_key(self.path))
             known = make_key(self.path)
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
-        with attached(engine, self.path):
-            with transaction(engine):
-                found = ledger_entries.settle(engine, ledger_entries.entries(engine))
-            settle_down(engine)
+        with attached(home, self.path):
+            self._refuse_other_engines(ledger_entries.entries(home), engine.name)
+            with transaction(home):
+                found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
+            settle_down(home)
         if any(entry.key_check != digest(bound(known), "check") for entry in found):
             raise EngineError(no_key(self.path))
         problems = list(self._joined(found))
         if problems:
             raise GuaranteeError(problems)
+
+    def _refuse_other_engines(self, earlier: Iterable[Entry], engine: str) -> None:
+        """A person is found again by a digest of texts, which engines may write differently."""
+        others = sorted({entry.engine for entry in earlier} - {engine})
+        if others:
+            said = f"has releases that were made with the engine {others[0]}: persons of theirs"
+            said += f" may not be recognized by {engine}"
+            hint = f"engine: {others[0]}, for all releases of these persons; where no person is in"
+            hint += " releases of both engines, a ledger of its own"
+            raise EngineError(Problem("ledger", said, hint=hint))
 
     def _joined(self, earlier: Iterable[Entry]) -> Iterator[Problem]:
         """Columns that identify persons both in this release and in an earlier one.
@@ -132,7 +154,7 @@ class Keeper:
 
     def remember(
         self,
-        engine: DuckDBEngine,
+        engine: Engine,
         roles: Roles,
         layout: Layout,
         *,
@@ -151,17 +173,15 @@ class Keeper:
         parameters = contents.parameters(
             digested(self.policy, roles), SPELLS if self._invariant else None
         )
-        with engine.in_any_order():
-            for name in contents.statements:
-                statement = render(f"ledger/{name}.sql.j2", parameters)
-                engine.execute(statement, "ledger", contents.binds(name))
+        home = self._home
+        gather(engine, home, contents, parameters)
         several = self.policy.person is not None or bool(contents.tables)
-        counts, schema = counted(engine, several=several), self._schema(contents)
-        with attached(engine, self.path):
-            earlier = ledger_entries.entries(engine)
-            known = schemas(engine)
+        counts, schema = counted(home, several=several), self._schema(contents)
+        with attached(home, self.path):
+            earlier = ledger_entries.entries(home)
+            known = schemas(home)
             found = Comparison(
-                engine,
+                home,
                 contents.facets,
                 contents.marks,
                 counts.several,
@@ -176,14 +196,19 @@ class Keeper:
             if found.problems:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
-            with engine.in_any_order():
-                with transaction(engine):
-                    self._write(engine, number, secret_digest, contents, counts)
+            with home.in_any_order():
+                with transaction(home):
+                    self._write(home, number, secret_digest, contents, counts)
                     if schema is not None:
-                        _write_rows(engine, number, schema)
-                settle_down(engine)
+                        _write_rows(home, number, schema)
+                settle_down(home)
         self.remembered = True
         return found
+
+    @property
+    def _home(self) -> DuckDBEngine:
+        assert self.home is not None, "begin comes first"
+        return self.home
 
     def _contents(
         self,
@@ -226,7 +251,7 @@ class Keeper:
             release=number,
             run_id=self.run_id,
             view=self.view,
-            target=str(self.target) if self.target is not None else "",
+            target=self.place.told,
             policy_digest=(self.schema or self.policy).digest(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
@@ -298,22 +323,28 @@ class Keeper:
         republish = self.policy.republish
         return republish is not None and bool(republish.append_only)
 
-    def confirm(self, engine: DuckDBEngine) -> None:
+    def confirm(self) -> None:
         """Confirm that the release is published. If the run dies before, the next run finds out."""
-        with attached(engine, self.path):
-            ledger_entries.set_published(engine, self.run_id)
-            settle_down(engine)
+        home = self._home
+        with attached(home, self.path):
+            ledger_entries.set_published(home, self.run_id)
+            settle_down(home)
 
-    def withdraw(self, engine: DuckDBEngine) -> None:
-        """The release is certainly not published: remove its entry, if there is one."""
-        if not self.remembered:
+    def withdraw(self) -> None:
+        """The release is not published: remove its entry, if there is one.
+
+        A server may have published it and not have been able to say so: the entry stays then, and
+        the next run finds out.
+        """
+        if not self.remembered or self.place.may_hold(self.run_id):
             return
-        with suppress(AnonymizerError), attached(engine, self.path):
-            with transaction(engine):
-                for entry in ledger_entries.entries(engine):
+        home = self._home
+        with suppress(AnonymizerError), attached(home, self.path):
+            with transaction(home):
+                for entry in ledger_entries.entries(home):
                     if entry.run_id == self.run_id:
-                        ledger_entries.remove(engine, entry)
-            settle_down(engine)
+                        ledger_entries.remove(home, entry)
+            settle_down(home)
 
 
 def _write_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
