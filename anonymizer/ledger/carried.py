@@ -6,7 +6,7 @@ shows: what a ledger holds. Rows of the table stay there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,15 @@ from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.process import run_folder
+
+ON_SERVER = {
+    "UHUGEINT": 'text collate "C"',
+    "VARCHAR": 'text collate "C"',
+    "BIGINT": "bigint",
+    "INTEGER": "integer",
+    "INTEGER[]": "integer[]",
+}
+"""Types of the server in the place of DuckDB's: a digest is its digits there."""
 
 
 @contextmanager
@@ -34,8 +43,48 @@ def home_of(engine: Engine, ledger: Path, run_id: str, limits: Limits) -> Iterat
         folder.remove()
 
 
-def carry(engine: Engine, home: DuckDBEngine, table: Table) -> None:
-    """Copy a work table of the server into scratch of `home`.
+def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> None:
+    """Copy scratch tables of `home` into work tables of the server."""
+    from anonymizer.engines.postgres.connection import PostgresEngine
+    from anonymizer.engines.postgres.dialect import table_text
+
+    assert isinstance(engine, PostgresEngine)
+    assert home.parts is not None
+    home.parts.mkdir(mode=0o700, exist_ok=True)
+    for table in tables:
+        file = home.parts / f"{table.name}.csv"
+        target = engine.placed(table_text(ident(table).text))
+        columns = home.describe(ident(table).text, "ledger")
+        made = ", ".join(f"{quote(name)} {ON_SERVER[kind]}" for name, kind in columns)
+        read = ", ".join(_handed(name, kind) for name, kind in columns)
+        # (a text that is empty is none that is not there)
+        quoted = ", force_quote (text)" if "text" in dict(columns) else ""
+        try:
+            home.raw(
+                f"copy (select {read} from {ident(table)} order by all) to {lit(str(file))}"
+                f" (format csv, header false{quoted})",
+                "ledger",
+            )
+            engine.native(f"create {engine.persistence} table {target} ({made})", "ledger")
+            engine.copy_in(target, file, "ledger")
+            engine.native(f"analyze {target}", "ledger")
+        finally:
+            file.unlink(missing_ok=True)
+
+
+def _handed(column: str, kind: str) -> str:
+    name = quote(column)
+    match kind:
+        case "UHUGEINT":
+            return f"lower(lpad(hex({name}), 32, '0')) as {name}"
+        case "INTEGER[]":
+            return f"'{{' || array_to_string({name}, ',') || '}}' as {name}"
+        case _:
+            return name
+
+
+def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str] = ()) -> None:
+    """Copy a work table of the server, or the columns `wanted`, into scratch of `home`.
 
     In the order of digests, which tells nothing.
     """
@@ -44,7 +93,7 @@ def carry(engine: Engine, home: DuckDBEngine, table: Table) -> None:
 
     assert isinstance(engine, PostgresEngine)
     assert home.parts is not None
-    columns = [name for name, _ in engine.describe(ident(table).text, "ledger")]
+    columns = wanted or [name for name, _ in engine.describe(ident(table).text, "ledger")]
     home.parts.mkdir(mode=0o700, exist_ok=True)
     file = home.parts / f"{table.name}.csv"
     origin = engine.placed(table_text(ident(table).text))

@@ -15,6 +15,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down, transaction
+from anonymizer.ledger.carried import carry
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.digests import digested
@@ -175,6 +176,8 @@ class Keeper:
         )
         home = self._home
         gather(engine, home, contents, parameters)
+        if self._appends and engine is not home:
+            carry(engine, home, HISTORY, ("person", "lineage"))
         several = self.policy.person is not None or bool(contents.tables)
         counts, schema = counted(home, several=several), self._schema(contents)
         with attached(home, self.path):

@@ -44,6 +44,8 @@ def lists(node: exp.Expr) -> exp.Expr:
             return _filled("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
         case exp.ArrayContains():
             return _filled("v = any(l)", l=node.this, v=node.expression)
+        case exp.Anonymous() if node.name.lower() == "list_has_all":
+            return _filled("(l @> v)", l=node.expressions[0], v=node.expressions[1])
         case exp.ArrayAppend():
             return exp.Anonymous(this="array_append", expressions=[node.this, node.expression])
         case exp.Anonymous() if node.name.lower() == LENGTH:

@@ -5,8 +5,8 @@ Everything here is executed on a server by the tests that compare whole releases
 
 NODES = frozenset(
     """
-    Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayToString Avg Between BitwiseAnd
-    BitwiseLeftShift BitwiseOr BitwiseOrAgg BitwiseRightShift Boolean Bracket CTE Case Cast Ceil
+    Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayContainsAll ArrayToString Avg
+    Between BitwiseAnd BitwiseLeftShift BitwiseOr BitwiseOrAgg BitwiseRightShift Boolean Bracket CTE Case Cast Ceil
     Coalesce Collate Column ColumnDef Concat ConcatWs Count Create DPipe DataType DataTypeParam
     Decode DenseRank Distinct Div EQ Encode Except Exists Exp Explode ExplodingGenerateSeries
     Extract Filter FirstValue Floor From GT GTE Greatest Group GroupConcat Having Identifier If
