@@ -46,6 +46,7 @@ def home_of(engine: Engine, ledger: Path, run_id: str, limits: Limits) -> Iterat
 def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> None:
     """Copy scratch tables of `home` into work tables of the server."""
     from anonymizer.engines.postgres.connection import PostgresEngine
+    from anonymizer.engines.postgres.copying import copy_in
     from anonymizer.engines.postgres.dialect import table_text
 
     assert isinstance(engine, PostgresEngine)
@@ -66,7 +67,7 @@ def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> No
                 "ledger",
             )
             engine.native(f"create {engine.persistence} table {target} ({made})", "ledger")
-            engine.copy_in(target, file, "ledger")
+            copy_in(engine, target, file, "ledger")
             engine.native(f"analyze {target}", "ledger")
         finally:
             file.unlink(missing_ok=True)

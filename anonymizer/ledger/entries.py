@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.facets import CLASS, Mark
 from anonymizer.ledger.places import Place, on_server
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
@@ -122,6 +124,20 @@ def settle(engine: DuckDBEngine, found: tuple[Entry, ...], place: Place) -> tupl
                     continue
         kept.append(entry)
     return tuple(kept)
+
+
+def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
+    """Raises EngineError for releases of another engine than that of a run.
+
+    A person is found again by a digest of texts, which engines may write differently.
+    """
+    others = sorted({entry.engine for entry in found} - {engine})
+    if others:
+        said = f"has releases that were made with the engine {others[0]}: persons of theirs"
+        said += f" may not be recognized by {engine}"
+        hint = f"engine: {others[0]}, for all releases of these persons; where no person is in"
+        hint += " releases of both engines, a ledger of its own"
+        raise EngineError(Problem("ledger", said, hint=hint))
 
 
 def owner() -> str:

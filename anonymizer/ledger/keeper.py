@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -23,19 +23,12 @@ from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks
 from anonymizer.ledger.further import Written, further, reserved
 from anonymizer.ledger.gathering import Contents, Counts, counted, gather
-from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key
+from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key, same_secret
 from anonymizer.ledger.places import FilePlace, Place, place_of
+from anonymizer.ledger.recording import record, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.tables import (
-    DICTIONARY,
     HISTORY,
-    MEMBERS,
-    NEW_DICTIONARY,
-    NEW_MEMBERS,
-    NEW_ROWS,
-    NEW_SIGNATURES,
-    ROWS,
-    SIGNATURES,
     SPELLS,
 )
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
@@ -103,7 +96,7 @@ class Keeper:
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
-            self._refuse_other_engines(ledger_entries.entries(home), engine.name)
+            ledger_entries.refuse_other_engines(ledger_entries.entries(home), engine.name)
             with transaction(home):
                 found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
             settle_down(home)
@@ -112,16 +105,6 @@ class Keeper:
         problems = list(self._joined(found))
         if problems:
             raise GuaranteeError(problems)
-
-    def _refuse_other_engines(self, earlier: Iterable[Entry], engine: str) -> None:
-        """A person is found again by a digest of texts, which engines may write differently."""
-        others = sorted({entry.engine for entry in earlier} - {engine})
-        if others:
-            said = f"has releases that were made with the engine {others[0]}: persons of theirs"
-            said += f" may not be recognized by {engine}"
-            hint = f"engine: {others[0]}, for all releases of these persons; where no person is in"
-            hint += " releases of both engines, a ledger of its own"
-            raise EngineError(Problem("ledger", said, hint=hint))
 
     def _joined(self, earlier: Iterable[Entry]) -> Iterator[Problem]:
         """Columns that identify persons both in this release and in an earlier one.
@@ -195,7 +178,7 @@ class Keeper:
             ).run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
-                found.problems.append(_same_secret())
+                found.problems.append(same_secret())
             if found.problems:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
@@ -203,7 +186,7 @@ class Keeper:
                 with transaction(home):
                     self._write(home, number, secret_digest, contents, counts)
                     if schema is not None:
-                        _write_rows(home, number, schema)
+                        record_rows(home, number, schema)
                 settle_down(home)
         self.remembered = True
         return found
@@ -268,44 +251,7 @@ class Keeper:
             persons=counts.persons,
             counterfeits=counts.counterfeits,
         )
-        engine.raw(entry.sql(), "ledger")
-        own = {
-            "number": "n.number",
-            "marks": "n.marks",
-            "since": f"coalesce(n.since, {lit(number)})",
-        }
-        nothing = {"number": "null", "marks": "[]", "since": "0"}
-        own |= {name: nothing[name] for name in self._absent(contents)}
-        fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
-        members = ident(NEW_MEMBERS)
-        groups = ", ".join(f"n.{facet.place}" for facet in seen)
-        buckets = f"[{groups}]" if any(facet.dealt for facet in seen) else "null"
-        if self._appends:
-            lineages = (
-                f" left join (select m.class_id, min(h.lineage) as lineage from {members} m"
-                f" join {ident(HISTORY)} h on h.person = m.person group by m.class_id) o"
-                " on o.class_id = n.class_id"
-            )
-            lineage = f"coalesce(o.lineage, {fresh})"
-        else:
-            lineages, lineage = "", fresh
-        engine.raw(
-            f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id,"
-            f" {own['number']}, cast({buckets} as bigint[]), {own['marks']}, {lineage},"
-            f" {own['since']} from {members} n{lineages} where {contents.stored}",
-            "ledger",
-        )
-        if seen:
-            engine.raw(
-                f"insert into {ident(SIGNATURES)} select {lit(number)}, facet, grp, signature"
-                f" from {ident(NEW_SIGNATURES)}",
-                "ledger",
-            )
-            engine.raw(
-                f"insert into {ident(DICTIONARY)} from {ident(NEW_DICTIONARY)}"
-                f" except from {ident(DICTIONARY)}",
-                "ledger",
-            )
+        record(engine, entry, contents, self._absent(contents), appends=self._appends)
 
     def _absent(self, contents: Contents) -> frozenset[str]:
         """What the members in scratch have no columns for, as the release has no such thing."""
@@ -348,23 +294,3 @@ class Keeper:
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(home, entry)
             settle_down(home)
-
-
-def _write_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
-    """The promises of a release of several tables, and its rows that somebody may know."""
-    engine.raw(schema.sql(number), "ledger")
-    if schema.events or schema.rows:
-        # in the order of digests, which tells nothing
-        engine.raw(
-            f"insert into {ident(ROWS)} select {lit(number)}, person, source, by_key, content,"
-            f" cells from {ident(NEW_ROWS)} where remembered order by content, person",
-            "ledger",
-        )
-
-
-def _same_secret() -> Problem:
-    return Problem(
-        "seed",
-        "is the secret of an earlier release: order and numbers of the two could be aligned",
-        hint="leave out --seed-file, --test-seed and ANONYMIZER_SEED",
-    )

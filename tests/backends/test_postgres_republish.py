@@ -89,7 +89,8 @@ def test_columns_of_all_types(case: str, name: str, server: str, tmp_path: Path)
         listed = {**columns, "ill": {"role": "sensitive"}}
         if case == "append":
             listed["zip"] = {"role": "keep"}
-        return over_people(listed, ledger=ledger, **{name: "person", **CASES[case]})
+        rest: dict[str, Any] = {name: "person", **CASES[case]}
+        return over_people(listed, ledger=ledger, **rest)
 
     for seed, taken in enumerate((slice(0, 200), slice(20, 243))):
         load(server, PEOPLE, rows[taken], "people")

@@ -239,21 +239,6 @@ class PostgresEngine(Engine):
         except psycopg.Error as error:
             raise translate(error, where) from error
 
-    def copy_in(self, table: str, file: Path, where: str) -> None:
-        """Add the rows of a CSV file to a table, given as Postgres names it."""
-        import psycopg
-
-        try:
-            with (
-                file.open("rb") as handle,
-                self.connection.cursor() as cursor,
-                cursor.copy(f"copy {table} from stdin (format csv)") as copy,
-            ):
-                while piece := handle.read(1 << 20):
-                    copy.write(piece)
-        except psycopg.Error as error:
-            raise translate(error, where) from error
-
     @contextmanager
     def transaction(self, where: str) -> Iterator[None]:
         """Everything inside is done, or nothing of it."""
