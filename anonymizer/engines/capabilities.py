@@ -298,6 +298,6 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature("`quasi_sets`", _sets, _lacking(ELSEWHERE, "they are judged by runs on duckdb")),
     Feature("`vault`", _vault, _lacking(ELSEWHERE, "it is kept by runs on duckdb")),
-    Feature("ledger", _ledger, _lacking(ELSEWHERE, "it is kept by runs on duckdb")),
-    Feature("`republish`", _republished, _lacking(ELSEWHERE, "it needs the ledger")),
+    Feature("ledger", _ledger, _lacking(("spark",), "it is kept by runs on duckdb and postgres")),
+    Feature("`republish`", _republished, _lacking(("spark",), "it needs the ledger")),
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.ledger.carried import hand_over
 from anonymizer.ledger.facets import identity, marks
-from anonymizer.ledger.history import load_history
+from anonymizer.ledger.history import HISTORY_TABLES, load_history
 from anonymizer.ledger.key import bound, read_key
 from anonymizer.ledger.tables import DIGESTS
 from anonymizer.policy import Policy
@@ -30,7 +33,7 @@ def digested(policy: Policy, roles: Roles) -> dict[str, Any]:
     }
 
 
-def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
+def prepare_history(policy: Policy, engine: Engine) -> None:
     """For a run that continues earlier releases: their history in scratch, and a key to find
     persons by (a throw-away one where there is no ledger yet).
     """
@@ -39,4 +42,10 @@ def prepare_history(policy: Policy, engine: DuckDBEngine) -> None:
     path = policy.resolve(policy.ledger).resolve()
     if "ledger_key" not in engine.binds:
         engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}
-    load_history(engine, path, policy.sensitive[0] if policy.republish.m else None)
+    column = policy.sensitive[0] if policy.republish.m else None
+    if isinstance(engine, DuckDBEngine):
+        load_history(engine, path, column)
+        return
+    with own_connection(None, databases=[path]) as home:
+        load_history(home, path, column)
+        hand_over(engine, home, HISTORY_TABLES)

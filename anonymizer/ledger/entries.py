@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Sql, ident, lit
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.facets import CLASS, Mark
+from anonymizer.ledger.places import Place, on_server
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
 
@@ -27,7 +28,8 @@ class Entry:
     run_id: str
     view: str
     target: str
-    """The file that it was published into; empty for a database in memory."""
+    """The file that it was published into, or the database of a server; empty for a database in
+    memory."""
     policy_digest: str
     created: str
     state: str
@@ -48,6 +50,11 @@ class Entry:
         for name in ("facets", "scopes", "marks"):
             named[name] = tuple(named[name])
         return cls(**named)
+
+    @property
+    def engine(self) -> str:
+        """The engine that made it."""
+        return "postgres" if on_server(self.target) else "duckdb"
 
     def place(self, column: str) -> Sql:
         """Where its members have their group of a protected column."""
@@ -99,16 +106,17 @@ def set_published(engine: DuckDBEngine, run_id: str) -> None:
     )
 
 
-def settle(engine: DuckDBEngine, found: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def settle(engine: DuckDBEngine, found: tuple[Entry, ...], place: Place) -> tuple[Entry, ...]:
     """Resolve the entries of runs that ended between recording and publishing.
 
     A release that is in its target was published. If the target holds something else, it was
-    not. If that cannot be determined, or the run may be alive, it counts as published.
+    not. If that cannot be determined, or the run may be alive, it counts as published. `place`:
+    that of this run.
     """
     kept = []
     for entry in found:
         if entry.state == PENDING and _is_over(entry):
-            match _stands(entry):
+            match place.holds(entry.target, entry.run_id):
                 case True:
                     set_published(engine, entry.run_id)
                 case False:
@@ -116,6 +124,20 @@ def settle(engine: DuckDBEngine, found: tuple[Entry, ...]) -> tuple[Entry, ...]:
                     continue
         kept.append(entry)
     return tuple(kept)
+
+
+def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
+    """Raises EngineError for releases of another engine than that of a run.
+
+    A person is found again by a digest of texts, which engines may write differently.
+    """
+    others = sorted({entry.engine for entry in found} - {engine})
+    if others:
+        said = f"has releases that were made with the engine {others[0]}: persons of theirs"
+        said += f" may not be recognized by {engine}"
+        hint = f"engine: {others[0]}, for all releases of these persons; where no person is in"
+        hint += " releases of both engines, a ledger of its own"
+        raise EngineError(Problem("ledger", said, hint=hint))
 
 
 def owner() -> str:
@@ -126,18 +148,3 @@ def owner() -> str:
 def _is_over(entry: Entry) -> bool:
     host = json.loads(entry.owner).get("host")
     return host == socket.gethostname() and not run_folder.is_live(entry.run_id)
-
-
-def _stands(entry: Entry) -> bool | None:
-    """Whether the target holds the release of that run; None where it cannot be read."""
-    from anonymizer.release import objects
-
-    if not entry.target:
-        return None
-    if not Path(entry.target).exists():
-        return False
-    try:
-        with own_connection(Path(entry.target)) as reader:
-            return entry.run_id in {o.run_id for o in objects.recorded(reader, SOURCE)}
-    except Exception:  # locked or damaged: assumed to be published, which is safe
-        return None

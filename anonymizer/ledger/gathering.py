@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident
+from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.ledger.carried import carry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.further import Further
 from anonymizer.ledger.tables import (
@@ -93,6 +96,23 @@ class Contents:
             "number": self.layout.person_id,
             "spells": spells,
         }
+
+
+def gather(
+    engine: Engine, home: DuckDBEngine, contents: Contents, parameters: dict[str, Any]
+) -> None:
+    """Collect what is remembered into scratch of `home`.
+
+    A server says for each row what it has of it; the lists of classes are made here.
+    """
+    here = {"signatures"}
+    for name in contents.statements:
+        at = home if name in here else engine
+        with at.in_any_order() if isinstance(at, DuckDBEngine) else nullcontext():
+            statement = render(f"ledger/{name}.sql.j2", parameters)
+            at.execute(statement, "ledger", contents.binds(name))
+        if engine is not home and name in ("members", "dictionary"):
+            carry(engine, home, NEW_MEMBERS if name == "members" else NEW_DICTIONARY)
 
 
 def places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:

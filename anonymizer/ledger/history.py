@@ -34,6 +34,9 @@ EMPTY = (
 )
 
 
+HISTORY_TABLES = tuple(table for table, _ in EMPTY)
+
+
 def load_history(engine: DuckDBEngine, ledger: Path, column: str | None) -> None:
     """Fill the history tables of scratch; `column`: the sensitive column with signatures."""
     for table, columns in EMPTY:

@@ -8,31 +8,27 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from anonymizer.compile import Table, ident, lit, render
+from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down, transaction
+from anonymizer.ledger.carried import carry
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks
 from anonymizer.ledger.further import Written, further, reserved
-from anonymizer.ledger.gathering import Contents, Counts, counted
-from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key
+from anonymizer.ledger.gathering import Contents, Counts, counted, gather
+from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key, same_secret
+from anonymizer.ledger.places import FilePlace, Place, place_of
+from anonymizer.ledger.recording import record, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.tables import (
-    DICTIONARY,
     HISTORY,
-    MEMBERS,
-    NEW_DICTIONARY,
-    NEW_MEMBERS,
-    NEW_ROWS,
-    NEW_SIGNATURES,
-    ROWS,
-    SIGNATURES,
     SPELLS,
 )
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
@@ -52,8 +48,12 @@ class Keeper:
     run_id: str
     view: str
     target: Path | None
+    """The file of the release, where it is one."""
     schema: SchemaPolicy | None = None
     """Of several tables; `policy` is that of the persons then."""
+    home: DuckDBEngine | None = field(default=None, repr=False)
+    """What opens the ledger, from `begin` on."""
+    place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
 
@@ -79,21 +79,27 @@ class Keeper:
                     Problem("ledger", f"is the database of {what}", hint="a file of its own")
                 )
 
-    def begin(self, engine: DuckDBEngine) -> None:
-        """Take the key, settle what killed runs left, and bind the key for the digests."""
+    def begin(self, engine: Engine, home: DuckDBEngine) -> None:
+        """Take the key, settle what killed runs left, and bind the key for the digests.
+
+        `engine`: that of the run; `home`: what opens the ledger.
+        """
+        self.home = home
+        self.place = place_of(engine, self.target)
         known = read_key(self.path)
         if known is None:
             if self.path.exists():
-                with attached(engine, self.path):
-                    if ledger_entries.entries(engine):
+                with attached(home, self.path):
+                    if ledger_entries.entries(home):
                         raise EngineError(no_key(self.path))
             known = make_key(self.path)
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
-        with attached(engine, self.path):
-            with transaction(engine):
-                found = ledger_entries.settle(engine, ledger_entries.entries(engine))
-            settle_down(engine)
+        with attached(home, self.path):
+            ledger_entries.refuse_other_engines(ledger_entries.entries(home), engine.name)
+            with transaction(home):
+                found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
+            settle_down(home)
         if any(entry.key_check != digest(bound(known), "check") for entry in found):
             raise EngineError(no_key(self.path))
         problems = list(self._joined(found))
@@ -132,7 +138,7 @@ class Keeper:
 
     def remember(
         self,
-        engine: DuckDBEngine,
+        engine: Engine,
         roles: Roles,
         layout: Layout,
         *,
@@ -151,17 +157,17 @@ class Keeper:
         parameters = contents.parameters(
             digested(self.policy, roles), SPELLS if self._invariant else None
         )
-        with engine.in_any_order():
-            for name in contents.statements:
-                statement = render(f"ledger/{name}.sql.j2", parameters)
-                engine.execute(statement, "ledger", contents.binds(name))
+        home = self._home
+        gather(engine, home, contents, parameters)
+        if self._appends and engine is not home:
+            carry(engine, home, HISTORY, ("person", "lineage"))
         several = self.policy.person is not None or bool(contents.tables)
-        counts, schema = counted(engine, several=several), self._schema(contents)
-        with attached(engine, self.path):
-            earlier = ledger_entries.entries(engine)
-            known = schemas(engine)
+        counts, schema = counted(home, several=several), self._schema(contents)
+        with attached(home, self.path):
+            earlier = ledger_entries.entries(home)
+            known = schemas(home)
             found = Comparison(
-                engine,
+                home,
                 contents.facets,
                 contents.marks,
                 counts.several,
@@ -172,18 +178,23 @@ class Keeper:
             ).run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
-                found.problems.append(_same_secret())
+                found.problems.append(same_secret())
             if found.problems:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
-            with engine.in_any_order():
-                with transaction(engine):
-                    self._write(engine, number, secret_digest, contents, counts)
+            with home.in_any_order():
+                with transaction(home):
+                    self._write(home, number, secret_digest, contents, counts)
                     if schema is not None:
-                        _write_rows(engine, number, schema)
-                settle_down(engine)
+                        record_rows(home, number, schema)
+                settle_down(home)
         self.remembered = True
         return found
+
+    @property
+    def _home(self) -> DuckDBEngine:
+        assert self.home is not None, "begin comes first"
+        return self.home
 
     def _contents(
         self,
@@ -226,7 +237,7 @@ class Keeper:
             release=number,
             run_id=self.run_id,
             view=self.view,
-            target=str(self.target) if self.target is not None else "",
+            target=self.place.told,
             policy_digest=(self.schema or self.policy).digest(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
@@ -240,44 +251,7 @@ class Keeper:
             persons=counts.persons,
             counterfeits=counts.counterfeits,
         )
-        engine.raw(entry.sql(), "ledger")
-        own = {
-            "number": "n.number",
-            "marks": "n.marks",
-            "since": f"coalesce(n.since, {lit(number)})",
-        }
-        nothing = {"number": "null", "marks": "[]", "since": "0"}
-        own |= {name: nothing[name] for name in self._absent(contents)}
-        fresh = f"{lit(number)}::bigint * 4294967296 + n.class_id"
-        members = ident(NEW_MEMBERS)
-        groups = ", ".join(f"n.{facet.place}" for facet in seen)
-        buckets = f"[{groups}]" if any(facet.dealt for facet in seen) else "null"
-        if self._appends:
-            lineages = (
-                f" left join (select m.class_id, min(h.lineage) as lineage from {members} m"
-                f" join {ident(HISTORY)} h on h.person = m.person group by m.class_id) o"
-                " on o.class_id = n.class_id"
-            )
-            lineage = f"coalesce(o.lineage, {fresh})"
-        else:
-            lineages, lineage = "", fresh
-        engine.raw(
-            f"insert into {ident(MEMBERS)} select {lit(number)}, n.person, n.class_id,"
-            f" {own['number']}, cast({buckets} as bigint[]), {own['marks']}, {lineage},"
-            f" {own['since']} from {members} n{lineages} where {contents.stored}",
-            "ledger",
-        )
-        if seen:
-            engine.raw(
-                f"insert into {ident(SIGNATURES)} select {lit(number)}, facet, grp, signature"
-                f" from {ident(NEW_SIGNATURES)}",
-                "ledger",
-            )
-            engine.raw(
-                f"insert into {ident(DICTIONARY)} from {ident(NEW_DICTIONARY)}"
-                f" except from {ident(DICTIONARY)}",
-                "ledger",
-            )
+        record(engine, entry, contents, self._absent(contents), appends=self._appends)
 
     def _absent(self, contents: Contents) -> frozenset[str]:
         """What the members in scratch have no columns for, as the release has no such thing."""
@@ -298,39 +272,25 @@ class Keeper:
         republish = self.policy.republish
         return republish is not None and bool(republish.append_only)
 
-    def confirm(self, engine: DuckDBEngine) -> None:
+    def confirm(self) -> None:
         """Confirm that the release is published. If the run dies before, the next run finds out."""
-        with attached(engine, self.path):
-            ledger_entries.set_published(engine, self.run_id)
-            settle_down(engine)
+        home = self._home
+        with attached(home, self.path):
+            ledger_entries.set_published(home, self.run_id)
+            settle_down(home)
 
-    def withdraw(self, engine: DuckDBEngine) -> None:
-        """The release is certainly not published: remove its entry, if there is one."""
-        if not self.remembered:
+    def withdraw(self) -> None:
+        """The release is not published: remove its entry, if there is one.
+
+        A server may have published it and not have been able to say so: the entry stays then, and
+        the next run finds out.
+        """
+        if not self.remembered or self.place.may_hold(self.run_id):
             return
-        with suppress(AnonymizerError), attached(engine, self.path):
-            with transaction(engine):
-                for entry in ledger_entries.entries(engine):
+        home = self._home
+        with suppress(AnonymizerError), attached(home, self.path):
+            with transaction(home):
+                for entry in ledger_entries.entries(home):
                     if entry.run_id == self.run_id:
-                        ledger_entries.remove(engine, entry)
-            settle_down(engine)
-
-
-def _write_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
-    """The promises of a release of several tables, and its rows that somebody may know."""
-    engine.raw(schema.sql(number), "ledger")
-    if schema.events or schema.rows:
-        # in the order of digests, which tells nothing
-        engine.raw(
-            f"insert into {ident(ROWS)} select {lit(number)}, person, source, by_key, content,"
-            f" cells from {ident(NEW_ROWS)} where remembered order by content, person",
-            "ledger",
-        )
-
-
-def _same_secret() -> Problem:
-    return Problem(
-        "seed",
-        "is the secret of an earlier release: order and numbers of the two could be aligned",
-        hint="leave out --seed-file, --test-seed and ANONYMIZER_SEED",
-    )
+                        ledger_entries.remove(home, entry)
+            settle_down(home)

@@ -88,3 +88,12 @@ def no_key(path: Path) -> Problem:
         f"its key {path.name}.key is missing or is not the one its digests were made with",
         hint="restore the key; without it earlier releases cannot be compared",
     )
+
+
+def same_secret() -> Problem:
+    """A secret with which a release was made before."""
+    return Problem(
+        "seed",
+        "is the secret of an earlier release: order and numbers of the two could be aligned",
+        hint="leave out --seed-file, --test-seed and ANONYMIZER_SEED",
+    )

@@ -110,7 +110,7 @@ class EirL(Rule):
         return "count(distinct value) filter (where eir_forced = 1)"
 
 
-SEARCH = ("its search works on lists inside one statement", "engine: duckdb")
+SEARCH = ("its search works on lists inside one statement", "engine: duckdb or postgres")
 GUARANTEE = Guarantee(
     name="eir_l",
     field="privacy.eir_l",
@@ -124,7 +124,7 @@ GUARANTEE = Guarantee(
     says="However one value of {column} per person is picked in a class, at least {l} different"
     " ones remain.",
     flags=(Flag("eir_l", ("l",), persons=True),),
-    lacking={"postgres": SEARCH, "spark": SEARCH},
+    lacking={"spark": SEARCH},
     docs=(
         "enhanced identity-reserved l (Wang et al. 2018) | `eir_l: 3` | `eir_l=3`"
         " | every choice of one value per person has ≥ l values | values, more",

@@ -82,7 +82,9 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         units_step(policy, keys),
         step("all units", "all_units"),
         step("new units", "arriving_units"),
-        *partition_stages(roles.quasi, how, profile.rows, options.loop),
+        *partition_stages(
+            roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
+        ),
         step("classes for the last few", "nearest"),
         step("all units again", "restore_units"),
         step("continue classes", "continue_classes"),

@@ -146,7 +146,9 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         units_step(rows, [Sql("row_id")], codes),
         step("persons without a bucket", "loose"),
         *rule_stages,
-        *partition_stages(roles.quasi, how, profile.rows),
+        *partition_stages(
+            roles.quasi, how, profile.rows, "auto" if profile.recursive else "driven"
+        ),
         Compute(
             step("assignment in regions", "region_counts"),
             regional(m),

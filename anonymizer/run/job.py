@@ -110,15 +110,14 @@ class Job:
         keeper = self.keeper
         if keeper is None:
             return self.target.publish(self.engine, manifest, self.sign)
-        engine = self.session.embedded
         self._remember(keeper)
         try:
-            published = self.target.publish(engine, manifest, self.sign)
+            published = self.target.publish(self.engine, manifest, self.sign)
         except BaseException:
             if not self.target.stands:
-                keeper.withdraw(engine)
+                keeper.withdraw()
             raise
-        keeper.confirm(engine)
+        keeper.confirm()
         return published
 
     def _tokens(self) -> tuple[Tokens, ...]:
@@ -127,7 +126,7 @@ class Job:
 
     def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
         keeper.remember(
-            self.session.embedded,
+            self.engine,
             self.prepared.roles,
             self.compiled.layout,
             link=LINK,

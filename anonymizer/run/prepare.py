@@ -129,7 +129,7 @@ def read_source(
     reading += population_steps(policy, session, first)
     executor.run(reading, "reading")
     if policy.ledger is not None:
-        prepare_history(policy, session.embedded)
+        prepare_history(policy, session.engine)
     read, rows, profile = counted(policy, session, first)
     if read == 0:
         raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))

@@ -20,7 +20,7 @@ from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.rehearsal import Rehearsal
 from anonymizer.engines.duckdb.script import Counts, Judging, Scripted, written
 from anonymizer.engines.session import Workplace
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import Problem
 from anonymizer.hierarchy.shape import shape_sql
 from anonymizer.policy import Lgb, Policy
 from anonymizer.process.seed import Seed
@@ -48,14 +48,6 @@ def rehearsed(policy: Policy, database: Any) -> str:
 
     Raises the same errors as the run for what its checks show.
     """
-    if policy.republish is not None:
-        raise EngineError(
-            Problem(
-                "republish",
-                "has no script: the statements read what the ledger remembers of earlier releases",
-                hint="anonymizer run does it",
-            )
-        )
     refuse(policy, "duckdb")
     # (with a folder of its own, as a run has, for what does not fit into memory)
     place = Workplace(secrets.token_hex(8), writes=True)

@@ -11,7 +11,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine, told_by
 from anonymizer.engines.registry import engines, script_of
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.policy import Policy, single
 from anonymizer.policy.paths import column_path
 from anonymizer.process.seed import Seed
@@ -26,6 +26,7 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
     For another engine than that of `database`, the file is taken for a copy of the table there.
     """
     single(policy, "compile")
+    _refuse_continued(policy)
     _refuse_keyed(policy)
     _refuse_parts(policy)
     copied = dialect not in (None, "duckdb") and told_by(database) is None
@@ -43,6 +44,13 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
         else plan(policy, database, engine=engine)
     )
     return engine, of_engine.script(read, policy, database)
+
+
+def _refuse_continued(policy: Policy) -> None:
+    """Raises EngineError for a release that continues earlier ones."""
+    if policy.republish is not None:
+        said = "has no script: the statements read what the ledger remembers of earlier releases"
+        raise EngineError(Problem("republish", said, hint="anonymizer run does it"))
 
 
 def _refuse_parts(policy: Policy) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from anonymizer.algorithms.compiled import Compiled
@@ -159,15 +159,25 @@ def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
 
 def stage_originals(engine: Engine, compiled: Compiled, roles: Roles) -> None:
     """Make, in scratch only, what rows and cells of the link are compared with."""
-    for text in original_statements(compiled, roles):
+    names = () if engine.embedded else engine.describe(ident(SNAPSHOT).text, "verification")
+    for text in original_statements(compiled, roles, [name for name, _ in names]):
         engine.raw(text, "verification")
 
 
-def original_statements(compiled: Compiled, roles: Roles) -> Iterator[str]:
-    """The statements that make what rows and cells of the link are compared with."""
+def original_statements(
+    compiled: Compiled, roles: Roles, names: Sequence[str] = ()
+) -> Iterator[str]:
+    """The statements that make what rows and cells of the link are compared with.
+
+    `names`: columns of the snapshot, for an engine that unites tables by the places of columns.
+    """
     # to the checks a counterfeit is a row like any other: it has to be covered and kept as well
     forged = compiled.counterfeits
     more = f" union all by name from {ident(forged)}" if forged is not None else ""
+    if forged is not None and names:
+        has = {str(a.q) for a in roles.quasi} | {str(s.s) for s in roles.sensitive}
+        listed = ", ".join(name if name in has else f"null as {name}" for name in names)
+        more = f" union all select row_ref, {listed} from {ident(forged)}"
     yield (
         f"create or replace view {ident(ORIGINALS)} as"
         f" select rowid as row_ref, * from {ident(SNAPSHOT)}{more}"

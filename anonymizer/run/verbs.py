@@ -20,6 +20,7 @@ from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.registry import open_source
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.ledger import Keeper
+from anonymizer.ledger.carried import home_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of, singles_of
 from anonymizer.process.interrupts import deciding
@@ -133,7 +134,7 @@ def run(
     if keeper is not None:
         keeper.check(database)
     target: Target | None = None
-    with turn(place.file):
+    with turn(place.file), ExitStack() as opened:
         if place.file is not None:
             remove_leftovers(place.file)
         try:
@@ -151,8 +152,9 @@ def run(
                 target.check(session.engine)
                 if keeper is not None:
                     keeper.target = target.place
+                    home = home_of(session.engine, keeper.path, place.run_id, limits or Limits())
                     with at_persons(policy):
-                        keeper.begin(session.embedded)
+                        keeper.begin(session.engine, opened.enter_context(home))
                 make: Callable[..., Job] = Job
                 if isinstance(policy, SchemaPolicy):
                     read = read_tables(policy, session, executor)

@@ -15,7 +15,7 @@ from anonymizer.errors import GuaranteeError
 from anonymizer.hierarchy import stages
 from anonymizer.hierarchy.distortion import distortion
 from anonymizer.hierarchy.exchange import export_table
-from anonymizer.ledger import compare, keeper
+from anonymizer.ledger import compare, gathering
 from anonymizer.steps import Plan, Step
 from tests.duckdb.golden_outlined import CHANGED, OUTLINED, PERSONS
 from tests.duckdb.golden_settings import (
@@ -190,7 +190,7 @@ def second_release(name: str, folder: Path) -> Plan:
         return wrapped
 
     with pytest.MonkeyPatch.context() as listening:
-        for module in (keeper, compare):
+        for module in (gathering, compare):
             listening.setattr(module, "render", recorded(render))
         for _ in range(3):
             steps.clear()

@@ -96,8 +96,8 @@ def test_signal_at_the_commit(
     confirmed: list[int] = []
     confirm = Keeper.confirm
 
-    def confirming(keeper: Keeper, engine: DuckDBEngine) -> None:
-        confirm(keeper, engine)
+    def confirming(keeper: Keeper) -> None:
+        confirm(keeper)
         confirmed.append(1)
 
     monkeypatch.setattr(Keeper, "confirm", confirming)

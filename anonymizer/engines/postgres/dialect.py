@@ -25,6 +25,7 @@ from anonymizer.engines.postgres.dialect_types import (
     types,
 )
 from anonymizer.engines.postgres.dialect_words import respelled
+from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"
 """A work table is written under this name before it takes the place of the old one."""
@@ -76,6 +77,11 @@ def draws(node: exp.Expr) -> exp.Expr:
             return by_code_point(_backwards(node.expressions[0]))
         case "md5_number":
             return by_code_point(_reversed(node.expressions[0]))
+        case "md5_number_lower" if isinstance(node.parent, exp.BitwiseRightShift):
+            # as bits: no number of Postgres has 64 of them without a sign
+            return _filled(
+                "cast(('x' || substr(r, 1, 16)) as bit(64))", r=_reversed(node.expressions[0])
+            )
         case "md5_number_lower":
             return _filled(
                 "(cast(('x' || substr(r, 1, 16)) as bit(64))::bigint::numeric"
@@ -102,6 +108,9 @@ def _backwards(digest: exp.Expr) -> exp.Expr:
 
 def _reversed(text: exp.Expr) -> exp.Expr:
     """The same of a text; `offset 0` keeps the planner from computing its digest for each byte."""
+    if text.find(exp.Window) is not None:
+        # the subquery has one row, and a window over it would be that of one row
+        raise TemplateError(f"a window in a digest has no form on Postgres: {text.sql()}")
     return _filled(
         "(select made from (select decode(md5(t), 'hex') as b offset 0) as x)",
         t=text,

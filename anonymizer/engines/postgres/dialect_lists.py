@@ -44,6 +44,18 @@ def lists(node: exp.Expr) -> exp.Expr:
             return _filled("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
         case exp.ArrayContains():
             return _filled("v = any(l)", l=node.this, v=node.expression)
+        case exp.Max() if node.args.get("count") and not isinstance(node.parent, exp.Filter):
+            return _greatest(node, None)
+        case exp.Filter() if isinstance(node.this, exp.Max) and node.this.args.get("count"):
+            return _greatest(node.this, node.expression)
+        case exp.Anonymous() if node.name.lower() == "list_sum":
+            return _filled("(select sum(u.m) from unnest(l) as u(m))", l=node.expressions[0])
+        case exp.Anonymous() if node.name.lower() == "list_has_any":
+            return _filled("(l && v)", l=node.expressions[0], v=node.expressions[1])
+        case exp.ArrayOverlaps():
+            return _filled("(l && v)", l=node.this, v=node.expression)
+        case exp.Anonymous() if node.name.lower() == "list_has_all":
+            return _filled("(l @> v)", l=node.expressions[0], v=node.expressions[1])
         case exp.ArrayAppend():
             return exp.Anonymous(this="array_append", expressions=[node.this, node.expression])
         case exp.Anonymous() if node.name.lower() == LENGTH:
@@ -54,6 +66,14 @@ def lists(node: exp.Expr) -> exp.Expr:
             return node.this  # it returns rows, not a list of them
         case _:
             return node
+
+
+def _greatest(node: exp.Max, where: exp.Expr | None) -> exp.Expr:
+    """`max(x, n)`: the n greatest values, from the greatest down; NULL is none of them."""
+    known = _filled("x is not null", x=node.this)
+    where = exp.Where(this=exp.and_(known, where.this) if where is not None else known)
+    values = exp.Filter(this=_filled("array_agg(x order by x desc)", x=node.this), expression=where)
+    return _filled("(l)[1:n]", l=values, n=node.args["count"])
 
 
 def _transformed(node: exp.Transform) -> exp.Expr:

@@ -33,13 +33,31 @@ WHERE = "work tables"
 def work_tables(engine: PostgresEngine, run_id: str) -> Iterator[None]:
     """A place for the run's work tables, which are gone afterwards.
 
-    Temporary tables need no right to create schemas, but parallel workers cannot read them.
+    Temporary tables need no right to create schemas, but parallel workers cannot read them. A lock
+    of the session says that the run is alive; it ends with the session, however that ends.
     """
     place = (
         _schema(engine, run_id) if may_make_schemas(engine) and shares(engine) else _session(engine)
     )
-    with place:
-        yield
+    name = (f"{RUNS}{run_id}",)
+    engine.native("select pg_advisory_lock(hashtextextended(%s, 0))", "engine", name)
+    try:
+        with place:
+            yield
+    finally:
+        if not engine.connection.closed:
+            with suppress(EngineError):
+                engine.native("select pg_advisory_unlock(hashtextextended(%s, 0))", "engine", name)
+
+
+def is_over(engine: PostgresEngine, run_id: str) -> bool:
+    """Whether no session of that run is left on the server."""
+    name = (f"{RUNS}{run_id}",)
+    text = "select pg_try_advisory_lock(hashtextextended(%s, 0))"
+    if not engine.native(text, "engine", name)[0][0]:
+        return False
+    engine.native("select pg_advisory_unlock(hashtextextended(%s, 0))", "engine", name)
+    return True
 
 
 @contextmanager
@@ -72,12 +90,8 @@ def _session(engine: PostgresEngine) -> Iterator[None]:
 
 @contextmanager
 def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
-    """A schema for the run's work tables: recorded when it is made, dropped at the end.
-
-    A lock of the session says that the run is alive; it ends with the session, however that ends.
-    """
+    """A schema for the run's work tables: recorded when it is made, dropped at the end."""
     name = f"{RUNS}{run_id}"
-    engine.native("select pg_advisory_lock(hashtextextended(%s, 0))", "engine", (name,))
     with engine.transaction(WHERE):
         record = create_record(engine, name)
         engine.native(f"create schema {quote(name)}", WHERE)
@@ -93,9 +107,6 @@ def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
                 engine.native("rollback", WHERE)
             with suppress(EngineError):
                 _drop_schema(engine, name)
-            with suppress(EngineError):
-                unlock = "select pg_advisory_unlock(hashtextextended(%s, 0))"
-                engine.native(unlock, "engine", (name,))
 
 
 def _drop_schema(engine: PostgresEngine, name: str) -> None:

@@ -87,8 +87,8 @@ def is_source(source: Source, publish: Publish, view: str, engine: str) -> bool:
 
 
 def remembering_engine(policy: Policy) -> Iterator[Problem]:
-    """The ledger is a DuckDB database, kept by runs on DuckDB."""
-    if policy.ledger is not None and policy.engine != "duckdb":
+    """The ledger is a DuckDB database, kept by runs on DuckDB and Postgres."""
+    if policy.ledger is not None and policy.engine == "spark":
         said = f"is not kept with the engine {policy.engine}"
         yield Problem("ledger", said, hint="engine: duckdb, or leave ledger out")
 

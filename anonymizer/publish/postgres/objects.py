@@ -12,6 +12,8 @@ from anonymizer.release.objects import Recorded
 from anonymizer.release.rows_digest import RowsDigest
 from anonymizer.release.seal import SealedObject
 
+WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})
+"""Types whose equal values are one text. (1.0 and 1.00 are equal numerics.)"""
 SORTED = "postgres-sorted-1"
 """SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
 
@@ -74,15 +76,47 @@ def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
 
     Equal rows, which are many in a release, are digested once and counted.
     """
+    lines = _lines(engine, table)
     row = engine.native(
         "select coalesce(sum(n), 0)::bigint,"
         " encode(sha256(convert_to(coalesce(string_agg(digest, '' order by block), ''), 'UTF8')),"
         " 'hex') from (select substr(line, 1, 3) as block, sum(n) as n,"
         " encode(sha256(convert_to(string_agg(repeat(line, n::int), '' order by line), 'UTF8')),"
         " 'hex') as digest from (select encode(sha256(convert_to(shown, 'UTF8')), 'hex')"
-        ' collate "C" as line, n from (select row_to_json(t)::text collate "C" as shown,'
-        f" count(*) as n from {table} as t group by 1) as equal_rows) as lines"
+        f' collate "C" as line, n from ({lines}) as equal_rows) as lines'
         " group by 1) as blocks",
         "seal",
     )[0]
     return RowsDigest(int(row[0]), str(row[1]), SORTED)
+
+
+def _lines(engine: PostgresEngine, table: str) -> str:
+    """A query for the different rows as JSON (`shown`), and how often each is there (`n`).
+
+    Where equal values are written alike, rows are counted before they are written: that takes less
+    than half the time.
+    """
+    columns = engine.native(
+        "select attname, format_type(atttypid, atttypmod) from pg_attribute"
+        " where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum",
+        "seal",
+        (table,),
+    )
+    if not columns or any(kind not in WRITTEN_ALIKE for _, kind in columns):
+        return (
+            'select row_to_json(t)::text collate "C" as shown, count(*) as n'
+            f" from {table} as t group by 1"
+        )
+    # texts are told apart by their bytes, whatever the collation of a column says
+    names = [ident(str(name)).text for name, _ in columns]
+    keys = [
+        f'{name} collate "C"' if kind == "text" else name
+        for name, (_, kind) in zip(names, columns, strict=True)
+    ]
+    counted = f"select {', '.join(keys)}, count(*) from {table} group by {', '.join(keys)}"
+    own = [f"c{number}" for number, _ in enumerate(columns)]
+    again = ", ".join(f"d.{one} as {name}" for one, name in zip(own, names, strict=True))
+    return (
+        f'select (select row_to_json(t)::text from (select {again}) as t) collate "C" as shown, d.n'
+        f" from ({counted}) as d ({', '.join(own)}, n)"
+    )

@@ -7,12 +7,12 @@ select
     , v1.value as t1
 from anon_scratch.main.link l
 left join (select
-    rowid as row_ref,
-    md5_number(concat($ledger_key, ':person:', identity)) as person
+    row_ref,
+    md5_number(concat($ledger_key, ':person:', whose)) as person
     , case when k1 is not null then md5_number(concat($ledger_key, ':mark born:', cast(k1 as varchar))) end as mark1
     , case when k2 is not null then md5_number(concat($ledger_key, ':mark cost:', cast(k2 as varchar))) end as mark2
     , s1
-from anon_scratch.main.snapshot) o on o.row_ref = l.row_ref
+from (select *, rowid as row_ref, identity as whose from anon_scratch.main.snapshot)) o on o.row_ref = l.row_ref
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
 ) v1 on v1.own = cast(o.s1 as varchar)
@@ -21,9 +21,9 @@ d  -- ledger_m_invariance, ledger members: {% set whose %}{% if spells %}d{% els
 , z.since  -- ledger_m_invariance, ledger members: {% if spells %}
 -- ledger_m_invariance, ledger members: {% if spells %}
 left join (select
-    rowid as row_ref,
-    md5_number(concat($ledger_key, ':person:', identity)) as person
-from anon_scratch.main.snapshot) d on d.row_ref = l.row_ref
+    row_ref,
+    md5_number(concat($ledger_key, ':person:', whose)) as person
+from (select *, rowid as row_ref, identity as whose from anon_scratch.main.snapshot)) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
 left join anon_scratch.main.ledger_spells z on z.person = d.person  -- ledger_m_invariance, ledger members: {% if spells %}
 , l."person_id" as number  -- ledger_buckets_of_persons, ledger members: {% if number %}

@@ -6,4 +6,4 @@ select
     , r.s1
 from anon_scratch.main.coded r
 join anon_scratch.main.domain_1 d1 on d1.code = r.c1
-where r.row_ref < 0
+where r.row_id < 0

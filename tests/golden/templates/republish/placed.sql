@@ -10,7 +10,7 @@ arriving as (
     where signature is null
 ),
 forged as (
-    select bucket, value, unnest(range(forged)) as copy from anon_scratch.main.quotas where forged > 0
+    select bucket, value, unnest(generate_series(0, forged - 1)) as copy from anon_scratch.main.quotas where forged > 0
 ),
 origin as (
     select min(draw) as draw from anon_scratch.main.coded

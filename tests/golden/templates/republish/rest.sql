@@ -3,8 +3,8 @@ create or replace table anon_scratch.main.seat_rest as
 select *, coalesce(cast(greatest(gh1 - gl1, 0) as bigint), 0) as each
 from (
     select
-        p.class_id, p.id, any_value(p.value) as value, any_value(p.width) as width, any_value(p.free) as free
-, any_value(p.l1) as l1, min(o.l1) as gl1, any_value(p.h1) as h1, max(o.h1) as gh1
+        p.class_id, p.id, min(p.value) as value, min(p.width) as width, bool_or(p.free) as free
+, min(p.l1) as l1, min(o.l1) as gl1, min(p.h1) as h1, max(o.h1) as gh1
     from anon_scratch.main.seats p
     join anon_scratch.main.seats o on o.class_id = p.class_id and o.id <> p.id
     group by p.class_id, p.id

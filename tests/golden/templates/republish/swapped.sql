@@ -5,7 +5,12 @@ with moved as (
     union all
     select q, a from anon_scratch.main.seat_swaps
 )
-select s.* replace (coalesce(m.class_id, s.class_id) as class_id, coalesce(c.bucket, s.bucket) as bucket, coalesce(c.width, s.width) as width)
+select
+    s.id, coalesce(c.bucket, s.bucket) as bucket, coalesce(m.class_id, s.class_id) as class_id,
+    s.value, s.draw, coalesce(c.width, s.width) as width, s.free
+    , s.l1
+    , s.h1
+    , s.c1
 from anon_scratch.main.seats s
 left join moved m on m.id = s.id
 left join anon_scratch.main.seat_classes c on c.class_id = m.class_id

@@ -1,0 +1,116 @@
+"""Where releases of a ledger stand: in a file, or in a database of a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from anonymizer.engines.duckdb.connection import SOURCE
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.errors import AnonymizerError
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Engine
+    from anonymizer.engines.postgres.connection import PostgresEngine
+
+ON_SERVER = "postgres:"
+"""How the places begin that are databases of Postgres."""
+
+
+class Place(Protocol):
+    """The place of the releases of a run."""
+
+    @property
+    def told(self) -> str:
+        """As the ledger writes it down."""
+
+    def holds(self, place: str, run_id: str) -> bool | None:
+        """Whether `place`, written down by an earlier run, has the release of that run.
+
+        None where that cannot be found out.
+        """
+
+    def may_hold(self, run_id: str) -> bool:
+        """Whether the release of this run may stand although its publishing failed."""
+
+
+def on_server(place: str) -> bool:
+    """Whether a place is a database of Postgres."""
+    return place.startswith(ON_SERVER)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A DuckDB file; None for a database in memory."""
+
+    file: Path | None
+
+    @property
+    def told(self) -> str:
+        return str(self.file) if self.file is not None else ""
+
+    def holds(self, place: str, run_id: str) -> bool | None:
+        from anonymizer.release import objects
+
+        if not place or on_server(place):
+            return None
+        if not Path(place).exists():
+            return False
+        try:
+            with own_connection(Path(place)) as reader:
+                return run_id in {o.run_id for o in objects.recorded(reader, SOURCE)}
+        except Exception:  # locked or damaged: assumed to be published, which is safe
+            return None
+
+    def may_hold(self, run_id: str) -> bool:
+        del run_id
+        return False  # the target knows
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlace:
+    """The database of a Postgres server in which the run works."""
+
+    engine: PostgresEngine
+    told: str
+
+    @classmethod
+    def of(cls, engine: PostgresEngine) -> ServerPlace:
+        """The database by numbers of the server and its own: names may be those of another."""
+        try:
+            text = (
+                "select (select system_identifier from pg_control_system())::text, oid::text"
+                " from pg_database where datname = current_database()"
+            )
+            server, database = engine.native(text, "ledger")[0]
+        except AnonymizerError:  # not told to this role: what killed runs left counts as published
+            return cls(engine, ON_SERVER)
+        return cls(engine, f"{ON_SERVER}{server}/{database}")
+
+    def holds(self, place: str, run_id: str) -> bool | None:
+        from anonymizer.engines.postgres.record import entries, records
+        from anonymizer.engines.postgres.workplace import is_over
+
+        if place != self.told or place == ON_SERVER:
+            return None
+        try:
+            # a client may have died while its server went on
+            if not is_over(self.engine, run_id):
+                return None
+            if not all(record.readable for record in records(self.engine)):
+                return None
+            return run_id in {str(item[-1]) for item in entries(self.engine, trusted=False)}
+        except AnonymizerError:
+            return None
+
+    def may_hold(self, run_id: str) -> bool:
+        # a connection may have broken while the server said that it had published
+        return self.holds(self.told, run_id) is not False
+
+
+def place_of(engine: Engine, file: Path | None) -> Place:
+    """Where a run publishes: into a file, or in the database of its engine."""
+    from anonymizer.engines.postgres.connection import PostgresEngine
+
+    return ServerPlace.of(engine) if isinstance(engine, PostgresEngine) else FilePlace(file)

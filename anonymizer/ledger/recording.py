@@ -1,0 +1,88 @@
+"""Writing a release into the attached ledger, from what was gathered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from anonymizer.compile import ident, lit
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.ledger.entries import Entry
+from anonymizer.ledger.gathering import Contents
+from anonymizer.ledger.schemas import Schema
+from anonymizer.ledger.tables import (
+    DICTIONARY,
+    HISTORY,
+    MEMBERS,
+    NEW_DICTIONARY,
+    NEW_MEMBERS,
+    NEW_ROWS,
+    NEW_SIGNATURES,
+    ROWS,
+    SIGNATURES,
+)
+
+
+def record(
+    engine: DuckDBEngine,
+    entry: Entry,
+    contents: Contents,
+    absent: Collection[str],
+    *,
+    appends: bool,
+) -> None:
+    """Its entry, its members, and the values of its classes and buckets.
+
+    `absent`: columns of members that the new ones have not; `appends`: whether classes continue
+    earlier ones.
+    """
+    seen, number = contents.facets, lit(entry.release)
+    engine.raw(entry.sql(), "ledger")
+    own = {
+        "number": "n.number",
+        "marks": "n.marks",
+        "since": f"coalesce(n.since, {number})",
+    }
+    nothing = {"number": "null", "marks": "[]", "since": "0"}
+    own |= {name: nothing[name] for name in absent}
+    fresh = f"{number}::bigint * 4294967296 + n.class_id"
+    members = ident(NEW_MEMBERS)
+    groups = ", ".join(f"n.{facet.place}" for facet in seen)
+    buckets = f"[{groups}]" if any(facet.dealt for facet in seen) else "null"
+    if appends:
+        lineages = (
+            f" left join (select m.class_id, min(h.lineage) as lineage from {members} m"
+            f" join {ident(HISTORY)} h on h.person = m.person group by m.class_id) o"
+            " on o.class_id = n.class_id"
+        )
+        lineage = f"coalesce(o.lineage, {fresh})"
+    else:
+        lineages, lineage = "", fresh
+    engine.raw(
+        f"insert into {ident(MEMBERS)} select {number}, n.person, n.class_id,"
+        f" {own['number']}, cast({buckets} as bigint[]), {own['marks']}, {lineage},"
+        f" {own['since']} from {members} n{lineages} where {contents.stored}",
+        "ledger",
+    )
+    if seen:
+        engine.raw(
+            f"insert into {ident(SIGNATURES)} select {number}, facet, grp, signature"
+            f" from {ident(NEW_SIGNATURES)}",
+            "ledger",
+        )
+        engine.raw(
+            f"insert into {ident(DICTIONARY)} from {ident(NEW_DICTIONARY)}"
+            f" except from {ident(DICTIONARY)}",
+            "ledger",
+        )
+
+
+def record_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
+    """The promises of a release of several tables, and its rows that somebody may know."""
+    engine.raw(schema.sql(number), "ledger")
+    if schema.events or schema.rows:
+        # in the order of digests, which tells nothing
+        engine.raw(
+            f"insert into {ident(ROWS)} select {lit(number)}, person, source, by_key, content,"
+            f" cells from {ident(NEW_ROWS)} where remembered order by content, person",
+            "ledger",
+        )
