@@ -115,7 +115,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
             refined = ()
         whole, divided = solved[1:], divided_units(roles.quasi, units, split, how)
         solved = (
-            *judged_parts(how),
+            *judged_parts(how, split),
             in_parts(roles.quasi, how, split, (*cuts, *refined), whole),
         )
     stages: tuple[Stage, ...] = (
