@@ -69,7 +69,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         loop: Literal["auto", "driven"] = "auto" if profile.recursive else "driven"
         classes = partition_stages(roles.quasi, how, profile.rows, loop)
     units: tuple[Stage, ...] = (units_step(policy, [*pattern, *keys]),)
-    split = split_of(options.part_size, profile) if not persons.rules and roles.quasi else None
+    split = split_of(options.part_size, profile) if roles.quasi else None
     if split is not None:
         # the coarse cuts have written the places in the domains
         solved = classes if by_seeds else classes[1:]

@@ -22,6 +22,9 @@ from anonymizer.algorithms.partition.partition import (
     choice,
     context_of,
 )
+from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS
+from anonymizer.algorithms.population import TUPLES as POPULATION
+from anonymizer.algorithms.split.judging import LEAVES, NODES, VERDICTS, judging_stages
 from anonymizer.algorithms.split.size import BITS, Split
 from anonymizer.algorithms.split.tree import leaf_sql, nodes_of, parts_of
 from anonymizer.compile import Sql, work
@@ -31,9 +34,6 @@ from anonymizer.steps import Composed, Compute, Loop, Parts, Row, Stage, Step
 TUPLES = work("tuples")
 SAMPLE = work("sampled_tuples")
 TREE = work("coarse_cuts")
-LEAVES = work("leaves_of_cuts")
-NODES = work("nodes_of_cuts")
-VERDICTS = work("verdicts_on_nodes")
 PARTS = work("parts")
 
 
@@ -97,17 +97,6 @@ def _numbered(
 
 def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
     """Stages that find the parts: nodes of the tree that satisfy every guarantee."""
-    judged = {
-        "k": how.k,
-        "apart": how.apart,
-        "nodes": NODES,
-        "leaves": LEAVES,
-        "units": UNITS,
-        "verdicts": VERDICTS,
-        "protections": how.protections,
-        "cells": [p.cells for p in how.protections],
-        "references": [p.reference for p in how.protections],
-    }
 
     def nodes(rows: list[Row]) -> list[Row]:
         """The nodes of the tree as ranges of leaves."""
@@ -125,9 +114,9 @@ def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
             NODES,
             tuple(zip(("node", "parent", "first_leaf", "last_leaf"), numbers, strict=True)),
         ),
-        Step("guarantees in the nodes", "split/verdicts.sql.j2", judged),
+        *judging_stages(how),
         Compute(
-            Step("nodes that hold", "split/judged.sql.j2", judged),
+            Step("nodes that hold", "split/judged.sql.j2", {"verdicts": VERDICTS}),
             parts,
             PARTS,
             (("part", "BIGINT"), ("first_leaf", "BIGINT"), ("last_leaf", "BIGINT")),
@@ -167,9 +156,20 @@ def in_parts(
         taken[a.domain] = Step(
             f"values of {a.column} in a part", "split/domain_of_part.sql.j2", domain, _BOUNDS
         )
-    for p in how.protections:
-        cells = {"cells": p.cells}
-        taken[p.cells] = Step("values of a part", "split/cells_of_part.sql.j2", cells, _BOUNDS)
+    by_unit = [p.cells for p in how.protections]
+    if how.persons is not None and how.persons.rules:
+        by_unit += [HOLDINGS, SETS, PAIRS]
+    if how.population is not None:
+        taken[POPULATION] = Step(
+            "population of a part",
+            "split/population_of_part.sql.j2",
+            how.population.context(),
+            _BOUNDS,
+        )
+        by_unit += [how.population.extents] if how.population.extents != UNITS else []
+    for table in by_unit:
+        cells = {"cells": table}
+        taken[table] = Step("values of a part", "split/cells_of_part.sql.j2", cells, _BOUNDS)
     return Parts(
         "solve parts",
         bounds=Step("parts as ranges of units", "split/parts.sql.j2", context),
