@@ -147,6 +147,25 @@ def test_persons_stay_together(tmp_path: Path) -> None:
     assert all(len(of_one) == 1 for of_one in classes.values())
 
 
+@pytest.mark.parametrize("privacy", [{"eir_l": 2}, {"ir_kl": {"k": 3, "l": 2}}], ids="-".join)
+def test_every_pattern_of_a_part_holds_rules_on_persons(
+    tmp_path: Path, privacy: dict[str, Any]
+) -> None:
+    draw = random.Random(8)
+    rows = [
+        (*person[:5], draw.randrange(5), person[6], False)
+        for person in rows_of(8, 200)
+        for _ in range(1 + draw.randrange(2))
+    ]
+    columns: dict[str, Any] = {"who": "drop", "town": "quasi", "ill": "sensitive"}
+    columns["age"] = {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 2}}
+    more = {"person": "who", "columns": columns, "privacy": privacy}
+    policy = given(tmp_path, {}, 40, generalization="loss", more=more)
+    found, parts = released(policy, source(tmp_path, FLAGGED, rows))
+    assert parts > 2
+    assert len({row["person_id"] for row in found}) == 200
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_tables(tmp_path: Path, seed: int) -> None:
