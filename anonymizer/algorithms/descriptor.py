@@ -49,6 +49,19 @@ class Limit:
         return found == self.value
 
 
+PART_SIZE = Limit(
+    "part_size",
+    lacking={
+        "postgres": (
+            "parts are handed over by an embedded database, and none is there",
+            "part_size: auto, which solves the table in one piece there",
+        )
+    },
+    neutral=("auto", "all"),
+)
+"""The option of algorithms that solve a large table in parts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Algorithm:
     """One algorithm that a policy can name."""

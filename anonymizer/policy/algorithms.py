@@ -76,6 +76,11 @@ def _part_size(given: object) -> object:
     raise fail("is no size of a part", allowed="auto, all, or 2 or more distinct tuples")
 
 
+PartSize = Annotated[
+    Annotated[int, Field(ge=2)] | Literal["auto", "all"], BeforeValidator(_part_size)
+]
+
+
 class Mondrian(AlgorithmOptions):
     """Multi-dimensional top-down partitioning (LeFevre et al. 2006)."""
 
@@ -99,9 +104,7 @@ class Mondrian(AlgorithmOptions):
     loop: Literal["auto", "recursive", "driven"] = "auto"
     """One recursive statement, or one statement per level; `auto` chooses by size. The classes
     are the same."""
-    part_size: Annotated[
-        Annotated[int, Field(ge=2)] | Literal["auto", "all"], BeforeValidator(_part_size)
-    ] = "auto"
+    part_size: PartSize = "auto"
     """Distinct tuples of a part: a table that has more is divided by coarse cuts, and every part is
     solved as a problem of its own, so that memory is bounded by a part. `auto`: 250,000, for
     tables of more than 500,000 distinct tuples; `all`: the table is solved in one piece."""
@@ -130,6 +133,10 @@ class Lgb(AlgorithmOptions):
     """Move tuples between groups after partitioning (only with generalization ncp)."""
     ranges: Literal["paper", "tight"] = "paper"
     """Bucket ranges as in Algorithm 2, or tighter ones by cuts between equal values."""
+    part_size: PartSize = "auto"
+    """Distinct tuples of a part in which classes are made, as with mondrian; buckets are made of
+    the whole column. `auto`: 250,000, for tables of more than 500,000 distinct tuples; `all`: the
+    table is solved in one piece."""
 
     @property
     def unweighted(self) -> str | None:

@@ -110,6 +110,34 @@ def test_mondrian_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> N
     both(spark, tmp_path, adult(tmp_path, adult_parquet), columns, algorithm=algorithm)
 
 
+def test_lgb_in_parts(spark: Any, tmp_path: Path) -> None:
+    columns = {
+        "age": {"role": "quasi", "sensitive_when": "hidden", "protect": {"l_diversity": 2}},
+        "town": "quasi",
+        "born": "quasi",
+        "ill": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    }
+    algorithm = {"name": "lgb", "generalization": "ncp", "part_size": 30}
+    path = people_file(tmp_path)
+    plan = anonymizer.plan(policy(path, tmp_path, columns, algorithm=algorithm), spark)
+    assert "in every part" in plan.sql()
+    both(spark, tmp_path, path, columns, algorithm=algorithm)
+
+
+def test_persons_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    with duckdb.connect() as connection:
+        rows = f"from '{adult(tmp_path, adult_parquet)}', range(2) copies(copy)"
+        kept = (
+            f"select id * 2 + copy as id, id as who, {', '.join(COLUMNS)}, (id + copy) % 5 as ill"
+        )
+        connection.execute(f"copy ({kept} {rows}) to '{path}' (format parquet)")
+    columns = dict.fromkeys(COLUMNS, "quasi") | {"ill": "sensitive", "who": "identifier"}
+    algorithm = {"name": "mondrian", "part_size": 100}
+    privacy = {"k_anonymity": 4, "ir_kl": {"k": 4, "l": 2}}
+    both(spark, tmp_path, path, columns, algorithm=algorithm, privacy=privacy, person="who")
+
+
 def release_policy(path: Path, folder: Path, columns: Mapping[str, Any]) -> Policy:
     return policy(path, folder / "released", columns, engine="spark")
 

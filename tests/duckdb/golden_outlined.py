@@ -134,6 +134,13 @@ OUTLINED: dict[str, Setting] = {
             "cost": sensitive(CLOSE_IN_ORDER),
         },
     ),
+    "mondrian_parts_of_persons": asked(
+        {**MONDRIAN, "part_size": 4},
+        {**TWO, "ill": "sensitive"},
+        privacy={**POPULATION, "eir_l": 2},
+        merge_person_rows=True,
+        **PERSONS,
+    ),
     "mondrian_refine_driven": asked({**MONDRIAN, "loop": "driven"}, TWO),
     "mondrian_dealt": asked(MONDRIAN, {**TWO, "ill": sensitive(CLOSE)}),
     "mondrian_dealt_driven": asked(
@@ -333,6 +340,16 @@ OUTLINED: dict[str, Setting] = {
     "lgb_weights": asked(
         {**LGB, "generalization": "ncp"},
         {"age": {"role": "quasi", "weight": 4}, "zip": tree(), "ill": sensitive(DIVERSE)},
+    ),
+    "lgb_parts": asked(
+        {**LGB, "generalization": "ncp", "part_size": 4},
+        {"age": hidden(), "zip": tree(), "sex": hidden(), "ill": sensitive(DIVERSE)},
+    ),
+    "lgb_parts_of_persons": asked(
+        {**LGB, "part_size": 4},
+        {"age": hidden(), "sex": "quasi", "ill": "sensitive"},
+        privacy={"k_anonymity": 2, "ir_kl": {"k": 2, "l": 2}},
+        **PERSONS,
     ),
     "full_domain_sets": asked(
         FULL,

@@ -238,9 +238,9 @@ def test_a_failure_in_a_part_leaves_nothing(
 
 
 def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
-    reserved = {"person": "who", "columns": {"who": "drop"}, "privacy": {"ir_k": 2}}
-    with pytest.raises(PolicyError, match=r"algorithm.part_size: cannot judge parts"):
-        given(tmp_path, {}, more=reserved)
+    later = {"key": "who", "republish": {"m": 2}, "columns": {"who": "identifier"}}
+    with pytest.raises(PolicyError, match=r"algorithm.part_size: divides a table that is released"):
+        given(tmp_path, {}, more=later)
     with pytest.raises(PolicyError, match="is no size of a part"):
         given(tmp_path, {}, 1)
     with pytest.raises(PolicyError, match="has no script"):

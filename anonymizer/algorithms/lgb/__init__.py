@@ -1,7 +1,7 @@
 """LGB (Li and He 2022): local generalization and bucketization of semi-sensitive attributes."""
 
 from anonymizer.algorithms.attacks import COMPOSITION, DEFINETTI, DOWNCODING, REFINEMENT, SKEWNESS
-from anonymizer.algorithms.descriptor import Algorithm
+from anonymizer.algorithms.descriptor import PART_SIZE, Algorithm
 from anonymizer.policy.algorithms import Lgb
 
 ALGORITHM = Algorithm(
@@ -21,4 +21,5 @@ ALGORITHM = Algorithm(
         "visible flags: which cells are sensitive is published and may itself say something",
     ),
     note=", with buckets",
+    limits=(PART_SIZE,),
 )

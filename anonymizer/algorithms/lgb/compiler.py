@@ -24,6 +24,8 @@ from anonymizer.algorithms.lgb.seeds import seed_stages
 from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
 from anonymizer.algorithms.persons.feasible import feasibility
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
+from anonymizer.algorithms.split.size import split_of
+from anonymizer.algorithms.split.stages import divided_units, in_parts, judged_parts
 from anonymizer.compile import Sql, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import Lgb, Policy
@@ -34,6 +36,8 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Compute, Guard, Row, Stage, Step
 
 PATTERNS = work("patterns")
+PATTERN = Sql("pattern")
+"""Column of the pattern of a row, and of a unit."""
 
 
 def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
@@ -50,20 +54,28 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
             column, tight=options.ranges == "tight", persons=policy.person is not None
         )
     keys = [a.c for a in roles.quasi]
-    pattern = [Sql("pattern")] if roles.flagged else []
-    first = Sql("min(unit) over (partition by pattern)") if roles.flagged else Sql("1")
+    pattern = [PATTERN] if roles.flagged else []
     how = Partitioning(
         k=k,
         split="median" if options.generalization == "mdp" else "loss",
         strict=True,
-        first_class=first,
+        apart=PATTERN if roles.flagged else None,
         persons=persons,
     )
-    if options.generalization == "ncp":
+    by_seeds = options.generalization == "ncp"
+    if by_seeds:
         classes = seed_stages(roles.quasi, how, profile.rows, rebalance=options.rebalance)
     else:
         loop: Literal["auto", "driven"] = "auto" if profile.recursive else "driven"
         classes = partition_stages(roles.quasi, how, profile.rows, loop)
+    units: tuple[Stage, ...] = (units_step(policy, [*pattern, *keys]),)
+    split = split_of(options.part_size, profile) if roles.quasi else None
+    if split is not None:
+        # the coarse cuts have written the places in the domains
+        solved = classes if by_seeds else classes[1:]
+        units = divided_units(roles.quasi, units_step(policy, [*pattern, *keys]), split, how)
+        parts = in_parts(roles.quasi, how, split, solved, solved, by_draw=by_seeds)
+        classes = (*judged_parts(how, split), parts)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),
@@ -71,7 +83,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         enough_units(policy, k),
         *(pattern_stages(policy, roles, k, profile) if roles.flagged else ()),
         *dealt,
-        units_step(policy, [*pattern, *keys]),
+        *units,
         *holding_steps(policy, persons, [*pattern, *keys], PERSONS),
         *feasibility(policy, persons),
         *classes,

@@ -1,7 +1,7 @@
 """Mondrian: multidimensional top-down partitioning (LeFevre et al. 2006), every class at once."""
 
 from anonymizer.algorithms.attacks import COMPOSITION, DOWNCODING, MINIMALITY, REFINEMENT, SKEWNESS
-from anonymizer.algorithms.descriptor import Algorithm, Limit
+from anonymizer.algorithms.descriptor import PART_SIZE, Algorithm, Limit
 from anonymizer.policy.algorithms import Mondrian
 
 ALGORITHM = Algorithm(
@@ -25,15 +25,6 @@ ALGORITHM = Algorithm(
                 )
             },
         ),
-        Limit(
-            "part_size",
-            lacking={
-                "postgres": (
-                    "parts are handed over by an embedded database, and none is there",
-                    "part_size: auto, which solves the table in one piece there",
-                )
-            },
-            neutral=("auto", "all"),
-        ),
+        PART_SIZE,
     ),
 )

@@ -80,9 +80,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     assert profile.rows is not None
     persons = person_rules(policy, roles)
     k = max(least_class(policy), persons.least)
-    split = split_of(options.part_size, profile) if not persons.rules and roles.quasi else None
-    if policy.privacy.populations:
-        split = None
+    split = split_of(options.part_size, profile) if roles.quasi else None
     dealing = _dealing(policy, profile, roles) if split is None else None
     together = options.strict and not policy.merge_person_rows and dealing is None
     if together:
@@ -115,7 +113,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
             refined = ()
         whole, divided = solved[1:], divided_units(roles.quasi, units, split, how)
         solved = (
-            *judged_parts(how),
+            *judged_parts(how, split),
             in_parts(roles.quasi, how, split, (*cuts, *refined), whole),
         )
     stages: tuple[Stage, ...] = (

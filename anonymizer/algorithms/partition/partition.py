@@ -80,8 +80,15 @@ class Partitioning:
     """Rules on persons that both halves of a cut have to hold."""
     population: PopulationRules | None = None
     """Models that compare both halves of a cut with a population."""
-    first_class: Sql = ONE_CLASS
-    """Class of a unit before the first cut: the first position of its part."""
+    apart: Sql | None = None
+    """Column of the units of which no class mixes values; their numbers follow it."""
+
+    @property
+    def first_class(self) -> Sql:
+        """Class of a unit before the first cut: the first position of those it may stand with."""
+        return (
+            ONE_CLASS if self.apart is None else Sql(f"min(unit) over (partition by {self.apart})")
+        )
 
     @property
     def judged(self) -> bool:

@@ -22,18 +22,18 @@ from anonymizer.algorithms.partition.partition import (
     choice,
     context_of,
 )
+from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS
+from anonymizer.algorithms.population import TUPLES as POPULATION
+from anonymizer.algorithms.split.judging import LEAVES, NODES, VERDICTS, judging_stages
 from anonymizer.algorithms.split.size import BITS, Split
 from anonymizer.algorithms.split.tree import leaf_sql, nodes_of, parts_of
-from anonymizer.compile import work
+from anonymizer.compile import Sql, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Composed, Compute, Loop, Parts, Row, Stage, Step
 
 TUPLES = work("tuples")
 SAMPLE = work("sampled_tuples")
 TREE = work("coarse_cuts")
-LEAVES = work("leaves_of_cuts")
-NODES = work("nodes_of_cuts")
-VERDICTS = work("verdicts_on_nodes")
 PARTS = work("parts")
 
 
@@ -59,6 +59,7 @@ def divided_units(
         "threshold": split.threshold,
         "bits": 128 - BITS,
         "unpacked": units.parameters["unpacked"],
+        "apart": how.apart,
     }
     return (
         Step(units.name, "split/tuples.sql.j2", {**units.parameters, "tuples": TUPLES}),
@@ -87,29 +88,19 @@ def _numbered(
     attributes: Sequence[Attribute], units: Mapping[str, Any], context: Mapping[str, Any]
 ) -> Composed:
     def compose(rows: list[Row]) -> Step:
-        leaf = leaf_sql(attributes, rows)
+        leaf = leaf_sql(attributes, rows, context["apart"])
         parameters = {**units, "tuples": TUPLES, "leaf": leaf}
         return Step("units in order of leaves", "split/units.sql.j2", parameters)
 
     return Composed(Step("tree of coarse cuts", "split/tree.sql.j2", context), compose)
 
 
-def judged_parts(how: Partitioning) -> tuple[Stage, ...]:
+def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
     """Stages that find the parts: nodes of the tree that satisfy every guarantee."""
-    judged = {
-        "k": how.k,
-        "nodes": NODES,
-        "leaves": LEAVES,
-        "units": UNITS,
-        "verdicts": VERDICTS,
-        "protections": how.protections,
-        "cells": [p.cells for p in how.protections],
-        "references": [p.reference for p in how.protections],
-    }
 
     def nodes(rows: list[Row]) -> list[Row]:
         """The nodes of the tree as ranges of leaves."""
-        return list(nodes_of(rows))
+        return list(nodes_of(rows, split.sampled))
 
     def parts(rows: list[Row]) -> list[Row]:
         """The parts; one that fails a guarantee is merged with its sibling."""
@@ -123,9 +114,9 @@ def judged_parts(how: Partitioning) -> tuple[Stage, ...]:
             NODES,
             tuple(zip(("node", "parent", "first_leaf", "last_leaf"), numbers, strict=True)),
         ),
-        Step("guarantees in the nodes", "split/verdicts.sql.j2", judged),
+        *judging_stages(how),
         Compute(
-            Step("nodes that hold", "split/judged.sql.j2", judged),
+            Step("nodes that hold", "split/judged.sql.j2", {"verdicts": VERDICTS}),
             parts,
             PARTS,
             (("part", "BIGINT"), ("first_leaf", "BIGINT"), ("last_leaf", "BIGINT")),
@@ -139,11 +130,17 @@ def in_parts(
     split: Split,
     stages: tuple[Stage, ...],
     whole: tuple[Stage, ...],
+    *,
+    by_draw: bool = False,
 ) -> Parts:
-    """The stage that solves every part by `stages`, or all units by `whole` as the only part."""
+    """The stage that solves every part by `stages`, or all units by `whole` as the only part.
+
+    `by_draw`: the stages read the draws of units, and places from the domains themselves.
+    """
     context = {
         "attributes": tuple(attributes),
         "codes": [a.c for a in attributes],
+        "carried": [*([how.apart] if how.apart else []), *([Sql("draw")] if by_draw else [])],
         "units": UNITS,
         "positions": POSITIONS,
         "members": MEMBERS,
@@ -154,9 +151,25 @@ def in_parts(
         UNITS: Step("units of a part", "split/units_of_part.sql.j2", context, _BOUNDS),
         POSITIONS: Step("places of a part", "split/positions_of_part.sql.j2", context, _BOUNDS),
     }
-    for p in how.protections:
-        cells = {"cells": p.cells}
-        taken[p.cells] = Step("values of a part", "split/cells_of_part.sql.j2", cells, _BOUNDS)
+    for a in attributes if by_draw else ():
+        domain = {**context, "domain": a.domain, "code": a.c}
+        taken[a.domain] = Step(
+            f"values of {a.column} in a part", "split/domain_of_part.sql.j2", domain, _BOUNDS
+        )
+    by_unit = [p.cells for p in how.protections]
+    if how.persons is not None and how.persons.rules:
+        by_unit += [HOLDINGS, SETS, PAIRS]
+    if how.population is not None:
+        taken[POPULATION] = Step(
+            "population of a part",
+            "split/population_of_part.sql.j2",
+            how.population.context(),
+            _BOUNDS,
+        )
+        by_unit += [how.population.extents] if how.population.extents != UNITS else []
+    for table in by_unit:
+        cells = {"cells": table}
+        taken[table] = Step("values of a part", "split/cells_of_part.sql.j2", cells, _BOUNDS)
     return Parts(
         "solve parts",
         bounds=Step("parts as ranges of units", "split/parts.sql.j2", context),

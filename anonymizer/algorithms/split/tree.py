@@ -3,12 +3,18 @@
 A node has the number of its first leaf and a level; of the two halves of a cut the left one keeps
 the number, and the right one starts after the sampled tuples of the left. Leaves are numbered from
 left to right, so that a node is a range of leaves.
+
+Where no class may mix tuples of different groups (patterns), every group has a tree of its own:
+rows of level 0 have the group as `code`, and its first leaf as node. Above these trees stand nodes
+that hold several groups, down to the size of a part. Groups that the sample does not have share the
+leaf before the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from anonymizer.compile import Sql, lit
 from anonymizer.source.profile import Attribute
@@ -17,6 +23,8 @@ from anonymizer.steps import Row
 FIRST = 1
 LAST = (1 << 62) - 1
 """Beyond every leaf."""
+BEFORE = 0
+"""Leaf of the groups that the sample does not have."""
 DEEPEST = 200
 """Levels of cuts that are used: an expression may not be nested without end."""
 
@@ -33,17 +41,34 @@ class Cut:
     """Number of the right half."""
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tuples that no class mixes with others."""
+
+    code: int
+    first: int
+    """Number of its first leaf."""
+    sampled: int
+    """How many of them the sample has."""
+
+
+def groups_of(rows: Sequence[Row]) -> list[Group]:
+    """The groups of the sample, in the order of their leaves."""
+    found = [Group(code, node, n) for level, node, _, code, _, n in rows if level == 0]
+    return sorted(found, key=lambda group: group.first)
+
+
 def cuts_of(rows: Sequence[Row]) -> dict[tuple[int, int], Cut]:
     """The cuts by level and node. `rows`: level, node, attribute, code, single, units left."""
     return {
         (level, node): Cut(attribute, code, single, node + left)
         for level, node, attribute, code, single, left in rows
-        if level <= DEEPEST
+        if 0 < level <= DEEPEST
     }
 
 
-def leaf_sql(attributes: Sequence[Attribute], rows: Sequence[Row]) -> Sql:
-    """The number of the leaf of a tuple of codes."""
+def leaf_sql(attributes: Sequence[Attribute], rows: Sequence[Row], apart: Sql | None = None) -> Sql:
+    """The number of the leaf of a tuple of codes; `apart` is the column of its group."""
     cuts = cuts_of(rows)
     codes = {a.index: str(a.c) for a in attributes}
 
@@ -57,22 +82,47 @@ def leaf_sql(attributes: Sequence[Attribute], rows: Sequence[Row]) -> Sql:
             f" then {below(level + 1, node)} else {below(level + 1, cut.right)} end"
         )
 
-    return Sql(f"cast({below(1, FIRST)} as bigint)")
+    groups = groups_of(rows)
+    if apart is None or not groups:
+        return Sql(f"cast({below(1, FIRST)} as bigint)")
+    whens = " ".join(f"when {lit(g.code)} then {below(1, g.first)}" for g in groups)
+    return Sql(f"cast(case {apart} {whens} else {lit(BEFORE)} end as bigint)")
 
 
-def nodes_of(rows: Sequence[Row]) -> Iterator[Row]:
-    """Every node: its number, its parent's, its first and its last leaf; the root comes first."""
+def nodes_of(rows: Sequence[Row], sampled: int = 0) -> Iterator[Row]:
+    """Every node: its number, its parent's, its first and its last leaf; the root comes first.
+
+    Several groups with no more than `sampled` tuples of the sample together are not divided.
+    """
     cuts = cuts_of(rows)
-    waiting = [(1, FIRST, LAST, 0)]
+    groups = groups_of(rows)
+    # the groups of a node, or its level where it is in one group or none are told apart
+    start = BEFORE if groups else FIRST
+    waiting: list[tuple[list[Group] | int, int, int, int]] = [(groups or 1, start, LAST, 0)]
     number = 0
     while waiting:
-        level, first, last, parent = waiting.pop()
+        within, first, last, parent = waiting.pop()
         number += 1
         yield (number, parent, first, last)
-        cut = cuts.get((level, first))
+        if isinstance(within, list) and len(within) > 1:
+            if sum(group.sampled for group in within) > sampled:
+                middle = _middle(within)
+                right = within[middle].first
+                waiting.append((within[middle:], right, last, number))
+                waiting.append((within[:middle], first, right - 1, number))
+            continue
+        level = within if isinstance(within, int) else 1
+        node = within[0].first if isinstance(within, list) else max(first, FIRST)
+        cut = cuts.get((level, node))
         if cut is not None:
             waiting.append((level + 1, cut.right, last, number))
             waiting.append((level + 1, first, cut.right - 1, number))
+
+
+def _middle(groups: Sequence[Group]) -> int:
+    """Where groups are divided, so that both halves have about as many tuples."""
+    *left, whole = accumulate(group.sampled for group in groups)
+    return 1 + min(range(len(left)), key=lambda i: abs(2 * left[i] - whole))
 
 
 def parts_of(rows: Sequence[Row]) -> list[Row]:

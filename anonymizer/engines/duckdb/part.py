@@ -42,13 +42,13 @@ class Recipe:
         """Tables that are read before they are written have to come from outside."""
         recipe = cls(stage)
         made: set[str] = set()
-        for step in _steps(stage.stages):
+        for step, computed in _steps(stage.stages):
             statement = recipe.rendered[id(step)] = step.statement()
             for (name,) in sorted(statement.reads):
                 if name not in made:
                     made.add(name)
                     recipe.needed.append(work(name.rpartition(".")[2]))
-            made |= {name for (name,) in statement.writes}
+            made |= {name for (name,) in statement.writes} | computed
         return recipe
 
     def hand_over(self, engine: Engine, part: Row, file: Path) -> None:
@@ -117,16 +117,18 @@ def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator
             engine.raw(f"detach {HANDED}", "parts")
 
 
-def _steps(stages: Sequence[Stage]) -> list[Step]:
-    """Every step with a statement, in the order in which they run first."""
-    found: list[Step] = []
+def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:
+    """Every step with a statement, in the order in which they run first, and the table that is
+    made of what it answers.
+    """
     for stage in stages:
         match stage:
             case Step():
-                found.append(stage)
+                yield stage, set()
             case Loop():
-                found += [stage.until] if stage.asked_first else []
-                found += [*_steps(stage.body), stage.until]
+                if stage.asked_first:
+                    yield stage.until, set()
+                yield from _steps(stage.body)
+                yield stage.until, set()
             case Compute():
-                found.append(stage.query)
-    return found
+                yield stage.query, {".".join(stage.target.parts)}

@@ -105,13 +105,8 @@ def refine(policy: Policy) -> Iterator[Problem]:
 
 
 def part_size(policy: Policy) -> Iterator[Problem]:
-    """Whether a part satisfies a guarantee is told from its histograms."""
-    if not policy.algorithm.must_divide:
-        return
-    for name in (*policy.privacy.identity_reserved, *policy.privacy.populations):
-        said = f"cannot judge parts of the table under privacy.{name}"
-        yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
-    if policy.republish is not None:
+    """Later releases belong to the classes of the first."""
+    if policy.algorithm.must_divide and policy.republish is not None:
         said = "divides a table that is released once, and not later releases of it"
         yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
 

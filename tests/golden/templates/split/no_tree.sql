@@ -1,7 +1,13 @@
--- mondrian_parts, no coarse cuts yet: The tree of coarse cuts before the first of them.
+-- mondrian_parts, no coarse cuts yet: The tree of coarse cuts before the first of them. Tuples that no class mixes have a root each, with what they have in common as code.
 create or replace table anon_scratch.main.coarse_cuts as
 select
     cast(0 as bigint) as level, unit as node, cast(0 as integer) as attribute, cast(0 as integer) as code,
     false as single, n as units_left
 from anon_scratch.main.sampled_tuples
 where false
+-- lgb_parts, no coarse cuts yet: {% if apart %}
+select
+    cast(0 as bigint) as level, cast(min(unit) as bigint) as node, cast(0 as integer) as attribute,
+    cast(pattern as bigint) as code, false as single, cast(sum(n) as bigint) as units_left
+from anon_scratch.main.sampled_tuples
+group by pattern

@@ -98,3 +98,19 @@ areas_2 as (
     from crossed_2
 ),
 areas_2  -- mondrian_parts_of_rows, guarantees in the nodes: from {% if p.runs %}areas_{{ i }}{% else %}layer_{{ i }}_{{ p.layers | length | lit }}{% endif %}
+and s.node not in (select grp from anon_scratch.main.asked_leaves_verdicts where holds is not true)  -- mondrian_parts_of_persons, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
+and s.node in (select node from anon_scratch.main.population_compared where holds)  -- mondrian_parts_of_persons, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
+-- lgb_parts, guarantees in the nodes: {% if apart %}
+-- every group that a node has is a first class there
+fewest as (
+    select node, min(n) as n
+    from (
+        select o.node, g.pattern, sum(g.n) as n
+        from anon_scratch.main.nodes_of_cuts o
+        join (select leaf, pattern, sum(n) as n from anon_scratch.main.units group by leaf, pattern) g
+            on g.leaf between o.first_leaf and o.last_leaf
+        group by o.node, g.pattern
+    ) counted_groups
+    group by node
+),
+and s.node in (select node from fewest where n >= 2)  -- lgb_parts, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds

@@ -1,0 +1,244 @@
+"""LGB in parts: classes of one pattern and k rows in every part, buckets as in one piece."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.algorithms.split.tree import BEFORE, LAST, leaf_sql, nodes_of, parts_of
+from anonymizer.compile import Sql
+from anonymizer.engines.base import Limits
+from anonymizer.errors import InfeasibleError
+from anonymizer.run.verbs import run
+from anonymizer.source.profile import Attribute
+from tests.duckdb.test_parts import TREE, TYPES, released, table
+from tests.runs import policy, source
+from tests.selection import some
+
+FLAGGED = {**TYPES, "hide": "BOOLEAN", "secret": "BOOLEAN"}
+RULES: tuple[dict[str, Any], ...] = (
+    {"l_diversity": 3},
+    {"entropy_l": 2},
+    {"recursive_cl": {"c": 2, "l": 2}},
+    {"alpha": 0.5},
+    {"t_closeness": 0.5},
+    {"t_closeness": {"t": 0.4, "distance": "ordered"}},
+    {"beta_likeness": 2},
+    {"delta_disclosure": 3},
+)
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {"generalization": "mdp"},
+    {"generalization": "ncp"},
+    {"generalization": "loss"},
+    {"generalization": "ncp", "rebalance": True},
+    {"generalization": "mdp", "ranges": "tight", "small_patterns": "suppress"},
+)
+
+
+def rows_of(seed: object, rows: int, *, skewed: bool = False) -> list[tuple[Any, ...]]:
+    """Rows of which a third hides the age, and a tenth the town."""
+    draw = random.Random(str(seed))
+    made = table(draw, rows, skewed=skewed)
+    return [(*row, draw.random() < 0.3, draw.random() < 0.1) for row in made]
+
+
+def given(folder: Path, rule: dict[str, Any], size: Any = 60, **options: Any) -> anonymizer.Policy:
+    more = options.pop("more", {})
+    tree = folder / "tree.csv"
+    tree.write_text("".join(f"{leaf};{';'.join(path)}\n" for leaf, path in TREE.items()))
+    columns: dict[str, Any] = {
+        "who": {"role": "keep", "acknowledge_unique": True},
+        "age": {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 2}},
+        "town": {"role": "quasi", "sensitive_when": "secret", "protect": {"l_diversity": 2}},
+        "kind": {"role": "quasi", "hierarchy": {"file": str(tree)}},
+        "seen": "quasi",
+        "ill": {"role": "sensitive", "protect": rule},
+        "hide": "drop",
+        "secret": "drop",
+    } | more.pop("columns", {})
+    return policy(
+        folder,
+        columns,
+        4,
+        algorithm={"name": "lgb", "part_size": size, **options},
+        publish={"rename": {"class_id": "class"}},
+        suppression_limit=1,
+        **more,
+    )
+
+
+def buckets(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Every row's buckets, and what it publishes there."""
+    names = [name for name in found[0] if name.endswith("_bucket")]
+    shown = {name: name.removesuffix("_bucket") for name in names}
+    return sorted(
+        (row["who"], *(row[n] for n in names), *(row[shown[n]] for n in names if row[n]))
+        for row in found
+    )
+
+
+@some(2)
+@pytest.mark.parametrize("rule", RULES, ids="-".join)
+def test_buckets_are_those_of_one_piece(tmp_path: Path, rule: dict[str, Any]) -> None:
+    database = source(tmp_path, FLAGGED, rows_of(rule, 400))
+    whole, none = released(given(tmp_path, rule, "all"), database)
+    (tmp_path / "release.duckdb").unlink()
+    found, parts = released(given(tmp_path, rule), database)
+    assert none == 0
+    assert parts > 2
+    assert buckets(found) == buckets(whole)
+    assert min(Counter(row["class"] for row in found).values()) >= 4
+    assert {row["class"] for row in found} == set(range(1, len({r["class"] for r in found}) + 1))
+
+
+@some(2)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("skewed", [True, False])
+def test_classes_have_one_pattern(tmp_path: Path, options: dict[str, Any], skewed: bool) -> None:
+    rows = rows_of(options, 400, skewed=skewed)
+    policy = given(tmp_path, {"l_diversity": 2}, **options)
+    found, parts = released(policy, source(tmp_path, FLAGGED, rows))
+    assert parts > 2
+    patterns: dict[int, set[Any]] = {}
+    for row in found:
+        hidden = (row["age_bucket"] is None, row["town_bucket"] is None)
+        patterns.setdefault(row["class"], set()).add(hidden)
+    assert {len(of_class) for of_class in patterns.values()} == {1}
+
+
+@some(1)
+@pytest.mark.parametrize("options", OPTIONS[:3], ids=str)
+def test_workers_change_nothing(tmp_path: Path, options: dict[str, Any]) -> None:
+    database = source(tmp_path, FLAGGED, rows_of(3, 300, skewed=True))
+    policy = given(tmp_path, {"l_diversity": 2}, 50, **options)
+    alone, parts = released(policy, database, Limits(threads=1, workers=1))
+    assert parts > 2
+    for workers in (2, 4):
+        limits = Limits(threads=2, memory="8GB", workers=workers)
+        assert released(policy, database, limits)[0] == alone
+
+
+@pytest.mark.parametrize("generalization", ["mdp", "ncp"])
+def test_without_sensitive_cells_of_quasi_identifiers(tmp_path: Path, generalization: str) -> None:
+    plain = {"columns": {"age": "quasi", "town": "quasi"}}
+    policy = given(tmp_path, {"l_diversity": 2}, generalization=generalization, more=plain)
+    found, parts = released(policy, source(tmp_path, FLAGGED, rows_of(5, 300)))
+    assert parts > 2
+    assert len(found) == 300
+
+
+def test_persons_stay_together(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    persons = rows_of(7, 200)
+    rows = [(*person[:5], draw.randrange(5), *person[6:]) for person in persons for _ in range(2)]
+    more = {"person": "who", "columns": {"who": "drop", "age": "quasi"}}
+    policy = given(tmp_path, {"l_diversity": 2}, more=more)
+    found, parts = released(policy, source(tmp_path, FLAGGED, rows))
+    assert parts > 1
+    classes: dict[int, set[int]] = {}
+    for row in found:
+        classes.setdefault(row["person_id"], set()).add(row["class"])
+    assert all(len(of_one) == 1 for of_one in classes.values())
+
+
+@pytest.mark.parametrize("privacy", [{"eir_l": 2}, {"ir_kl": {"k": 3, "l": 2}}], ids="-".join)
+def test_every_pattern_of_a_part_holds_rules_on_persons(
+    tmp_path: Path, privacy: dict[str, Any]
+) -> None:
+    draw = random.Random(8)
+    rows = [
+        (*person[:5], draw.randrange(5), person[6], False)
+        for person in rows_of(8, 200)
+        for _ in range(1 + draw.randrange(2))
+    ]
+    columns: dict[str, Any] = {"who": "drop", "town": "quasi", "ill": "sensitive"}
+    columns["age"] = {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 2}}
+    more = {"person": "who", "columns": columns, "privacy": privacy}
+    policy = given(tmp_path, {}, 40, generalization="loss", more=more)
+    found, parts = released(policy, source(tmp_path, FLAGGED, rows))
+    assert parts > 2
+    assert len({row["person_id"] for row in found}) == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_random_tables(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    rows = rows_of(seed, draw.randrange(100, 500), skewed=draw.random() < 0.5)
+    database = source(tmp_path, FLAGGED, rows)
+    rule, size, options = draw.choice(RULES), draw.choice((8, 20, 60)), draw.choice(OPTIONS)
+    whole, divided = (given(tmp_path, rule, s, **options) for s in ("all", size))
+    try:
+        expected, _ = released(whole, database)
+    except InfeasibleError:
+        with pytest.raises(InfeasibleError):
+            released(divided, database)
+        return
+    (tmp_path / "release.duckdb").unlink()
+    found, _ = released(divided, database)
+    assert buckets(found) == buckets(expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("generalization", ["mdp", "loss", "ncp"])
+def test_parts_of_fifty_thousand_tuples_lose_at_most_one_percent_more(
+    tmp_path: Path, generalization: str
+) -> None:
+    file, lost = tmp_path / "numbers.parquet", {}
+    spread = ", ".join(f"cast(hash(i, {j}) % {97 + 40 * j} as integer) as q{j}" for j in range(5))
+    with duckdb.connect() as connection:
+        made = f"select {spread}, hash(i, 9) % 5 = 0 as hide, i % 50 as ill from range(150000) t(i)"
+        connection.execute(f"copy ({made}) to '{file}' (format parquet)")
+    hidden = {"role": "quasi", "sensitive_when": "hide", "protect": {"l_diversity": 3}}
+    ill = {"role": "sensitive", "protect": {"l_diversity": 4}}
+    for size in ("all", 50_000):
+        policy = anonymizer.Policy.model_validate(
+            {
+                "version": 1,
+                "source": {"file": str(file)},
+                "columns": {f"q{j}": {"role": "quasi"} for j in range(5)}
+                | {"q1": hidden, "ill": ill, "hide": {"role": "drop"}},
+                "privacy": {"k_anonymity": 10},
+                "algorithm": {"name": "lgb", "generalization": generalization, "part_size": size},
+                "publish": {"name": "release", "database": str(tmp_path / f"{size}.duckdb")},
+            }
+        )
+        lost[size] = run(policy, seed=1).measures["ncp"]
+    assert lost[50_000] <= 1.01 * lost["all"]
+
+
+def test_every_pattern_has_a_tree_of_its_own() -> None:
+    """Patterns 0 and 5 are large, 2 and 3 small, and the sample has none of 7."""
+    rows = [
+        (0, 1, 0, 0, False, 100),
+        (0, 101, 0, 2, False, 4),
+        (0, 105, 0, 3, False, 3),
+        (0, 108, 0, 5, False, 60),
+        (1, 1, 1, 10, False, 40),
+        (1, 108, 2, 4, False, 30),
+        (2, 41, 1, 20, False, 20),
+    ]
+    attributes = [Attribute(i, f"x{i}", "INTEGER", "numeric", distinct=99) for i in (1, 2)]
+    leaf = leaf_sql(attributes, rows, Sql("pattern"))
+    tuples = {
+        (0, 5, 3): 1, (0, 11, 3): 41, (0, 21, 3): 61, (2, 5, 3): 101, (3, 5, 3): 105,
+        (5, 5, 4): 108, (5, 5, 5): 138, (7, 5, 5): BEFORE,
+    }  # fmt: skip
+    with duckdb.connect() as connection:
+        for (pattern, c1, c2), expected in tuples.items():
+            query = f"select {leaf} from (select {pattern} as pattern, {c1} as c1, {c2} as c2)"
+            assert connection.execute(query).fetchone() == (expected,)
+    nodes = list(nodes_of(rows, 50))
+    assert nodes[0] == (1, 0, BEFORE, LAST)
+    parts = [part[1:] for part in parts_of([(*row, True) for row in nodes])]
+    assert parts == [(0, 40), (41, 60), (61, 100), (101, 107), (108, 137), (138, LAST)]
+    # the groups after the first stand together where one of them fails
+    judged = [(*row, row[2:] != (101, 107)) for row in nodes]
+    parts = [part[1:] for part in parts_of(judged)]
+    assert parts == [(0, 40), (41, 60), (61, 100), (101, LAST)]
