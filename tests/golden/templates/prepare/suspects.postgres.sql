@@ -7,11 +7,11 @@ with texts as (
     from (
         select place, case when regexp_matches(value, '[               　‐‑‒–—―−！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿]') then translate(value, '               　‐‑‒–—―−！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿', '                -------!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789') else value end as value, cast(sum(n) as bigint) as n
         from (
-            select 0 as place, case when q1 >= 100000000 then cast(q1 as varchar) end as value, n
-            from (select q1, count(*) as n from anon_scratch.main.snapshot group by q1 offset 0)
+            select 0 as place, case when value >= 100000000 then cast(value as varchar) end as value, n
+            from anon_scratch.main.values_1
             union all
-            select 1 as place, cast(q2 as varchar) as value, n
-            from (select q2, count(*) as n from anon_scratch.main.snapshot group by q2 offset 0)
+            select 1 as place, cast(value as varchar) as value, n
+            from anon_scratch.main.values_2
         ) as all_texts
         where regexp_matches(value, '[0-9@:！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩]|[Ww][Ww][Ww][.]|[(\[]at[)\]]|-[^-]*-[^-]*-[^-]*-')
         group by 1, 2
@@ -20,6 +20,7 @@ with texts as (
 select place, cast(null as varchar) as kind, value, n
 from texts
 where suspected
+(select s1, count(*) as n from anon_scratch.main.snapshot group by s1 offset 0)  -- lgb, what may name somebody: from {% if column.values %}{{ column.values | ident }}{% else %}(select {{ column.cell }}, count(*) as n from {{ rows }} group by {{ column.cell }} offset 0){% endif %} ... {% else %}
 -- danonyir, what may name somebody: {% if hits is not none %}
 union all
 select place, 'identifier_value', cast(null as varchar), n from anon_scratch.main.identifier_hits
