@@ -99,8 +99,8 @@ def _catalog(engine: DuckDBEngine, catalog: str, *, alone: bool) -> Catalog:
 
 @cache
 def _collation() -> str:
-    """How this engine prints the order of code points, its own order, where a run named it: versions
-    differ in the quotes.
+    """How this engine prints the order of code points where a run named it, which is its own:
+    versions differ in the quotes.
     """
     import duckdb
 
