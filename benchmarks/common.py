@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,14 +93,3 @@ def line_plot(
     figure.savefig(path, dpi=120)
     plt.close(figure)
     return path
-
-
-def series_of(
-    records: Iterable[Record], label: Callable[[Record], str], x: str, y: str
-) -> dict[str, list[tuple[float, float]]]:
-    """Records as lines: one per label."""
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for record in records:
-        if record.get(y) is not None:
-            lines.setdefault(label(record), []).append((record[x], record[y]))
-    return lines

@@ -62,7 +62,7 @@ def failed_checks(verification: Verification, policy: AnyPolicy | None = None) -
     """What does not hold, in figures; the check's own SQL finds the classes."""
     from anonymizer.policy import SchemaPolicy
     from anonymizer.release.judge import path_of
-    from anonymizer.release.tables import path_in_tables
+    from anonymizer.release.tables_judge import path_in_tables
 
     return [
         Problem(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from anonymizer.compile.environment import environment
+from anonymizer.compile.reads import tables_of_shape, tables_read
 from anonymizer.compile.sql import Table, ident
 from anonymizer.errors import TemplateError
 
@@ -22,9 +21,6 @@ CREATES = re.compile(
     rf"\A\s*create or replace (?:table|type) {TARGET} as(?: enum)?\s", re.IGNORECASE
 )
 INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
-SERIALIZE = """select json_serialize_sql(
-    ?::varchar, skip_null := true, skip_empty := true, skip_default := true)"""
-"""The tree of queries, or an error for anything else. What is left out tells nothing of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +88,12 @@ def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb"
         template = variant(template, dialect)
     text = environment().get_template(template).render(parameters).strip()
     declared = header(template)
-    kind, found_writes, reads = _inspect(template, text)
+    kind, found_writes, query = _parts(text)
     may_read = _physical(declared.reads, parameters)
     may_write = _physical(declared.writes, parameters)
+    reads = tables_of_shape(query)
+    if reads is None or not reads <= may_read:
+        reads = tables_read(template, query)
     if not reads <= may_read or found_writes != may_write:
         raise TemplateError(
             f"template {template} touches tables that its header does not declare: "
@@ -103,19 +102,10 @@ def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb"
     return Statement(text, kind, reads, found_writes)
 
 
-@lru_cache(maxsize=1024)
-def _inspect(
-    template: str, text: str
-) -> tuple[str, frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]:
-    """Kind of the statement, tables it writes, tables it reads; parsed once per text."""
-    kind, writes, body = _parts(text)
-    return kind, writes, _tables(template, body)
-
-
 def _parts(text: str) -> tuple[str, frozenset[tuple[str, ...]], str]:
     """What the statement does, the table that it writes, and the query it writes it from.
 
-    A statement that writes in another form is no query, and is found out by `_tables`.
+    A statement that writes in another form is no query, and is found out by the parser.
     """
     for kind, pattern in (("create", CREATES), ("insert", INSERTS)):
         if found := pattern.match(text):
@@ -131,59 +121,3 @@ def _physical(names: frozenset[str], parameters: Mapping[str, Any]) -> frozenset
             if isinstance(table, Table):
                 found.add((ident(table).text,))
     return frozenset(found)
-
-
-def _tables(template: str, query: str) -> frozenset[tuple[str, ...]]:
-    tree = json.loads(_serialize(query))
-    if tree.get("error"):
-        raise TemplateError(f"template {template}: {tree.get('error_message')}\n{query}")
-    if len(tree["statements"]) != 1:
-        raise TemplateError(f"template {template} has to render one statement")
-    ctes: set[str] = set()
-    tables: set[tuple[str, ...]] = set()
-    for node in _nodes(tree):
-        for entry in node.get("cte_map", {}).get("map", []) if "cte_map" in node else []:
-            ctes.add(entry["key"])
-        if node.get("type") == "RECURSIVE_CTE_NODE":
-            ctes.add(node["cte_name"])
-        if node.get("type") == "BASE_TABLE":
-            names = (node.get(key) for key in ("catalog_name", "schema_name", "table_name"))
-            tables.add(tuple(name for name in names if name))
-    return frozenset(
-        (ident(_table(parts)).text,)
-        for parts in tables
-        if not (parts[-1] in ctes and len(parts) == 1) and parts[0] != "recurring"
-    )
-
-
-def _table(parts: tuple[str, ...]) -> Table:
-    padded = (None,) * (3 - len(parts)) + parts
-    return Table(str(padded[2]), padded[1], padded[0])
-
-
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    stack = [tree]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            yield item
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
-
-
-def _serialize(query: str) -> str:
-    row = parser().execute(SERIALIZE, [query]).fetchone()
-    return str(row[0]) if row else "{}"
-
-
-_of_thread = threading.local()
-
-
-def parser() -> Any:
-    """A connection of its own, used to parse and nothing else; one for each thread."""
-    import duckdb
-
-    if not hasattr(_of_thread, "parser"):
-        _of_thread.parser = duckdb.connect(":memory:", config={"threads": 1})
-    return _of_thread.parser

@@ -82,6 +82,16 @@ def limited(limit: Limit) -> Callable[[Policy], Iterator[str]]:
     return uses
 
 
+def option(path: str, used: Callable[[Policy], bool]) -> Callable[[Policy], Iterator[str]]:
+    """Policies that use the option of this path."""
+
+    def uses(policy: Policy) -> Iterator[str]:
+        if used(policy):
+            yield path
+
+    return uses
+
+
 def guaranteed(guarantee: Guarantee) -> Callable[[Policy], Iterator[str]]:
     """Policies that require this guarantee, for the table or a column."""
 
@@ -106,50 +116,15 @@ def hierarchy(builder: str) -> Callable[[Policy], Iterator[str]]:
     return uses
 
 
-def _person(policy: Policy) -> Iterator[str]:
-    if policy.person is not None:
-        yield "person"
-
-
-def _typed(policy: Policy) -> Iterator[str]:
-    if policy.publish.cells == "typed":
-        yield "publish.cells"
-
-
-def _file(policy: Policy) -> Iterator[str]:
-    if policy.source.kind == "file":
-        yield "source.file"
-
-
 def _population_file(policy: Policy) -> Iterator[str]:
     for model, population in policy.privacy.populations.items():
         if population.file is not None:
             yield f"privacy.{model}.population"
 
 
-def _query(policy: Policy) -> Iterator[str]:
-    if policy.source.kind == "query":
-        yield "source.query"
-
-
 def _beside(policy: Policy) -> Iterator[str]:
     if policy.publish.database is None and not policy.publish.replace_source:
         yield "publish.database"
-
-
-def _apart(policy: Policy) -> Iterator[str]:
-    if policy.publish.database is not None:
-        yield "publish.database"
-
-
-def _replaced(policy: Policy) -> Iterator[str]:
-    if policy.publish.replace_source:
-        yield "publish.replace_source"
-
-
-def _granted(policy: Policy) -> Iterator[str]:
-    if policy.publish.grant_select is not None:
-        yield "publish.grant_select"
 
 
 def _masked(policy: Policy) -> Iterator[str]:
@@ -173,26 +148,6 @@ def _zip3(policy: Policy) -> Iterator[str]:
     for name in policy.masked:
         if any(mask == "zip3" for mask, _ in policy.columns[name].masks):
             yield f"columns.{name}"
-
-
-def _harbored(policy: Policy) -> Iterator[str]:
-    if applies(policy):
-        yield "preset"
-
-
-def _sets(policy: Policy) -> Iterator[str]:
-    if policy.privacy.quasi_sets is not None:
-        yield "privacy.quasi_sets"
-
-
-def _ledger(policy: Policy) -> Iterator[str]:
-    if policy.ledger is not None:
-        yield "ledger"
-
-
-def _republished(policy: Policy) -> Iterator[str]:
-    if policy.republish is not None:
-        yield "republish"
 
 
 def _lacking(
@@ -223,7 +178,7 @@ def _of_guarantees() -> Iterator[Feature]:
 FEATURES: tuple[Feature, ...] = (
     *_of_algorithms(),
     *_of_guarantees(),
-    Feature("`person`", _person),
+    Feature("`person`", option("person", lambda policy: policy.person is not None)),
     *(
         Feature(f"hierarchy `{builder}`", hierarchy(builder))
         for builder in (
@@ -242,14 +197,16 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         "source: a file",
-        _file,
+        option("source.file", lambda policy: policy.source.kind == "file"),
         _lacking(
             ("postgres",),
             "a server reads its own tables",
             "load the file into a table, or engine: duckdb",
         ),
     ),
-    Feature("source: a query", _query),
+    Feature(
+        "source: a query", option("source.query", lambda policy: policy.source.kind == "query")
+    ),
     Feature(
         "population: a file",
         _population_file,
@@ -262,22 +219,24 @@ FEATURES: tuple[Feature, ...] = (
     Feature("release beside the source", _beside),
     Feature(
         "release in a place of its own",
-        _apart,
+        option("publish.database", lambda policy: policy.publish.database is not None),
         _lacking(
             ("postgres",),
             "a release stands in the source's database, where its view is a boundary",
             "leave publish.database out; anonymizer export copies a release elsewhere",
         ),
     ),
-    Feature("cells `typed`", _typed),
+    Feature(
+        "cells `typed`", option("publish.cells", lambda policy: policy.publish.cells == "typed")
+    ),
     Feature(
         "`replace_source`",
-        _replaced,
+        option("publish.replace_source", lambda policy: policy.publish.replace_source),
         _lacking(("spark",), "its tables cannot be replaced in a transaction", "publish a view"),
     ),
     Feature(
         "`grant_select`",
-        _granted,
+        option("publish.grant_select", lambda policy: policy.publish.grant_select is not None),
         _lacking(("duckdb", "spark"), "it has no roles", "engine: postgres"),
     ),
     Feature(
@@ -293,11 +252,23 @@ FEATURES: tuple[Feature, ...] = (
     Feature("`zip3`", _zip3, _lacking(ELSEWHERE, "its digits are judged on duckdb")),
     Feature(
         "`preset: safe_harbor`",
-        _harbored,
+        option("preset", applies),
         _lacking(ELSEWHERE, "its columns are judged by functions of duckdb"),
     ),
-    Feature("`quasi_sets`", _sets, _lacking(ELSEWHERE, "they are judged by runs on duckdb")),
+    Feature(
+        "`quasi_sets`",
+        option("privacy.quasi_sets", lambda policy: policy.privacy.quasi_sets is not None),
+        _lacking(ELSEWHERE, "they are judged by runs on duckdb"),
+    ),
     Feature("`vault`", _vault, _lacking(ELSEWHERE, "it is kept by runs on duckdb")),
-    Feature("ledger", _ledger, _lacking(("spark",), "it is kept by runs on duckdb and postgres")),
-    Feature("`republish`", _republished, _lacking(("spark",), "it needs the ledger")),
+    Feature(
+        "ledger",
+        option("ledger", lambda policy: policy.ledger is not None),
+        _lacking(("spark",), "it is kept by runs on duckdb and postgres"),
+    ),
+    Feature(
+        "`republish`",
+        option("republish", lambda policy: policy.republish is not None),
+        _lacking(("spark",), "it needs the ledger"),
+    ),
 )

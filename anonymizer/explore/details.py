@@ -18,7 +18,7 @@ from anonymizer.review.assess import Assessment
 from anonymizer.review.attack import Attack
 from anonymizer.review.attack.attacks import attack_beside
 from anonymizer.review.report.classes import after, before
-from anonymizer.review.report.content import FLOOR, floor_of
+from anonymizer.review.report.collect import FLOOR, floor_of
 from anonymizer.review.report.distributions import compared
 from anonymizer.review.scratch import Scratch
 from anonymizer.review.with_source import Beside

@@ -6,26 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.tables import Released, Tables, in_release
-from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
-from anonymizer.policy.schema.paths import table_path
-from anonymizer.privacy.of_policy.promises import unanswered
-from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.agreement import HINT
 from anonymizer.release.certificate import acknowledged, certificate, joined_on, known_attacks
-from anonymizer.release.judge import path_of, unmet
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.source.masking.masks import options_told
-from anonymizer.verification.questions import ask_all
-from anonymizer.verification.tables import Where, tables_questions, tables_sql
+from anonymizer.verification.tables import tables_sql
 
 PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
 """Roles of a policy as a layout has them."""
@@ -37,14 +30,6 @@ CERTIFICATE = (
 )
 """What the certificate of several tables says besides."""
 
-BY_FIELD = {guarantee.field: guarantee for guarantee in GUARANTEES}
-OF_VALUES = {
-    ask.name.format(name=guarantee.name)
-    for guarantee in GUARANTEES
-    for ask in guarantee.asks_in("class")
-    if ask.of == "values"
-}
-"""Names of the checks of rules on the values of a column."""
 Paths = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
@@ -112,37 +97,6 @@ def tables_manifest(
     ]
     data["verification"] = {**data["verification"], "checks": checks}
     return replace(manifest, data=data)
-
-
-def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
-    """Verify the tables together, on the engine that sees them."""
-    run_sql = engine.asking("verification")
-    return verification(ask_all(tables_questions(tables, where), run_sql))
-
-
-def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> None:
-    """Raises GuaranteeError naming every check on the tables together that does not hold."""
-    problems = [
-        replace(
-            unmet(check.name, check.column, check.required, check.achieved),
-            path=path_in_tables(policy, check.name, check.column),
-        )
-        for check in found.failed
-    ]
-    if problems:
-        raise GuaranteeError(problems)
-
-
-def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
-    """Where the policy asks for what a check judges."""
-    if column is None:
-        return path_of(name, column)
-    for table in sorted(policy.tables, key=len, reverse=True):
-        if column == table:
-            return table_path(table)
-        if column.startswith(f"{table}."):
-            return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
-    return f"{table_path(policy.person)}.{path_of(name, column)}"
 
 
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
@@ -262,63 +216,3 @@ def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
             ]:
                 said = "has other masks in the release than in the policy"
                 yield Problem(f"{path}.columns.{shown.column}", said, hint=HINT)
-
-
-def refuse_tables_unanswered(
-    policy: SchemaPolicy, verification: Verification, *, source: bool = False
-) -> None:
-    """Raises GuaranteeError for every promise of the policy without a check.
-
-    `source`: also for every mask that was not compared with the source.
-    """
-    found = {(check.name, check.column) for check in verification.checks}
-    problems = [
-        Problem(path, f"was not judged: the verification has no check {names} of it")
-        for path, names in _unanswered(policy, verification, found, source=source)
-    ]
-    if problems:
-        raise GuaranteeError(problems)
-
-
-def _unanswered(
-    policy: SchemaPolicy,
-    verification: Verification,
-    found: set[tuple[str, str | None]],
-    *,
-    source: bool,
-) -> Iterator[tuple[str, str]]:
-    lead = persons_policy(policy, identity=True)
-    elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
-    for path, names in unanswered(lead, verification, source=source):
-        # a guarantee of values is asked of the tables that have some, below
-        of_values = BY_FIELD[path].of_values if path in BY_FIELD else False
-        if not (elsewhere and of_values):
-            yield path, names
-    for name in policy.children:
-        own = tuple(
-            replace(c, column=c.column.removeprefix(f"{name}."))
-            for c in verification.checks
-            if c.column is not None and c.column.startswith(f"{name}.")
-        )
-        single = child_policy(policy, name)
-        if single.sensitive or single.masked:
-            whole = tuple(c for c in verification.checks if c.column is None)
-            judged = replace(verification, checks=(*own, *whole))
-            for path, names in unanswered(single, judged, source=source):
-                yield f"tables.{name}.{path}" if path.startswith("columns.") else path, names
-        for column, described in policy.tables[name].columns.items():
-            asked = described.protect is not None and described.protect.eir_l is not None
-            if asked and ("eir_l", f"{name}.{column}") not in found:
-                yield f"tables.{name}.columns.{column}.protect.eir_l", "eir_l"
-        if ("references", f"{name}.{policy.way(name)[0][0]}") not in found:
-            yield f"tables.{name}.links", "references"
-    knows = policy.privacy.knows
-    if knows.events and policy.events and ("known_events", None) not in found:
-        yield "privacy.knows.events", "known_events"
-    if knows.rows and ("known_rows", None) not in found:
-        yield "privacy.knows.rows", "known_rows"
-    if knows.sensitive:
-        for rule, of in sorted(found, key=str):
-            among = f"known_{rule}"
-            if of is not None and rule in OF_VALUES and (among, of) not in found:
-                yield "privacy.knows.sensitive", f"{among} of {of}"

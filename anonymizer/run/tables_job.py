@@ -17,11 +17,11 @@ from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.tables import (
+from anonymizer.release.tables import tables_manifest
+from anonymizer.release.tables_judge import (
     judge_tables,
     refuse_tables_unanswered,
     refuse_tables_unless_passed,
-    tables_manifest,
 )
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.job import Job

@@ -22,13 +22,8 @@ from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.population import members_at_hand, with_population
-from anonymizer.release.tables import (
-    asked_of,
-    judge_tables,
-    refuse_tables_unanswered,
-    refuse_tables_unmet,
-    released_tables,
-)
+from anonymizer.release.tables import asked_of, refuse_tables_unmet, released_tables
+from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
 from anonymizer.release.unchanged import (
     refuse_changed,
     refuse_other_figures,

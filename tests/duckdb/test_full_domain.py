@@ -184,7 +184,7 @@ PROTECTED: dict[str, tuple[dict[str, Any], Callable[[dict[Any, list[Any]]], set[
 }
 
 
-@pytest.mark.parametrize("case", few(range(10), 5))
+@pytest.mark.parametrize("case", few(range(10), 3))
 def test_optimum_under_k(tmp_path: Path, case: int) -> None:
     seed = random.Random(f"k {case}")
     columns = random_columns(seed, seed.randint(8, 40), seed.choice([0, 0, 0.1]))

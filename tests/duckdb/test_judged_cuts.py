@@ -71,7 +71,7 @@ PERSONS = {
 }
 
 
-@some(2)
+@some(2, 10)
 @pytest.mark.parametrize("seed", few(range(2), 1))
 @pytest.mark.parametrize(
     "more",

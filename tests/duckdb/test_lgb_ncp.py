@@ -16,6 +16,7 @@ from tests.oracle.cells import covers, domain_of, parse
 from tests.oracle.ncp import LocalGeneralization
 from tests.oracle.partition import partition_loss
 from tests.runs import THRIFTY, classes, policy, published, run, source
+from tests.selection import some
 
 TABLES = {
     "adult_complete": ("age", "workclass", "education", "marital_status", "race", "sex"),
@@ -52,6 +53,7 @@ def literal(rows: list[tuple[Any, ...]], k: int, hidden: bool, seed: int) -> flo
     return lost / cells
 
 
+@some(0, 4)
 @pytest.mark.slow
 @pytest.mark.parametrize("hidden", [False, True], ids=["all ages", "hidden ages"])
 @pytest.mark.parametrize("k", [5, 10])

@@ -135,7 +135,7 @@ def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
     assert {row["class"] for row in found} == set(range(1, len({r["class"] for r in found}) + 1))
 
 
-@some(1)
+@some(1, 5)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("skewed", [True, False])
 def test_options_and_skew_in_parts(tmp_path: Path, options: dict[str, Any], skewed: bool) -> None:

@@ -59,7 +59,7 @@ def compare(seed: int, folder: Path) -> str:
     return "suppresses" if len(left) < len(case.rows) else "whole"
 
 
-@pytest.mark.parametrize("seed", few(range(10), 5))
+@pytest.mark.parametrize("seed", few(range(10), 3))
 def test_same_as_the_oracle(seed: int, tmp_path: Path) -> None:
     compare(seed, tmp_path)
 
@@ -118,7 +118,7 @@ def released(case: Case, folder: Path, **algorithm: Any) -> dict[str, Any]:
     return dict(release.measures)
 
 
-@pytest.mark.parametrize("seed", few(range(20, 30), 4))
+@pytest.mark.parametrize("seed", few(range(20, 30), 2))
 def test_releases_are_verified(seed: int, tmp_path: Path) -> None:
     """Under every rule, with the share of suppressed rows that the policy allows."""
     case, rule = suppressing(seed)
@@ -191,7 +191,7 @@ def check_told(measures: dict[str, Any], score: Fraction, best: Fraction) -> Non
         assert score == best
 
 
-@pytest.mark.parametrize("seed", few(range(40, 52), 5))
+@pytest.mark.parametrize("seed", few(range(40, 52), 3))
 def test_budget(seed: int, tmp_path: Path) -> None:
     anytime(seed, tmp_path, 200)
 

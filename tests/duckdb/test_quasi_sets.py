@@ -141,7 +141,7 @@ def diverse(k: int, l: int) -> Holds:
 SETS = ([["a", "b"], ["c"]], [["a", "b"], ["b", "c"]], [["a"], ["b"], ["c"]])
 
 
-@rounds(12, 60)
+@rounds(9, 30, 60)
 @pytest.mark.parametrize("rules", ["k", "l"])
 def test_the_node_that_loses_least(
     tmp_path: Path, rounds: int, rules: str, monkeypatch: pytest.MonkeyPatch
@@ -184,7 +184,7 @@ def test_the_node_that_loses_least(
 CLOSE = {"t_closeness": 0.5}
 
 
-@rounds(6, 40)
+@rounds(4, 20, 40)
 def test_every_set_holds_and_is_verified(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(9)
     for turn in range(rounds):

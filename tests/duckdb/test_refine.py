@@ -25,7 +25,7 @@ from anonymizer.run.prepare import prepare
 from tests.duckdb.partitions import attribute
 from tests.oracle.refine import lost, swaps
 from tests.runs import THRIFTY, policy, published, run, source
-from tests.selection import few
+from tests.selection import few, some
 
 TREE = {
     "ape": ("mammal", "*"),
@@ -106,7 +106,8 @@ def classes(wanted: anonymizer.Policy, database: Path) -> dict[int, dict[int, se
 
 
 @pytest.mark.parametrize("columns", [{}, DIVERSE], ids=["k", "l"])
-@pytest.mark.parametrize("seed", few(range(8), 2))
+@some(2, 6)
+@pytest.mark.parametrize("seed", few(range(8), 1))
 def test_no_swap_saves_anything_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, columns: dict[str, Any]
 ) -> None:
@@ -137,7 +138,8 @@ def test_no_swap_saves_anything_at_the_end(
     assert max(swaps(made, loss, holds), default=Fraction()) < Fraction(len(rows), 1_000_000)
 
 
-@pytest.mark.parametrize("seed", few([16, *range(5)], 2))
+@some(7, 14)
+@pytest.mark.parametrize("seed", few([16, *range(5)], 1))
 @pytest.mark.parametrize(
     "more",
     [
@@ -167,6 +169,7 @@ def test_a_release_never_loses_more_and_holds(
     assert max(found) == found[0]
 
 
+@some(9, 16)
 @pytest.mark.parametrize("seed", few(range(6), 1))
 @pytest.mark.parametrize("null_as_value", [False, True])
 @pytest.mark.parametrize("rules", OTHER_RULES, ids="-".join)
@@ -196,7 +199,7 @@ def test_other_rules_hold_and_lose_no_more(
     assert found[0] + Fraction(len(rows), 1_000_000) >= max(found)
 
 
-@pytest.mark.parametrize("seed", few(range(6), 2))
+@pytest.mark.parametrize("seed", few(range(6), 1))
 def test_classes_grow_alike_in_one_statement_and_in_many(tmp_path: Path, seed: int) -> None:
     database = source(tmp_path, TYPES, table(random.Random(seed), 150))
     driven = {"algorithm": {"loop": "driven"}}

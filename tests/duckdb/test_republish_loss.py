@@ -13,6 +13,7 @@ import pytest
 from anonymizer.republish import invariant
 from anonymizer.republish.balance import assign
 from tests.runs import policy, run, source
+from tests.selection import few
 
 M = 3
 COLUMNS = {"age": "INTEGER", "sex": "VARCHAR", "district": "VARCHAR"}
@@ -85,7 +86,7 @@ def test_classes_lose_at_most_half(tmp_path: Path) -> None:
     assert measures["ncp"] <= halved(rows) / 2
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", few(range(2), 1))
 def test_swaps_never_lose_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     rows = people(seed, 200)
     swapped = released(tmp_path / "swapped", rows)["ncp"]

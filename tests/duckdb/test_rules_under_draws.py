@@ -44,7 +44,7 @@ def test_relaxed_cuts_through_ties_keep_the_rules(
         assert made.measures["classes"] > 4
 
 
-@rounds(2, 5)
+@rounds(1, 5)
 @pytest.mark.parametrize("rule", [{"l_diversity": 2}, {"entropy_l": 1.5}], ids=list)
 def test_persons_are_parted_without_leaving_a_bucket_one_value(
     tmp_path: Path, rule: dict[str, Any], rounds: int
@@ -67,7 +67,7 @@ def test_persons_are_parted_without_leaving_a_bucket_one_value(
 
 
 @some(1)
-@rounds(4, 8, 20)
+@rounds(2, 8, 20)
 @pytest.mark.parametrize(
     "rule",
     [

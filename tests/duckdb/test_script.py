@@ -33,7 +33,7 @@ from tests.selection import few, some
 WIDEST = 119
 
 
-@some(4)
+@some(3)
 @pytest.mark.parametrize("name", few(SETTINGS, 10, by=3))
 def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, ROWS)

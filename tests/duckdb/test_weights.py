@@ -167,7 +167,7 @@ def losses_of_nodes(
             yield lost / Fraction(sum(weights)) / len(rows), levels
 
 
-@rounds(8, 40)
+@rounds(4, 20, 40)
 def test_the_node_that_loses_least_by_weight(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(11)
     changed = 0
@@ -202,7 +202,7 @@ class Weighed:
         return self.weight * self.of.loss(values)
 
 
-@rounds(5, 40)
+@rounds(3, 20, 40)
 def test_no_grouping_loses_less_by_weight(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(5)
     tree = tmp_path / "tree.csv"
@@ -234,7 +234,7 @@ def test_no_grouping_loses_less_by_weight(tmp_path: Path, rounds: int) -> None:
     assert proven > 0
 
 
-@rounds(6, 40)
+@rounds(4, 20, 40)
 def test_weights_change_nothing_but_what_is_preferred(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(2)
     tree = tmp_path / "tree.csv"

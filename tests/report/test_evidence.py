@@ -21,7 +21,8 @@ from anonymizer.review.evidence import STANDARDS, Evidence, collect_evidence
 from anonymizer.review.evidence.entries import Compared, Open, Rows, Stated, Value
 from anonymizer.review.evidence.parts import Says
 from anonymizer.review.report import rendered
-from anonymizer.review.report.content import Report, collect
+from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import Report
 from tests import runs
 from tests.report.conftest import RARE, Clinic
 from tests.schema import hospital

@@ -15,7 +15,8 @@ import pytest
 from anonymizer.policy.context import Context
 from anonymizer.review.evidence import STANDARDS
 from anonymizer.review.report import rendered
-from anonymizer.review.report.content import Report, collect
+from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import Report
 from tests.report.conftest import Clinic
 
 pytestmark = pytest.mark.browser

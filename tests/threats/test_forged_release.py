@@ -527,7 +527,7 @@ def test_the_release_itself_holds(forged: Place) -> None:
 def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place) -> None:
     from anonymizer.publish.export import export
     from anonymizer.review.attack import attack
-    from anonymizer.review.report.content import collect
+    from anonymizer.review.report.collect import collect
 
     with duckdb.connect(str(forged.file)) as connection:
         connection.execute(f"update {rows_table(connection)} set illness = 'v1'")

@@ -50,7 +50,7 @@ def alike(numbers: range, folder: Path) -> int:
     return released
 
 
-@pytest.mark.parametrize("numbers", [range(5), pytest.param(range(5, FEW), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("numbers", [range(3), pytest.param(range(3, FEW), marks=pytest.mark.slow)])
 def test_nothing_hidden_shows(tmp_path: Path, numbers: range) -> None:
     assert alike(numbers, tmp_path) > len(numbers) / 2
 

@@ -16,7 +16,7 @@ from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.release.judge import Suppression, judge
-from anonymizer.release.tables import judge_tables, refuse_tables_unanswered
+from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
 from anonymizer.review.diff.required import Named, required_of
 from anonymizer.review.diff.result import Trial, of_whole
 from anonymizer.review.tables.observers import Observer, in_release

@@ -50,7 +50,7 @@ def collected(
     from anonymizer.errors import PolicyError, Problem
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack.attacks import SHARE
-    from anonymizer.review.report.content import collect
+    from anonymizer.review.report.collect import collect
     from anonymizer.review.tables.report import collect_tables
 
     if not isinstance(policy, SchemaPolicy):

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from anonymizer.compile import work
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout
-from anonymizer.engines.execute import Executor
-from anonymizer.errors import AnonymizerError, PolicyError, Problem
-from anonymizer.measure.counts import ShownErrors, shown_errors
-from anonymizer.measure.staging import QueryTables, stage
-from anonymizer.measure.steps import enough
-from anonymizer.measure.usefulness import Little, little_left
-from anonymizer.policy import Policy, single
+from anonymizer.measure.counts import ShownErrors
+from anonymizer.measure.usefulness import Little
+from anonymizer.policy import Policy
 from anonymizer.policy.kinds import ReleaseKind
-from anonymizer.policy.schema.either import together
-from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
-from anonymizer.privacy.of_policy.sizes import least_class
-from anonymizer.release.certificate import known_attacks
-from anonymizer.release.judge import judge
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.population import population_steps
-from anonymizer.release.tables import stated_certificate
 from anonymizer.review.assess import Assessment
-from anonymizer.review.attack import Attack, attack
-from anonymizer.review.attack.attacks import SHARE
-from anonymizer.review.report.classes import after, before
-from anonymizer.review.report.distributions import Distribution, alone, compared
+from anonymizer.review.attack import Attack
+from anonymizer.review.report.distributions import Distribution
 from anonymizer.review.report.verdict import Verdict, verdict
-from anonymizer.review.report.words import NO_GUARANTEE, column_sentences, guarantee_sentence
-from anonymizer.review.report.workload import Answer, run_workload
-from anonymizer.review.with_source import Beside, Published, open_beside, open_release, release_file
-from anonymizer.run.remarks import remarks, repeats
-from anonymizer.run.source_checks import members_read
-from anonymizer.verification.population import NEEDED, Members
-
-NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
-FLOOR = 5
-"""Units below which nothing is shown, where the policy names no k."""
-QUERIES = 40
-PREDICATES = 2
+from anonymizer.review.report.workload import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,157 +120,3 @@ class Report:
 def _risk(found: Assessment) -> dict[str, Any]:
     sizes = {n: v for n, v in asdict(found.sizes).items() if n != "classes_held"}
     return {**sizes, **found.risk.as_dict()}
-
-
-def collect(
-    policy: Policy,
-    database: str | Path | None = None,
-    source: str | Path | None = None,
-    *,
-    attacks: bool = False,
-    earlier: str | Path | None = None,
-    share: float = SHARE,
-) -> Report:
-    """Read and judge the release of `policy`, and compare it with its source where that is given.
-
-    `database`: the release (default: publish.database). A source that is a file is found through
-    the policy. `attacks`: try them, on a `share` of the source; `earlier`: beside an earlier
-    release as well. Raises NothingToCheckError where there is no release, PolicyError where
-    attacks have no source.
-    """
-    single(policy, "report")
-    together(policy, "report")
-    path = release_file(policy, database, source)
-    alone = source is None and not _source_at_hand(policy)
-    if not attacks and earlier is None:
-        attacked = None
-    elif alone:
-        hint = "anonymizer report POLICY --source DATABASE"
-        raise PolicyError(Problem("--source", "is missing: attacks need the source", hint=hint))
-    else:
-        attacked = attack(policy, source, release=path, earlier=earlier, share=share)
-    if alone:
-        with open_release(policy, path) as release:
-            return _collected(policy, release)
-    with open_beside(policy, path, source) as beside:
-        return replace(_collected(policy, beside), attacked=attacked)
-
-
-def _source_at_hand(policy: Policy) -> bool:
-    return policy.source.file is not None and policy.resolve(policy.source.file).is_file()
-
-
-def floor_of(policy: Policy) -> int:
-    """The fewest units that anything shown has to hold."""
-    return least_class(policy, otherwise=FLOOR)
-
-
-def _collected(policy: Policy, release: Published) -> Report:
-    manifest = release.manifest
-    floor = floor_of(policy)
-    unit = "persons" if policy.person is not None else "rows"
-    beside = release if isinstance(release, Beside) else None
-    warnings = [*_warnings(policy, release), *_remarks(policy, release)]
-    verification = _judged(policy, release)
-    warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
-    counts: ShownErrors | None = None
-    workload: list[Answer] = []
-    if beside is not None:
-        tables = QueryTables(work)
-        staged = stage(beside.run_sql, beside.view, release.layout, beside.originals, None, tables)
-        by_column = {a.column.column: a for a in staged}
-        shown = [
-            compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns
-        ]
-        try:
-            # (without classes no cell stands for several values)
-            if not release.layout.classless:
-                counts = shown_errors(
-                    beside.run_sql,
-                    tables,
-                    staged,
-                    queries=QUERIES,
-                    predicates=PREDICATES,
-                    seed=1,
-                    least=enough(floor),
-                    persons=policy.person is not None,
-                )
-        except AnonymizerError as error:
-            warnings += [str(problem) for problem in error.problems]
-    else:
-        shown = [alone(release, c, floor) for c in release.layout.columns]
-    if policy.workload is not None and beside is not None:
-        workload = run_workload(policy, beside, enough(floor))
-    return Report(
-        policy=policy,
-        manifest=without_values(manifest.data),
-        verification=_shown(verification),
-        floor=floor,
-        unit=unit,
-        columns=tuple(column_sentences(policy, release.layout)),
-        guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements)
-        or (NO_GUARANTEE,),
-        before=before(policy, beside) if beside is not None else None,
-        after=after(release),
-        distributions=tuple(found for found in shown if found.bars),
-        counts=counts,
-        workload=tuple(workload),
-        warnings=tuple(warnings),
-        attacks=tuple(manifest.data.get("known_attacks") or known_attacks(policy)),
-        certificate=stated_certificate(manifest),
-        little=little_left(manifest.data["measures"]),
-    )
-
-
-def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest without the values that a guarantee may list (levels, paths, one value)."""
-    found = deepcopy(dict(manifest))
-    for requirement in found["requirements"]:
-        for name in (value for guarantee in GUARANTEES for value in guarantee.values):
-            requirement["parameters"].pop(name, None)
-    for check in found["verification"]["checks"]:
-        if _lists_values(check["name"], check["required"]):
-            check["sql"] = NOT_SHOWN
-    return found
-
-
-def _judged(policy: Policy, release: Published) -> Verification:
-    """The release verified again; if its source is available, also against the population."""
-    population: Members | str = NEEDED
-    if isinstance(release, Beside):
-        Executor(release.engine).run(population_steps(policy, release.session, release.roles))
-        population = members_read(policy, release.roles, release.originals)
-    requirements = release.manifest.requirements
-    return judge(release.engine, release.view, release.layout, requirements, population)
-
-
-def _shown(verification: Verification) -> Verification:
-    """The checks, the SQL of those that list values left out."""
-    checks = (
-        replace(c, sql=NOT_SHOWN) if _lists_values(c.name, c.required) else c
-        for c in verification.checks
-    )
-    return replace(verification, checks=tuple(checks))
-
-
-def _lists_values(name: str, required: Any) -> bool:
-    guarantee = BY_NAME.get(name)
-    lists = guarantee.lists_values if guarantee is not None else None
-    return lists is not None and lists(required)
-
-
-def _warnings(policy: Policy, release: Published) -> Iterator[str]:
-    data = release.manifest.data
-    if data.get("reproducible"):
-        yield "made with a test seed: not for publication"
-    if data.get("policy_digest") != policy.digest():
-        yield "the policy has changed since the release was made: its words below are the new ones"
-    if policy.publish.database is None:
-        yield "the release stands in the file of the raw table, where a view protects nothing"
-
-
-def _remarks(policy: Policy, release: Published) -> list[str]:
-    """The warnings of a run. Only the source shows how often the values of a key repeat."""
-    kinds = {c.column: c.kind for c in release.layout.columns if c.role in ("quasi", "semi")}
-    notes = repeats(policy, release.session) if isinstance(release, Beside) else {}
-    return remarks(policy, notes, kinds)

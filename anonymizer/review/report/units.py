@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from anonymizer.compile import ident
-from anonymizer.compile.render import parser
+from anonymizer.compile.reads import parser
 
 UNITS = "anon_units"
 """The column that counts them."""

@@ -16,8 +16,9 @@ from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.process.text import figure, printable, table
 from anonymizer.release.certificate import known_attacks
 from anonymizer.release.judge import judge
-from anonymizer.release.tables import judge_tables, stated_certificate
-from anonymizer.review.report.content import NOT_SHOWN
+from anonymizer.release.tables import stated_certificate
+from anonymizer.release.tables_judge import judge_tables
+from anonymizer.review.report.collect import NOT_SHOWN
 from anonymizer.review.report.page import Tile, page_environment, percent
 from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source
 from anonymizer.review.tables.opening import OpenTables, open_tables
