@@ -35,6 +35,24 @@ class Elsewhere:
     """Runs a function there, and returns when it has ended."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The tables of rows that a release is judged from, by their names as work tables."""
+
+    published: str
+    staged: str
+    """Published rows, each with a reference to its original."""
+    originals: str
+    columns: Sequence[str]
+    """Columns of the originals that questions read, besides the reference."""
+    reference: str
+    """The column that joins a staged row with its original; questions use it for nothing else."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((self.published, self.staged, self.originals))
+
+
 class Engine(ABC):
     """A connection to the place where statements run.
 
@@ -74,6 +92,10 @@ class Engine(ABC):
 
     def expect(self, rows: int) -> None:
         """Told how many rows the source has, an engine may choose its means."""
+        del rows
+
+    def compare(self, rows: Compared) -> None:
+        """Told which rows all following questions are about, an engine may read them once."""
         del rows
 
     @property

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table
-from anonymizer.engines.base import Elsewhere, Engine, EngineName, Rows
+from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.asking import ROW_REF, Asking
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.numbers import Numbering, by_draw, numbering
 from anonymizer.engines.spark.tables import SparkTables, rows_of
+from anonymizer.engines.spark.together import judged_together
 from anonymizer.engines.spark.types import duckdb_type
 from anonymizer.errors import TemplateError
 
@@ -56,6 +57,7 @@ _WRITES = re.compile(
 _AS = re.compile(r"\Aas\s", re.IGNORECASE)
 _ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
 _DESCRIBE = "describe "
+_COUNTS = re.compile(rf"\Aselect count\(\*\) from {SCRATCH}\.main\.([a-z_0-9]+)\Z")
 
 
 @dataclass(slots=True)
@@ -73,6 +75,8 @@ class SparkEngine(Engine):
     """Verify a release in Spark's catalog: nothing is compact state."""
     few_rows: bool = False
     """The source has few rows: DuckDB runs what the plan does with them."""
+    together: frozenset[str] = frozenset()
+    """Tables of rows that DuckDB has as counts of one pass: it answers all questions about them."""
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = None
     schema: str | None = None
@@ -88,7 +92,9 @@ class SparkEngine(Engine):
         return self._run(statement.text, where, values, COLLECTED if self.few_rows else frozenset())
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
-        return self._run(text, where, dict(values or {}))
+        # (what a question asks of few rows, too)
+        few = self.few_rows and _WRITES.match(text) is None
+        return self._run(text, where, dict(values or {}), COLLECTED if few else frozenset())
 
     def _run(
         self,
@@ -103,12 +109,19 @@ class SparkEngine(Engine):
         target = found["name"] if found else None
         query = found["rest"] if found else text
         used = set(_USED.findall(query))
+        counted = _COUNTS.match(text)
+        if counted is not None and counted[1] in self._in_files:
+            return [(self.work_tables.written(counted[1]),)]
+        if target in self.together:
+            self.together = frozenset()
         # a table that is appended to stays where it is
         touched = used | {target} if target is not None and how == "insert into" else used
         if self._needs_spark(touched, text, target, collected):
             for name in touched:
                 self.work_tables.to_spark(name)
             try:
+                if target == "originals" and self.few_rows:
+                    self._known_to_duckdb(touched, text)
                 return self._on_spark(how, target, query, values)
             except TemplateError:
                 raise
@@ -120,12 +133,18 @@ class SparkEngine(Engine):
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
-        if target in ROWS - COLLECTED:
+        if target in ROWS - COLLECTED and not (target == "link" and self.few_rows):
             try:
                 self.work_tables.hand_over(target)
             except Exception as error:
                 raise failures.translate(error, where) from error
         return rows
+
+    @property
+    def _in_files(self) -> frozenset[str]:
+        """Tables of rows whose headers say how many there are."""
+        here = {name for name, place in self.work_tables.places.items() if place.on_spark}
+        return (ROWS - self.together) & here
 
     def _needs_spark(
         self,
@@ -136,6 +155,8 @@ class SparkEngine(Engine):
     ) -> bool:
         """Whether a text reads rows, other than published ones whose counts will do."""
         rows = used & (ROWS - collected)
+        if rows and target in (None, PAIRS) and rows <= self.together:
+            return False
         if PAIRS in used and self.work_tables.more_than(PAIRS, PAIRS_UP_TO):
             return True
         if self.all_on_spark or not rows:
@@ -193,6 +214,29 @@ class SparkEngine(Engine):
         self.work_tables.keep(target, frame, append=how == "insert into")
         if target == "snapshot":
             self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
+
+    def _known_to_duckdb(self, names: set[str], text: str) -> None:
+        """Make a view over rows in DuckDB as well, which reads the files that Spark wrote."""
+        for name in names:
+            self.work_tables.to_duckdb(name)
+        self.duckdb.raw(text, "originals")
+
+    def compare(self, rows: Compared) -> None:
+        """Read all rows that questions are about once, if they are not too many.
+
+        DuckDB has few rows, and their originals; what was published is as Spark reads it.
+        """
+        tables = self.work_tables
+        try:
+            if self.all_on_spark:
+                return
+            if self.few_rows:
+                made = tables.counted(rows.published, rows.reference)
+            else:
+                made = judged_together(tables, rows)
+            self.together = rows.names if made else frozenset()
+        except Exception as error:
+            raise failures.translate(error, "verification") from error
 
     def side_by_side(self) -> None:
         """Divide and hold published rows and originals, which many statements will join."""
