@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from anonymizer.compile import Statement, Table
+from anonymizer.steps import Parts, Row
 
 EngineName: TypeAlias = str
 """The name of an engine, which is that of its package."""
@@ -51,6 +52,16 @@ class Compared:
     @property
     def names(self) -> frozenset[str]:
         return frozenset((self.published, self.staged, self.originals))
+
+
+class Spreading(Protocol):
+    """Parts that other processes take from files, so that this one holds none of their rows."""
+
+    def task(self, part: Row, limits: Limits) -> Callable[[], None]:
+        """What solves a part there, within limits."""
+
+    def gather(self, parts: list[Row]) -> None:
+        """Make the results of all parts one work table."""
 
 
 class Engine(ABC):
@@ -145,6 +156,11 @@ class Engine(ABC):
 
     def elsewhere(self) -> Elsewhere | None:
         """What runs functions in other processes, which see the folder of the run, if anything."""
+        return None
+
+    def spread(self, stage: Parts) -> Spreading | None:
+        """How other processes take parts from files; None: parts are handed over to them."""
+        del stage
         return None
 
     @abstractmethod

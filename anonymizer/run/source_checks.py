@@ -215,8 +215,7 @@ def stage_for_judging(engine: Engine, prepared: Prepared, view: Table, layout: L
 def against_source(
     policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
 ) -> Verification:
-    """Verify the release against the snapshot, through the link; `stage_for_judging` comes first.
-    """
+    """Verify the release against the snapshot, after `stage_for_judging`, through the link."""
     embedded = engine.embedded
     where = originals(prepared.roles)
     # (rows that `nulls: suppress` leaves out are not among the originals)

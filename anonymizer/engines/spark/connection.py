@@ -10,54 +10,38 @@ For small tables Spark only reads the source, and writes and verifies the releas
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import SCRATCH, Statement, Table
+from anonymizer.compile import Statement, Table
 from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.asking import ROW_REF, Asking
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
-from anonymizer.engines.spark.numbers import Numbering, by_draw, numbering
+from anonymizer.engines.spark.numbers import Numbering, by_draw, by_leaf, numbering
+from anonymizer.engines.spark.routes import COLLECTED, COUNTED, PAIRS, ROWS, USED, WRITES, Route
+from anonymizer.engines.spark.spread import AGGREGATED, LARGE_FROM, TUPLES, UNITS, Spread
 from anonymizer.engines.spark.tables import SparkTables, rows_of
 from anonymizer.engines.spark.together import judged_together
 from anonymizer.engines.spark.types import duckdb_type
 from anonymizer.errors import TemplateError
+from anonymizer.steps import Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
-"""Work tables that have a row per row (or person) of the source: they leave Spark
-only where they are few."""
-
-COLLECTED = frozenset({"snapshot", "coded", "persons"})
-"""Those of them on which DuckDB works in a run over few rows: Spark reads the source and writes the
-snapshot, and it writes and judges the release."""
 ROWS_UP_TO = 2_000_000
 """Rows that are few: encoding, compacting and joining a million of them takes DuckDB seconds, and a
 JVM that has just started half a minute."""
-COUNTED = frozenset({"staged", "link"})
-"""Those whose equal rows are many: Spark counts them once, and questions that ask for nothing else
-are answered from the counts."""
-PAIRS = "compared"
-"""Cells beside original values, with counts: compact in most tables, as long as rows in some."""
 PAIRS_UP_TO = 5_000_000
 """Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
 
-_USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
-_WRITES = re.compile(
-    rf"\A\s*(?P<how>create or replace table|create or replace view|create table|insert into)\s+"
-    rf"{SCRATCH}\.main\.(?P<name>[a-z_0-9]+)\s*(?P<rest>.*)\Z",
-    re.IGNORECASE | re.DOTALL,
-)
 _AS = re.compile(r"\Aas\s", re.IGNORECASE)
 _ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
 _DESCRIBE = "describe "
-_COUNTS = re.compile(rf"\Aselect count\(\*\) from {SCRATCH}\.main\.([a-z_0-9]+)\Z")
 
 
 @dataclass(slots=True)
@@ -93,7 +77,7 @@ class SparkEngine(Engine):
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
         # (what a question asks of few rows, too)
-        few = self.few_rows and _WRITES.match(text) is None
+        few = self.few_rows and WRITES.match(text) is None
         return self._run(text, where, dict(values or {}), COLLECTED if few else frozenset())
 
     def _run(
@@ -104,25 +88,21 @@ class SparkEngine(Engine):
         collected: frozenset[str] = frozenset(),
     ) -> Rows:
         """`collected`: tables of rows that do not call for Spark."""
-        found = _WRITES.match(text)
-        how = found["how"].lower() if found else ""
-        target = found["name"] if found else None
-        query = found["rest"] if found else text
-        used = set(_USED.findall(query))
-        counted = _COUNTS.match(text)
-        if counted is not None and counted[1] in self._in_files:
-            return [(self.work_tables.written(counted[1]),)]
+        route = Route.of(text)
+        how, target, touched = route.how, route.target, route.touched
+        if route.counts in self._in_files:
+            return [(self.work_tables.written(route.counts),)]
         if target in self.together:
             self.together = frozenset()
-        # a table that is appended to stays where it is
-        touched = used | {target} if target is not None and how == "insert into" else used
-        if self._needs_spark(touched, text, target, collected):
+        if target == TUPLES and target in touched and self.work_tables.streamed(TUPLES):
+            return []  # to release memory, of which tuples in files take none
+        if self._of_tuples(route) or self._needs_spark(touched, text, target, collected):
             for name in touched:
                 self.work_tables.to_spark(name)
             try:
                 if target == "originals" and self.few_rows:
                     self._known_to_duckdb(touched, text)
-                return self._on_spark(how, target, query, values)
+                return self._on_spark(how, target, route.query, values)
             except TemplateError:
                 raise
             except Exception as error:
@@ -146,9 +126,15 @@ class SparkEngine(Engine):
         here = {name for name, place in self.work_tables.places.items() if place.on_spark}
         return (ROWS - self.together) & here
 
+    def _of_tuples(self, route: Route) -> bool:
+        """Whether a text makes something of tuples that are in files, to stay there or small."""
+        of_units = route.target in AGGREGATED and UNITS in route.used
+        of_all = route.target == UNITS and route.used == {TUPLES}
+        return (of_units or of_all) and all(map(self.work_tables.streamed, route.used))
+
     def _needs_spark(
         self,
-        used: set[str],
+        used: Set[str],
         text: str,
         target: str | None,
         collected: frozenset[str] = frozenset(),
@@ -190,9 +176,10 @@ class SparkEngine(Engine):
         return []
 
     def _number(self, target: str, numbers: Numbering) -> None:
-        if target in ROWS:
-            frame = self.spark.sql(by_draw(self.work_tables.view(target), numbers.name))
-            self.work_tables.keep(target, frame)
+        view = self.work_tables.view(target)
+        if target in ROWS or self.work_tables.streamed(target):
+            made = by_draw(view, numbers.name) if target in ROWS else by_leaf(view, numbers)
+            self.work_tables.keep(target, self.spark.sql(made))
         else:
             number = f"row_number() over (order by {numbers.order}) as {numbers.name}, "
             self.work_tables.to_duckdb(target, number)
@@ -212,10 +199,12 @@ class SparkEngine(Engine):
             # written immediately, so that a row keeps its number
             frame = frame.withColumn("rowid", monotonically_increasing_id())
         self.work_tables.keep(target, frame, append=how == "insert into")
+        if target == TUPLES:
+            self.work_tables.in_files = LARGE_FROM
         if target == "snapshot":
             self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
 
-    def _known_to_duckdb(self, names: set[str], text: str) -> None:
+    def _known_to_duckdb(self, names: Set[str], text: str) -> None:
         """Make a view over rows in DuckDB as well, which reads the files that Spark wrote."""
         for name in names:
             self.work_tables.to_duckdb(name)
@@ -249,7 +238,7 @@ class SparkEngine(Engine):
 
     def bring(self, text: str) -> bool:
         """Whether a text runs on Spark; the tables that it reads are brought there."""
-        used = set(_USED.findall(text))
+        used = set(USED.findall(text))
         if not self._needs_spark(used, text, None):
             return False
         for name in used:
@@ -275,7 +264,7 @@ class SparkEngine(Engine):
     def load(
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
     ) -> None:
-        names = _USED.findall(target)
+        names = USED.findall(target)
         for name in names:
             self.work_tables.to_duckdb(name)
         self.duckdb.load(target, columns, rows, where)
@@ -292,6 +281,10 @@ class SparkEngine(Engine):
                 raise failures.translate(error, "parts") from error
 
         return Elsewhere(context.defaultParallelism, run)
+
+    def spread(self, stage: Parts) -> Spread | None:
+        tables = self.work_tables
+        return Spread.of(tables, stage) if tables.streamed(UNITS) else None
 
     @property
     def home(self) -> DuckDBEngine:
