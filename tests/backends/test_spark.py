@@ -173,6 +173,23 @@ def test_full_domain(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
         both(spark, tmp_path, path, columns, suppression_limit=0.1, **rest)
 
 
+def test_privacyfrost(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
+        "education": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        "income": rule,
+    }
+    path = adult(tmp_path, adult_parquet, 300)
+    for options, limit in (
+        ({"partial_domain": True, "presampling_k": 2}, 0.6),
+        ({"budget": 30}, 0.1),
+    ):
+        rest: dict[str, Any] = {"algorithm": {"name": "privacyfrost", **options}}
+        both(spark, tmp_path, path, columns, suppression_limit=limit, **rest)
+
+
 def test_none_publishes_every_row(spark: Any, tmp_path: Path) -> None:
     columns = {"town": "keep", "age": "keep", "ill": "sensitive", "person": "identifier"}
     asked: dict[str, Any] = {"algorithm": {"name": "none"}, "privacy": {}, "person": "person"}
