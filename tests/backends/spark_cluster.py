@@ -18,6 +18,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.spark import connection
@@ -25,7 +27,7 @@ from tests.backends.spark_local import SETTINGS
 
 KILLED_AT = {
     "reading": "anonymizer-run-*/*-snapshot/_temporary",
-    "solving a part": "anonymizer-run-*/parts/attempt-*",
+    "solving a part": "anonymizer-run-*/*-classes/attempt-*",
     "judging": "anonymizer-run-*/*-judged_together/_temporary",
 }
 """Moments of a run by what is then in the folder of runs."""
@@ -42,6 +44,7 @@ def main(source: str, folder: str) -> None:
 
     # every way that rows can take is for large tables
     connection.ROWS_UP_TO = 0
+    connection.LARGE_FROM = 50
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["ANONYMIZER_TMPDIR"] = folder
     builder = SparkSession.builder.master("local-cluster[2,1,512]").appName("tests")
@@ -68,14 +71,17 @@ def main(source: str, folder: str) -> None:
 def policy(source: str, folder: str, name: str) -> Policy:
     """A policy whose run has parts, rows on Spark, and a guarantee on a column."""
     quasi = ("age", "sex", "race", "marital_status", "education", "occupation")
-    columns: dict[str, Any] = {column: {"role": "quasi"} for column in quasi}
+    with duckdb.connect() as connected:
+        described = connected.execute(f"describe from '{source}'").fetchall()
+    columns: dict[str, Any] = {row[0]: {"role": "drop"} for row in described}
+    columns |= {column: {"role": "quasi"} for column in quasi}
     columns["income"] = {"role": "sensitive", "protect": {"l_diversity": 2}}
     return Policy.model_validate(
         {
             "version": 1,
             "source": {"file": source},
             "key": "id",
-            "columns": columns | {"id": {"role": "drop"}},
+            "columns": columns,
             "privacy": {"k_anonymity": 4},
             "algorithm": {"name": "mondrian", "part_size": 100, "refine": 0},
             "publish": {"name": name, "database": folder},
