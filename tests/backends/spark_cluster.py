@@ -44,7 +44,7 @@ def main(source: str, folder: str) -> None:
 
     # every way that rows can take is for large tables
     connection.ROWS_UP_TO = 0
-    connection.LARGE_FROM = 50
+    vars(connection)["LARGE_FROM"] = 50
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["ANONYMIZER_TMPDIR"] = folder
     builder = SparkSession.builder.master("local-cluster[2,1,512]").appName("tests")
