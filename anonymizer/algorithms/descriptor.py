@@ -97,8 +97,6 @@ class Algorithm:
         return not self.towards.isdisjoint((guarantee.family, guarantee.option))
 
 
-def lacking(reason: str) -> Lacking:
-    """Neither on Postgres nor on Spark, for this reason."""
-    return dict.fromkeys(
-        ("postgres", "spark"), (reason, "algorithm: {name: mondrian}, or engine: duckdb")
-    )
+def lacking(reason: str, engines: tuple[str, ...] = ("postgres", "spark")) -> Lacking:
+    """Not on these engines, for this reason."""
+    return dict.fromkeys(engines, (reason, "algorithm: {name: mondrian}, or engine: duckdb"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from anonymizer.compile import Statement, Table
+from anonymizer.steps import Parts, Row
 
 EngineName: TypeAlias = str
 """The name of an engine, which is that of its package."""
@@ -33,6 +34,34 @@ class Elsewhere:
     at_a_time: int
     run: Callable[[Callable[[], None]], None]
     """Runs a function there, and returns when it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The tables of rows that a release is judged from, by their names as work tables."""
+
+    published: str
+    staged: str
+    """Published rows, each with a reference to its original."""
+    originals: str
+    columns: Sequence[str]
+    """Columns of the originals that questions read, besides the reference."""
+    reference: str
+    """The column that joins a staged row with its original; questions use it for nothing else."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((self.published, self.staged, self.originals))
+
+
+class Spreading(Protocol):
+    """Parts that other processes take from files, so that this one holds none of their rows."""
+
+    def task(self, part: Row, limits: Limits) -> Callable[[], None]:
+        """What solves a part there, within limits."""
+
+    def gather(self, parts: list[Row]) -> None:
+        """Make the results of all parts one work table."""
 
 
 class Engine(ABC):
@@ -74,6 +103,10 @@ class Engine(ABC):
 
     def expect(self, rows: int) -> None:
         """Told how many rows the source has, an engine may choose its means."""
+        del rows
+
+    def compare(self, rows: Compared) -> None:
+        """Told which rows all following questions are about, an engine may read them once."""
         del rows
 
     @property
@@ -123,6 +156,11 @@ class Engine(ABC):
 
     def elsewhere(self) -> Elsewhere | None:
         """What runs functions in other processes, which see the folder of the run, if anything."""
+        return None
+
+    def spread(self, stage: Parts) -> Spreading | None:
+        """How other processes take parts from files; None: parts are handed over to them."""
+        del stage
         return None
 
     @abstractmethod

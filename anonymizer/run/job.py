@@ -34,6 +34,7 @@ from anonymizer.run.source_checks import (
     members_read,
     policy_requirements,
     release_measures,
+    stage_for_judging,
     suppression,
 )
 from anonymizer.run.vault import Tokens, remember, tokens_of
@@ -138,6 +139,7 @@ class Job:
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for the rows behind `view`."""
         began = time.perf_counter()
+        stage_for_judging(self.engine, self.prepared, view, layout)
         forged = counterfeits(self.engine, self.compiled)
         found = suppression(self.policy, self.engine, self.prepared.roles, view, layout, forged)
         refuse_beyond(found, self.policy.suppression_limit)

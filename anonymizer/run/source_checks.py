@@ -11,7 +11,7 @@ from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.originals import MaskedColumn, Originals
-from anonymizer.engines.base import Engine
+from anonymizer.engines.base import Compared, Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.measure import measure_release
 from anonymizer.measure.groups import measure_groups
@@ -210,18 +210,24 @@ def judging(engine: Engine, view: Table, layout: Layout) -> Asking:
     return fast_release(view, layout, JUDGED) if engine.embedded else ask_all
 
 
-def against_source(
-    policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
-) -> Verification:
-    """Verify the release against the snapshot, through the link.
+def stage_for_judging(engine: Engine, prepared: Prepared, view: Table, layout: Layout) -> None:
+    """Make what the release is compared with, before any question is asked about its rows.
 
     On DuckDB the link exists already: the rows of the release were copied from it.
     """
-    embedded = engine.embedded
-    if embedded:
+    if engine.embedded:
         stage_originals(engine, prepared.compiled, prepared.roles)
     else:
         stage_link(engine, prepared.compiled, prepared.roles)
+        engine.compare(_compared(originals(prepared.roles), view, layout))
+
+
+def against_source(
+    policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
+) -> Verification:
+    """Verify the release against the snapshot, after `stage_for_judging`, through the link."""
+    embedded = engine.embedded
+    where = originals(prepared.roles)
     # (rows that `nulls: suppress` leaves out are not among the originals)
     suppressed = _rows_suppressed(
         engine,
@@ -229,7 +235,6 @@ def against_source(
         view,
         counterfeits(engine, prepared.compiled),
     )
-    where = originals(prepared.roles)
     fast = fast_source(where, LINK, view, layout, pairs=PAIRS, suppressed=suppressed)
     promoted = isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote"
     return verify_against_source(
@@ -243,6 +248,14 @@ def against_source(
         promoted=promoted,
         ask=fast if embedded else ask_all,
     )
+
+
+def _compared(where: Originals, view: Table, layout: Layout) -> Compared:
+    """The rows that the release is judged from, with the columns that questions read."""
+    columns = {*where.values.values(), *where.flags.values()}
+    if layout.person_id is not None and where.person is not None:
+        columns.add(where.person)
+    return Compared(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)
 
 
 def release_measures(

@@ -12,6 +12,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.part import Recipe
 from anonymizer.release.published import Release
 from tests.backends.tables import PEOPLE, close, people
 from tests.runs import fill
@@ -22,9 +23,11 @@ COLUMNS = ("age", "sex", "race", "marital_status", "education", "occupation")
 
 
 @pytest.fixture(autouse=True, params=[0, 1000], ids=["rows on Spark", "few rows in DuckDB"])
-def rows_up_to(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def rows_up_to(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Both ways of working on rows: by Spark, and by the DuckDB beside it."""
-    monkeypatch.setattr("anonymizer.engines.spark.connection.ROWS_UP_TO", request.param)
+    up_to: int = request.param
+    monkeypatch.setattr("anonymizer.engines.spark.connection.ROWS_UP_TO", up_to)
+    return up_to
 
 
 def adult(folder: Path, source: Path, rows: int = 400) -> Path:
@@ -99,7 +102,26 @@ def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     assert spark.sql("show tables").collect() == []
 
 
-def test_mondrian_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+@pytest.mark.parametrize("in_files", [False, True], ids=["handed over", "tuples in files"])
+def test_mondrian_in_parts(
+    spark: Any,
+    tmp_path: Path,
+    adult_parquet: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows_up_to: int,
+    in_files: bool,
+) -> None:
+    if in_files and rows_up_to:
+        pytest.skip("the tuples of few rows are the driver's")
+    monkeypatch.setattr("anonymizer.engines.spark.connection.LARGE_FROM", 50 if in_files else 1000)
+    handed: list[Any] = []
+    hand_over = Recipe.hand_over
+
+    def counted(*given: Any) -> None:
+        handed.append(given)
+        hand_over(*given)
+
+    monkeypatch.setattr(Recipe, "hand_over", counted)
     rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
     columns = dict.fromkeys(COLUMNS, "quasi") | {"income": rule}
     algorithm = {"name": "mondrian", "part_size": 100, "refine": 1}
@@ -107,6 +129,9 @@ def test_mondrian_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> N
         policy(adult(tmp_path, adult_parquet), tmp_path, columns, algorithm=algorithm), spark
     )
     assert "in every part" in plan.sql()
+    given = policy(adult(tmp_path, adult_parquet), tmp_path / "alone", columns, algorithm=algorithm)
+    anonymizer.run(given, spark, seed=7)
+    assert bool(handed) != in_files
     both(spark, tmp_path, adult(tmp_path, adult_parquet), columns, algorithm=algorithm)
 
 
@@ -174,6 +199,23 @@ def test_full_domain(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     for options in ({}, {"budget": 30}):
         rest: dict[str, Any] = {"algorithm": {"name": "full_domain", **options}}
         both(spark, tmp_path, path, columns, suppression_limit=0.1, **rest)
+
+
+def test_privacyfrost(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
+        "education": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        "income": rule,
+    }
+    path = adult(tmp_path, adult_parquet, 300)
+    for options, limit in (
+        ({"partial_domain": True, "presampling_k": 2}, 0.6),
+        ({"budget": 30}, 0.1),
+    ):
+        rest: dict[str, Any] = {"algorithm": {"name": "privacyfrost", **options}}
+        both(spark, tmp_path, path, columns, suppression_limit=limit, **rest)
 
 
 def test_none_publishes_every_row(spark: Any, tmp_path: Path) -> None:

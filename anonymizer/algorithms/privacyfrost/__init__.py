@@ -11,5 +11,5 @@ ALGORITHM = Algorithm(
     distances=frozenset({"equal", "ordered", "hierarchical"}),
     words="PrivacyFrost: full-domain levels are refined by priority, where the guarantees allow.",
     attacks=(COMPOSITION, DOWNCODING, REFINEMENT, MINIMALITY, SKEWNESS),
-    lacking=lacking("its search is one recursive statement with a key"),
+    lacking=lacking("its search is one recursive statement with a key", ("postgres",)),
 )

@@ -6,10 +6,12 @@ object of Python.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from anonymizer.compile import Statement, Table, ident, lit, work
 from anonymizer.engines.base import Engine, Limits
@@ -20,6 +22,8 @@ from anonymizer.steps import Compute, Loop, Parts, Row, Stage, Step
 
 HANDED = "anon_part"
 """Catalog of the file of a part."""
+ATTEMPT = "attempt-"
+"""Beginning of the name of a folder in which an executor works on a part."""
 NUMBERS = 32
 """Bits that the number of a class has within its part."""
 
@@ -79,7 +83,7 @@ class Recipe:
                         engine.raw(made, self.stage.name)
                     Executor(engine, known=self.rendered).run(self.stage.stages)
                     result = self.stage.result
-                    # (again, where an executor was lost in the middle)
+                    # (again, where another executor's result was lost)
                     made = (
                         f"create or replace table {ident(handed(result))} as from {ident(result)}"
                     )
@@ -88,21 +92,32 @@ class Recipe:
                 opened(None)
 
     def gather(self, engine: Engine, part: Row, file: Path) -> None:
-        """Append the classes of a part; their numbers are told apart by the part's."""
-        number, *_ = part
-        result = self.stage.result
+        """Append the classes of a part."""
         with attached(engine, file, read_only=True):
             engine.raw(
-                f"insert into {ident(result)}"
-                f" select unit, (cast({lit(number)} as bigint) << {NUMBERS}) + class_id"
-                f" from {ident(handed(result))}",
-                self.stage.name,
+                f"insert into {ident(self.stage.result)} {self.classes(part)}", self.stage.name
             )
+
+    def classes(self, part: Row) -> str:
+        """The query of a part's classes; their numbers are told apart by the part's."""
+        number, *_ = part
+        return (
+            f"select unit, (cast({lit(number)} as bigint) << {NUMBERS}) + class_id as class_id"
+            f" from {ident(handed(self.stage.result))}"
+        )
 
 
 def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
-    """Solve one part, in a process that knows nothing else of the run."""
-    Recipe.of(stage).solve(file, limits, lambda _: None)
+    """Solve one part, in a process that knows nothing else of the run.
+
+    An executor that was given up may still be at work on the part when another begins: each has a
+    copy of its own, which takes the place of the file in one step.
+    """
+    with TemporaryDirectory(prefix=ATTEMPT, dir=file.parent.parent) as own:
+        copy = Path(own) / file.name
+        shutil.copyfile(file, copy)
+        Recipe.of(stage).solve(copy, limits, lambda _: None)
+        copy.replace(file)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from anonymizer.compile import lit
-from anonymizer.engines.base import Engine, Limits
+from anonymizer.engines.base import Engine, Limits, Spreading
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.part import Recipe, solve_alone
 from anonymizer.errors import AnonymizerError, EngineError, Problem
@@ -59,7 +59,11 @@ class PartSolver:
         share = Limits(threads, f"{memory // (2 * workers) >> 20}MiB", self.limits.temp_size)
         with self._folder() as folder, self._less_memory(memory // 2):
             files = {part[0]: folder / str(part[0]) / "part.duckdb" for part in parts}
-            self._all(recipe, parts, files, workers, share, done)
+            spread = engine.spread(stage)
+            self._all(recipe, parts, files, workers, share, done, spread)
+            if spread is not None:
+                spread.gather(parts)
+                return
             for part in parts:
                 recipe.gather(self.engine, part, files[part[0]])
                 shutil.rmtree(files[part[0]].parent)
@@ -72,6 +76,7 @@ class PartSolver:
         workers: int,
         share: Limits,
         done: Callable[[Row, float], None],
+        spread: Spreading | None,
     ) -> None:
         elsewhere = self.engine.elsewhere()
 
@@ -87,6 +92,8 @@ class PartSolver:
             began = time.perf_counter()
             if elsewhere is None:
                 recipe.solve(files[number], share, opened)
+            elif spread is not None:
+                elsewhere.run(spread.task(part, OF_EXECUTOR))
             else:
                 elsewhere.run(partial(solve_alone, recipe.stage, files[number], OF_EXECUTOR))
             return part, time.perf_counter() - began
@@ -99,8 +106,9 @@ class PartSolver:
                     # one more than are solved, so that no worker waits
                     while waiting and len(running) <= workers:
                         part = waiting.pop()
-                        files[part[0]].parent.mkdir(mode=0o700, parents=True)
-                        recipe.hand_over(self.engine, part, files[part[0]])
+                        if spread is None:
+                            files[part[0]].parent.mkdir(mode=0o700, parents=True)
+                            recipe.hand_over(self.engine, part, files[part[0]])
                         running.add(pool.submit(work, part))
                     with interrupts.statement(self._interrupt):
                         ended, running = wait(running, return_when=FIRST_COMPLETED)

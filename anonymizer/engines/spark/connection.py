@@ -10,49 +10,35 @@ For small tables Spark only reads the source, and writes and verifies the releas
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import SCRATCH, Statement, Table
-from anonymizer.engines.base import Elsewhere, Engine, EngineName, Rows
+from anonymizer.compile import Statement, Table
+from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.asking import ROW_REF, Asking
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
-from anonymizer.engines.spark.numbers import Numbering, by_draw, numbering
+from anonymizer.engines.spark.numbers import Numbering, by_draw, by_leaf, numbering
+from anonymizer.engines.spark.routes import COLLECTED, COUNTED, PAIRS, ROWS, USED, WRITES, Route
+from anonymizer.engines.spark.spread import AGGREGATED, LARGE_FROM, TUPLES, UNITS, Spread
 from anonymizer.engines.spark.tables import SparkTables, rows_of
+from anonymizer.engines.spark.together import judged_together
 from anonymizer.engines.spark.types import duckdb_type
 from anonymizer.errors import TemplateError
+from anonymizer.steps import Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
-"""Work tables that have a row per row (or person) of the source: they leave Spark
-only where they are few."""
-
-COLLECTED = frozenset({"snapshot", "coded", "persons"})
-"""Those of them on which DuckDB works in a run over few rows: Spark reads the source and writes the
-snapshot, and it writes and judges the release."""
 ROWS_UP_TO = 2_000_000
 """Rows that are few: encoding, compacting and joining a million of them takes DuckDB seconds, and a
 JVM that has just started half a minute."""
-COUNTED = frozenset({"staged", "link"})
-"""Those whose equal rows are many: Spark counts them once, and questions that ask for nothing else
-are answered from the counts."""
-PAIRS = "compared"
-"""Cells beside original values, with counts: compact in most tables, as long as rows in some."""
 PAIRS_UP_TO = 5_000_000
 """Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
 
-_USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
-_WRITES = re.compile(
-    rf"\A\s*(?P<how>create or replace table|create or replace view|create table|insert into)\s+"
-    rf"{SCRATCH}\.main\.(?P<name>[a-z_0-9]+)\s*(?P<rest>.*)\Z",
-    re.IGNORECASE | re.DOTALL,
-)
 _AS = re.compile(r"\Aas\s", re.IGNORECASE)
 _ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
 _DESCRIBE = "describe "
@@ -73,6 +59,8 @@ class SparkEngine(Engine):
     """Verify a release in Spark's catalog: nothing is compact state."""
     few_rows: bool = False
     """The source has few rows: DuckDB runs what the plan does with them."""
+    together: frozenset[str] = frozenset()
+    """Tables of rows that DuckDB has as counts of one pass: it answers all questions about them."""
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = None
     schema: str | None = None
@@ -88,7 +76,9 @@ class SparkEngine(Engine):
         return self._run(statement.text, where, values, COLLECTED if self.few_rows else frozenset())
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
-        return self._run(text, where, dict(values or {}))
+        # (what a question asks of few rows, too)
+        few = self.few_rows and WRITES.match(text) is None
+        return self._run(text, where, dict(values or {}), COLLECTED if few else frozenset())
 
     def _run(
         self,
@@ -98,18 +88,21 @@ class SparkEngine(Engine):
         collected: frozenset[str] = frozenset(),
     ) -> Rows:
         """`collected`: tables of rows that do not call for Spark."""
-        found = _WRITES.match(text)
-        how = found["how"].lower() if found else ""
-        target = found["name"] if found else None
-        query = found["rest"] if found else text
-        used = set(_USED.findall(query))
-        # a table that is appended to stays where it is
-        touched = used | {target} if target is not None and how == "insert into" else used
-        if self._needs_spark(touched, text, target, collected):
+        route = Route.of(text)
+        how, target, touched = route.how, route.target, route.touched
+        if route.counts in self._in_files:
+            return [(self.work_tables.written(route.counts),)]
+        if target in self.together:
+            self.together = frozenset()
+        if target == TUPLES and target in touched and self.work_tables.streamed(TUPLES):
+            return []  # to release memory, of which tuples in files take none
+        if self._of_tuples(route) or self._needs_spark(touched, text, target, collected):
             for name in touched:
                 self.work_tables.to_spark(name)
             try:
-                return self._on_spark(how, target, query, values)
+                if target == "originals" and self.few_rows:
+                    self._known_to_duckdb(touched, text)
+                return self._on_spark(how, target, route.query, values)
             except TemplateError:
                 raise
             except Exception as error:
@@ -120,22 +113,36 @@ class SparkEngine(Engine):
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
-        if target in ROWS - COLLECTED:
+        if target in ROWS - COLLECTED and not (target == "link" and self.few_rows):
             try:
                 self.work_tables.hand_over(target)
             except Exception as error:
                 raise failures.translate(error, where) from error
         return rows
 
+    @property
+    def _in_files(self) -> frozenset[str]:
+        """Tables of rows whose headers say how many there are."""
+        here = {name for name, place in self.work_tables.places.items() if place.on_spark}
+        return (ROWS - self.together) & here
+
+    def _of_tuples(self, route: Route) -> bool:
+        """Whether a text makes something of tuples that are in files, to stay there or small."""
+        of_units = route.target in AGGREGATED and UNITS in route.used
+        of_all = route.target == UNITS and route.used == {TUPLES}
+        return (of_units or of_all) and all(map(self.work_tables.streamed, route.used))
+
     def _needs_spark(
         self,
-        used: set[str],
+        used: Set[str],
         text: str,
         target: str | None,
         collected: frozenset[str] = frozenset(),
     ) -> bool:
         """Whether a text reads rows, other than published ones whose counts will do."""
         rows = used & (ROWS - collected)
+        if rows and target in (None, PAIRS) and rows <= self.together:
+            return False
         if PAIRS in used and self.work_tables.more_than(PAIRS, PAIRS_UP_TO):
             return True
         if self.all_on_spark or not rows:
@@ -169,9 +176,10 @@ class SparkEngine(Engine):
         return []
 
     def _number(self, target: str, numbers: Numbering) -> None:
-        if target in ROWS:
-            frame = self.spark.sql(by_draw(self.work_tables.view(target), numbers.name))
-            self.work_tables.keep(target, frame)
+        view = self.work_tables.view(target)
+        if target in ROWS or self.work_tables.streamed(target):
+            made = by_draw(view, numbers.name) if target in ROWS else by_leaf(view, numbers)
+            self.work_tables.keep(target, self.spark.sql(made))
         else:
             number = f"row_number() over (order by {numbers.order}) as {numbers.name}, "
             self.work_tables.to_duckdb(target, number)
@@ -191,8 +199,33 @@ class SparkEngine(Engine):
             # written immediately, so that a row keeps its number
             frame = frame.withColumn("rowid", monotonically_increasing_id())
         self.work_tables.keep(target, frame, append=how == "insert into")
+        if target == TUPLES:
+            self.work_tables.in_files = LARGE_FROM
         if target == "snapshot":
             self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
+
+    def _known_to_duckdb(self, names: Set[str], text: str) -> None:
+        """Make a view over rows in DuckDB as well, which reads the files that Spark wrote."""
+        for name in names:
+            self.work_tables.to_duckdb(name)
+        self.duckdb.raw(text, "originals")
+
+    def compare(self, rows: Compared) -> None:
+        """Read all rows that questions are about once, if they are not too many.
+
+        DuckDB has few rows, and their originals; what was published is as Spark reads it.
+        """
+        tables = self.work_tables
+        try:
+            if self.all_on_spark:
+                return
+            if self.few_rows:
+                made = tables.counted(rows.published, rows.reference)
+            else:
+                made = judged_together(tables, rows)
+            self.together = rows.names if made else frozenset()
+        except Exception as error:
+            raise failures.translate(error, "verification") from error
 
     def side_by_side(self) -> None:
         """Divide and hold published rows and originals, which many statements will join."""
@@ -205,7 +238,7 @@ class SparkEngine(Engine):
 
     def bring(self, text: str) -> bool:
         """Whether a text runs on Spark; the tables that it reads are brought there."""
-        used = set(_USED.findall(text))
+        used = set(USED.findall(text))
         if not self._needs_spark(used, text, None):
             return False
         for name in used:
@@ -231,7 +264,7 @@ class SparkEngine(Engine):
     def load(
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
     ) -> None:
-        names = _USED.findall(target)
+        names = USED.findall(target)
         for name in names:
             self.work_tables.to_duckdb(name)
         self.duckdb.load(target, columns, rows, where)
@@ -248,6 +281,10 @@ class SparkEngine(Engine):
                 raise failures.translate(error, "parts") from error
 
         return Elsewhere(context.defaultParallelism, run)
+
+    def spread(self, stage: Parts) -> Spread | None:
+        tables = self.work_tables
+        return Spread.of(tables, stage) if tables.streamed(UNITS) else None
 
     @property
     def home(self) -> DuckDBEngine:

@@ -53,3 +53,21 @@ def by_draw(view: str, name: str) -> str:
         from {view} v
         join places p on p.part = substr(v.draw, 1, {BEGINNING})
     """
+
+
+def by_leaf(view: str, numbers: Numbering) -> str:
+    """Rows of a view, numbered in the order of their leaves, and in a given order in each."""
+    leaf, order = numbers.order.split(",", 1)
+    return f"""
+        with leaves as (
+            select {leaf}, count(*) as n from {view} group by {leaf}
+        ),
+        places as (
+            select {leaf}, sum(n) over (order by {leaf}) - n as before from leaves
+        )
+        select /*+ broadcast(p) */
+            p.before + row_number() over (partition by v.{leaf} order by {order})
+            as {numbers.name}, v.*
+        from {view} v
+        join places p on p.{leaf} = v.{leaf}
+    """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -105,7 +106,7 @@ def _started(limits: Limits) -> SparkSession:
             builder = builder.config(name, value)
     quiet()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _same_python():
             warnings.simplefilter("ignore")
             return builder.getOrCreate()
     except Exception as error:
@@ -117,6 +118,19 @@ def _started(limits: Limits) -> SparkSession:
                 " own words",
             )
         ) from error
+
+
+@contextmanager
+def _same_python() -> Iterator[None]:
+    """Executors on this machine run the Python that has this package, and not the first on PATH."""
+    if "PYSPARK_PYTHON" in os.environ or _configured_elsewhere():
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_PYTHON"]
 
 
 def _configured_elsewhere() -> bool:

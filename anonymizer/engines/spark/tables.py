@@ -57,6 +57,9 @@ class SparkTables:
     """Whether a table of rows stands in DuckDB as counts of equal rows."""
     kept: list[DataFrame] = field(default_factory=list)
     """Frames held in memory, or on the executors' disks."""
+    in_files: int = 0
+    """Rows above which tables of tuples stay in files, and DuckDB reads them there; 0: none does.
+    """
     _written: int = 0
 
     def view(self, name: str) -> str:
@@ -71,7 +74,7 @@ class SparkTables:
     def keep(self, name: str, frame: DataFrame, *, append: bool = False) -> None:
         """Compute a frame and keep it as a work table, with its lineage cut."""
         self.counts.pop(name, None)
-        path = self.destinations.pop(name, None) or self._file(name)
+        path = self.destinations.pop(name, None) or self.new_file(name)
         if isinstance(path, str):
             frame.write.format("parquet").saveAsTable(path)
             self.source(name, self.spark.table(path))
@@ -116,7 +119,7 @@ class SparkTables:
         """
         if name not in self.counts:
             frame = self.spark.table(self.view(name)).drop(without)
-            small = frame.count() <= COUNTED_UP_TO
+            small = self.written(name) <= COUNTED_UP_TO
             if small:
                 self._count(name, frame)
             self.counts[name] = small
@@ -125,17 +128,18 @@ class SparkTables:
     def _count(self, name: str, frame: DataFrame) -> None:
         from pyspark.sql.functions import count, lit
 
-        path = self._file(f"{name}-counts")
+        path = self.new_file(f"{name}-counts")
         frame.groupBy(*frame.columns).agg(count(lit(1)).alias(COPIES)).write.parquet(str(path))
         listed = ", ".join(ident(column).text for column in frame.columns)
         of_each = f"unnest(range({ident(COPIES)}))"
         self.duckdb.raw(
             f"create or replace view {ident(work(name))} as select {listed}"
-            f" from (select {listed}, {of_each} from {_parquet([path])})",
+            f" from (select {listed}, {of_each} from {parquet([path])})",
             name,
         )
 
-    def _file(self, name: str) -> Path:
+    def new_file(self, name: str) -> Path:
+        """Where a table can be written."""
         self._written += 1
         return self.folder / f"{self._written:05d}-{name}"
 
@@ -149,28 +153,49 @@ class SparkTables:
         if place is None or place.in_duckdb:
             return
         target = ident(work(name))
-        columns = self.spark.table(self.view(name)).schema
         if not place.files:
             # a frame that was never written: a small table of the user's
             self.keep(name, self.spark.table(self.view(name)))
             place = self.places[name]
+        # tables with a row per source row are not moved, nor are tuples where these are many
+        kind = "view" if name == "snapshot" or self.streamed(name) else "table"
+        self.duckdb.raw(f"create or replace {kind} {target} as {self.reading(name, more)}", name)
+        place.in_duckdb = True
+
+    def reading(self, name: str, more: str = "") -> str:
+        """The query that reads the files of a table, as DuckDB has its types."""
+        columns = self.spark.table(self.view(name)).schema
         drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
         replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
-        # tables with a row per source row are not moved
-        kind = "view" if name == "snapshot" else "table"
-        self.duckdb.raw(
-            f"create or replace {kind} {target} as"
-            f" select {more}*{replaced} from {_parquet(place.files)}",
-            name,
-        )
-        place.in_duckdb = True
+        return f"select {more}*{replaced} from {parquet(self.listed(name))}"
+
+    def listed(self, name: str) -> list[Path]:
+        """The files of a table that are no folders."""
+        found: list[Path] = []
+        for path in self.places[name].files:
+            found += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        return found
+
+    def streamed(self, name: str) -> bool:
+        """Whether a table is read from its files, since it has as many rows as there are tuples."""
+        place = self.places.get(name)
+        if not self.in_files or place is None or not place.on_spark or not place.files:
+            return False
+        return self.written(name) > self.in_files
+
+    def adopt(self, name: str, files: list[Path]) -> None:
+        """Make files that executors have written a table of Spark, in place of one of DuckDB."""
+        self.duckdb.raw(f"drop table if exists {ident(work(name))}", name)
+        place = Place(files, on_spark=True)
+        self._show(name, place)
+        self.places[name] = place
 
     def to_spark(self, name: str) -> None:
         """Make a work table of DuckDB one of Spark as well."""
         place = self.places.get(name)
         if place is None or place.on_spark:
             return
-        path = self._file(name).with_suffix(".parquet")
+        path = self.new_file(name).with_suffix(".parquet")
         target = ident(work(name))
         columns = self.duckdb.describe(target.text, name)
         listed = ", ".join(_portable(column, kind) for column, kind in columns)
@@ -184,9 +209,23 @@ class SparkTables:
         self._show(name, place, small=rows <= BROADCAST_UP_TO)
 
     def written(self, name: str) -> int:
-        """The number of rows of a table that Spark wrote, from its files."""
-        files = _parquet(self.places[name].files)
+        """The number of rows of a table that Spark has, from the headers of its files."""
+        place = self.places[name]
+        if not place.files or not all(f.is_relative_to(self.folder) for f in place.files):
+            return int(self.spark.table(self.view(name)).count())
+        files = parquet(place.files)
         return int(self.duckdb.raw(f"select count(*) from {files}", name)[0][0])
+
+    def in_duckdb(self, name: str) -> int:
+        """The number of rows of a table that DuckDB has; 0 where it has none."""
+        place = self.places.get(name)
+        if place is None or not place.in_duckdb:
+            return 0
+        return int(self.duckdb.raw(f"select count(*) from {ident(work(name))}", name)[0][0])
+
+    def columns(self, name: str) -> list[str]:
+        """The columns of a table that Spark has."""
+        return list(self.spark.table(self.view(name)).columns)
 
     def hand_over(self, name: str) -> None:
         """Make rows that DuckDB wrote Spark's alone, at their destination if they have one."""
@@ -225,7 +264,8 @@ def _patterns(files: list[Path]) -> Sql:
     return Sql("[" + ", ".join(lit(str(path)).text for path in listed) + "]")
 
 
-def _parquet(files: list[Path]) -> Sql:
+def parquet(files: list[Path]) -> Sql:
+    """Parquet files, or folders of them, as DuckDB reads them."""
     return Sql(f"read_parquet({_patterns(files)})")
 
 

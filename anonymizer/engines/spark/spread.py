@@ -1,0 +1,103 @@
+"""Parts of a large table whose tuples stay on the executors: the driver has the tree of cuts only.
+
+Spark writes the distinct tuples in the order of the leaves. Whoever solves a part reads its tuples
+from these files, and writes its classes into a file, from which Spark goes on.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from anonymizer.compile import ident, lit, work
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.part import ATTEMPT, Recipe, attached
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.spark.tables import SparkTables
+from anonymizer.steps import Parts, Row
+
+LARGE_FROM = 500_000
+"""Distinct tuples above which they stay in files: the driver's memory does not depend on them."""
+TUPLES = "tuples"
+UNITS = "units"
+AGGREGATED = frozenset({"leaves_of_cuts", "boxes"})
+"""What is made from all units, and is small: on Spark where the units are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How executors solve the parts of a stage from files."""
+
+    tables: SparkTables
+    stage: Parts
+    views: Mapping[str, str]
+    """What a part is taken from: work tables, each as a query of files."""
+    files: tuple[Path, ...]
+    folder: Path
+    """Where classes are written."""
+
+    @classmethod
+    def of(cls, tables: SparkTables, stage: Parts) -> Spread:
+        """Small tables that the parts have in common are written as files, too."""
+        recipe = Recipe.of(stage)
+        whole = {table.name for table in recipe.needed if table not in stage.taken}
+        taken = [step.statement().reads for step in stage.taken.values()]
+        names = sorted(whole | {name.rpartition(".")[2] for reads in taken for (name,) in reads})
+        for name in names:
+            tables.to_spark(name)
+        folder = tables.new_file("classes")
+        folder.mkdir(mode=0o700)
+        files = tuple(path for name in names for path in tables.listed(name))
+        return cls(tables, stage, {n: tables.reading(n) for n in names}, files, folder)
+
+    def task(self, part: Row, limits: Limits) -> Callable[[], None]:
+        """What solves a part, in another process."""
+        given = (self.stage, tuple(part), dict(self.views), self.files, self._file(part), limits)
+        return partial(solve_from_files, *given)
+
+    def gather(self, parts: list[Row]) -> None:
+        """Make the classes of all parts one work table."""
+        self.tables.adopt(self.stage.result.name, [self._file(part) for part in parts])
+
+    def _file(self, part: Row) -> Path:
+        return self.folder / f"{part[0]}.parquet"
+
+
+def solve_from_files(
+    stage: Parts,
+    part: Row,
+    views: Mapping[str, str],
+    files: tuple[Path, ...],
+    result: Path,
+    limits: Limits,
+) -> None:
+    """Solve one part in a process that knows nothing else of the run.
+
+    As in `solve_alone`, two processes may be at work on the same part.
+    """
+    recipe = Recipe.of(stage)
+    with TemporaryDirectory(prefix=ATTEMPT, dir=result.parent) as own:
+        folder = Path(own)
+        taken, classes = folder / "part.duckdb", folder / "classes.parquet"
+        with _engine(folder, limits, files) as engine:
+            for name, query in views.items():
+                engine.raw(f"create view {ident(work(name))} as {query}", stage.name)
+            recipe.hand_over(engine, part, taken)
+        shutil.rmtree(folder / "spilled", ignore_errors=True)
+        recipe.solve(taken, limits, lambda _: None)
+        with _engine(folder, limits) as engine, attached(engine, taken, read_only=True):
+            query = recipe.classes(part)
+            engine.raw(f"copy ({query}) to {lit(str(classes))} (format parquet)", stage.name)
+        classes.replace(result)
+
+
+def _engine(
+    folder: Path, limits: Limits, files: tuple[Path, ...] = ()
+) -> AbstractContextManager[DuckDBEngine]:
+    return own_connection(None, spill=folder, files=files, writable=(folder,), limits=limits)
