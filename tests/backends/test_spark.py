@@ -102,18 +102,34 @@ def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     assert spark.sql("show tables").collect() == []
 
 
-@pytest.mark.parametrize("in_files", [False, True], ids=["handed over", "tuples in files"])
+@pytest.fixture
+def in_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether executors take parts from files; else the driver hands them over."""
+    large = 20 if request.param else 1000
+    monkeypatch.setattr("anonymizer.engines.spark.connection.LARGE_FROM", large)
+    return bool(request.param)
+
+
+# the tuples of few rows are the driver's, so that they are never in files
+in_parts = pytest.mark.parametrize(
+    ("rows_up_to", "in_files"),
+    [
+        pytest.param(0, False, id="rows on Spark-handed over"),
+        pytest.param(0, True, id="rows on Spark-tuples in files"),
+        pytest.param(1000, False, id="few rows in DuckDB-handed over"),
+    ],
+    indirect=True,
+)
+
+
+@in_parts
 def test_mondrian_in_parts(
     spark: Any,
     tmp_path: Path,
     adult_parquet: Path,
     monkeypatch: pytest.MonkeyPatch,
-    rows_up_to: int,
     in_files: bool,
 ) -> None:
-    if in_files and rows_up_to:
-        pytest.skip("the tuples of few rows are the driver's")
-    monkeypatch.setattr("anonymizer.engines.spark.connection.LARGE_FROM", 50 if in_files else 1000)
     handed: list[Any] = []
     hand_over = Recipe.hand_over
 
@@ -135,6 +151,8 @@ def test_mondrian_in_parts(
     both(spark, tmp_path, adult(tmp_path, adult_parquet), columns, algorithm=algorithm)
 
 
+@in_parts
+@pytest.mark.usefixtures("in_files")
 def test_lgb_in_parts(spark: Any, tmp_path: Path) -> None:
     columns = {
         "age": {"role": "quasi", "sensitive_when": "hidden", "protect": {"l_diversity": 2}},
@@ -149,6 +167,8 @@ def test_lgb_in_parts(spark: Any, tmp_path: Path) -> None:
     both(spark, tmp_path, path, columns, algorithm=algorithm)
 
 
+@in_parts
+@pytest.mark.usefixtures("in_files")
 def test_persons_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     path = tmp_path / "visits.parquet"
     with duckdb.connect() as connection:

@@ -47,7 +47,7 @@ class Spread:
         """Small tables that the parts have in common are written as files, too."""
         recipe = Recipe.of(stage)
         whole = {table.name for table in recipe.needed if table not in stage.taken}
-        taken = [step.statement().reads for step in stage.taken.values()]
+        taken = [stage.taken[t].statement().reads for t in recipe.needed if t in stage.taken]
         names = sorted(whole | {name.rpartition(".")[2] for reads in taken for (name,) in reads})
         for name in names:
             tables.to_spark(name)
