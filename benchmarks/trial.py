@@ -18,8 +18,9 @@ from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.measure import measure_release
 from anonymizer.process.seed import Seed
+from anonymizer.run.original_values import originals
 from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.source_checks import originals, stage_link
+from anonymizer.run.source_checks import stage_link
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,11 @@ from anonymizer.release.judge import Suppression, judge, refuse_unanswered
 from anonymizer.release.manifest import Manifest
 from anonymizer.review.with_source import Beside
 from anonymizer.run.link import linked_writes
+from anonymizer.run.original_values import members_read, originals
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source_checks import (
     counterfeits,
     judging,
-    members_read,
-    originals,
     policy_requirements,
     release_measures,
     stage_originals,

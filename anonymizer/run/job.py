@@ -24,14 +24,13 @@ from anonymizer.release.manifest import Manifest, make_manifest
 from anonymizer.release.published import Release
 from anonymizer.release.seal import Sign
 from anonymizer.run.link import LINK, linked_writes
+from anonymizer.run.original_values import ORIGINALS, members_read
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.remarks import little
 from anonymizer.run.source_checks import (
-    ORIGINALS,
     against_source,
     counterfeits,
     judging,
-    members_read,
     policy_requirements,
     release_measures,
     stage_for_judging,

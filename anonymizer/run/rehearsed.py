@@ -27,12 +27,11 @@ from anonymizer.process.seed import Seed
 from anonymizer.release.judge import Suppression, refuse_beyond, unmet
 from anonymizer.run.counted import counting
 from anonymizer.run.link import LINK, linked_writes
+from anonymizer.run.original_values import members_read, originals
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source_checks import (
     COMPARED,
-    members_read,
     original_statements,
-    originals,
     policy_requirements,
     suppression_counts,
 )

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from anonymizer.algorithms.compiled import Compiled
-from anonymizer.algorithms.population import POPULATION
 from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.originals import MaskedColumn, Originals
+from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Compared, Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.measure import measure_release
@@ -18,29 +17,22 @@ from anonymizer.measure.groups import measure_groups
 from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.judge import Suppression
-from anonymizer.release.population import population_of
 from anonymizer.run.link import LINK, link_step
 from anonymizer.run.nodes import (
     admitted_step,
-    declares_leaves,
     has_free_bounds,
-    listed_leaves,
-    lists_members,
     nodes_step,
 )
+from anonymizer.run.original_values import ORIGINALS, admitted_of, nodes_of, originals
 from anonymizer.run.prepare import Prepared
-from anonymizer.source.masking.expressions import per
-from anonymizer.source.masking.masks import Mask
-from anonymizer.source.profile import Attribute, Sensitive, published_type
+from anonymizer.source.profile import Attribute, Sensitive
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.fast.release import WorkTables, fast_release
 from anonymizer.verification.fast.source import fast_source
-from anonymizer.verification.population import NEEDED, Members
 from anonymizer.verification.questions import Asking, ask_all
 
-ORIGINALS = work("originals")
 COMPARED = work("compared")
 PAIRS = work("pairs")
 JUDGED = WorkTables(tuples=work("tuples"), values=work("counted"))
@@ -85,70 +77,6 @@ def counterfeits(engine: Engine, compiled: Compiled) -> int:
 def _rows_suppressed(engine: Engine, rows: int, view: Table, forged: int = 0) -> int:
     published = engine.raw(f"select count(*) from {ident(view)}", "suppression")[0][0]
     return rows - int(published) + forged
-
-
-def originals(roles: Roles, *, forged: bool = False) -> Originals:
-    """The values that the release is checked against, from the snapshot.
-
-    With `forged` rows beside it, the values that were counted are not all of them.
-    """
-    values = {a.column: a.q.text for a in roles.quasi}
-    values |= {s.column: s.s.text for s in roles.sensitive}
-    values |= {k.column: k.k.text for k in roles.kept}
-    return Originals(
-        table=ORIGINALS,
-        values=values,
-        flags={a.column: a.f.text for a in roles.flagged},
-        nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
-        person="person",
-        sets=frozenset(a.column for a in roles.quasi if lists_members(a)),
-        admitted={a.column: admitted_of(a) for a in roles.quasi if has_free_bounds(a)},
-        leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
-        distinct={} if forged else {a.column: a.values for a in roles.quasi},
-        masked=tuple(masked_originals(roles.masks)),
-    )
-
-
-def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
-    """The columns that were masked, each with the values as they were."""
-    by_column: dict[str, list[Mask]] = {}
-    for mask in masks:
-        by_column.setdefault(mask.column, []).append(mask)
-    for name, made in by_column.items():
-        first = made[0]
-        shifted = first.kind == "shift"
-        alike = [first.options.get(option) for option in ("per", "key_file", "within", "keep")]
-        yield MaskedColumn(
-            name,
-            published_type(first.sql_type),
-            first.physical,
-            first.original,
-            tuple(mask.told for mask in made),
-            per(first) if shifted else None,
-            tuple((one.table, one.physical) for one in first.values),
-            repr(alike) if shifted else "",
-        )
-
-
-def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -> Members | str:
-    """The population as it was read once; nodes stand where the originals say."""
-    if population_of(policy) is None:
-        return NEEDED
-    return Members(
-        POPULATION,
-        {a.column: f"p{a.index}" for a in roles.quasi},
-        (where or originals(roles)).nodes,
-    )
-
-
-def nodes_of(attribute: Attribute) -> Table:
-    """Where the published nodes of a column are."""
-    return work(f"published_nodes_{attribute.index}")
-
-
-def admitted_of(attribute: Attribute) -> Table:
-    """Where the bounds that a column's cells may have are."""
-    return work(f"admitted_{attribute.index}")
 
 
 def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:

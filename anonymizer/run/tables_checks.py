@@ -18,13 +18,8 @@ from anonymizer.run.nodes import (
     listed_leaves,
     lists_members,
 )
-from anonymizer.run.source_checks import (
-    admitted_of,
-    cell_statements,
-    masked_originals,
-    nodes_of,
-    published_paths,
-)
+from anonymizer.run.original_values import admitted_of, masked_originals, nodes_of
+from anonymizer.run.source_checks import cell_statements, published_paths
 from anonymizer.run.tables import TablesRead
 from anonymizer.source.child import Child
 from anonymizer.verification.tables import Where

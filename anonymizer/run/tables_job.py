@@ -26,7 +26,7 @@ from anonymizer.release.tables_judge import (
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.job import Job
 from anonymizer.run.link import LINK
-from anonymizer.run.source_checks import ORIGINALS
+from anonymizer.run.original_values import ORIGINALS
 from anonymizer.run.tables import TablesRead
 from anonymizer.run.tables_checks import (
     stage_table_originals,

@@ -21,8 +21,8 @@ from anonymizer.review.diff.required import Named, required_of
 from anonymizer.review.diff.result import Trial, of_whole
 from anonymizer.review.tables.observers import Observer, in_release
 from anonymizer.run.at_table import at_persons
+from anonymizer.run.original_values import originals
 from anonymizer.run.source_checks import (
-    originals,
     policy_requirements,
     release_measures,
     stage_originals,

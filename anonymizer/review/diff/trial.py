@@ -27,7 +27,7 @@ from anonymizer.review.diff.result import Trial, of_whole
 from anonymizer.review.diff.tables import trial_of_tables
 from anonymizer.review.scratch import Scratch, in_scratch
 from anonymizer.review.tables.opening import open_source
-from anonymizer.run.source_checks import originals
+from anonymizer.run.original_values import originals
 from anonymizer.source.masking.keys import bound_values
 
 

@@ -32,8 +32,8 @@ from anonymizer.review.report.distributions import alone, compared
 from anonymizer.review.report.words import NO_GUARANTEE, column_sentences, guarantee_sentence
 from anonymizer.review.report.workload import Answer, run_workload
 from anonymizer.review.with_source import Beside, Published, open_beside, open_release, release_file
+from anonymizer.run.original_values import members_read
 from anonymizer.run.remarks import remarks, repeats
-from anonymizer.run.source_checks import members_read
 from anonymizer.verification.population import NEEDED, Members
 
 NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
