@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import psycopg
 import pytest
 
 import anonymizer
@@ -196,6 +195,8 @@ def test_the_key_stands_in_no_statement(
 ) -> None:
     import hashlib
 
+    import psycopg
+
     sent: list[str] = []
     execute = psycopg.Connection.execute
 
@@ -251,6 +252,8 @@ def test_a_run_whose_server_goes_on_is_not_settled(
     postgres: str, population: Population, tmp_path: Path
 ) -> None:
     """The client is dead, and the server has not ended its session: it may publish still."""
+    import psycopg
+
     run(tmp_path, postgres)
     _pending(tmp_path, "gone")
     with psycopg.connect(postgres, autocommit=True) as session:
@@ -353,6 +356,8 @@ def test_without_its_key_it_is_refused(
 
 
 def test_a_users_connection(postgres: str, population: Population, tmp_path: Path) -> None:
+    import psycopg
+
     with psycopg.connect(postgres) as connection:
         for _ in range(2):
             run(tmp_path, connection)
