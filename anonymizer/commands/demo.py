@@ -56,11 +56,11 @@ def command(output: Output, folder: str | None, several: bool) -> None:
     if several:
         _hospital(output, folder)
         return
-    demo.import_ahead()
     made = demo.write(folder or demo.FOLDER)
-    with progress(output) as listener:
-        release = demo.run(made, listener=listener)
-    report = demo.report(made)
+    with demo.imports_ahead():
+        with progress(output) as listener:
+            release = demo.run(made, listener=listener)
+        report = demo.report(made)
     for warning in release.warnings:
         output.warn(warning)
     result = {

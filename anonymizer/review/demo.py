@@ -7,7 +7,8 @@ it is a made-up hospital.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -123,8 +124,12 @@ def report(demo: Demo) -> Path:
     return target
 
 
-def import_ahead() -> None:
-    """Begin to import what the later parts need, while the database works and Python is free."""
+@contextmanager
+def imports_ahead() -> Iterator[None]:
+    """Import what the later parts need while the database works and Python is free.
+
+    Whoever comes after the `with` finds no thread that still imports.
+    """
 
     def imports() -> None:
         with suppress(ImportError):
@@ -132,7 +137,12 @@ def import_ahead() -> None:
             from matplotlib import figure  # noqa: F401
             from matplotlib.backends import backend_svg  # noqa: F401
 
-    Thread(target=imports, daemon=True).start()
+    thread = Thread(target=imports, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def head(database: Path, relation: str) -> list[list[str]]:
