@@ -9,11 +9,10 @@ unlike the reduction of Wang et al. (2018), algorithm 3, whose family of minimal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable
 from functools import reduce
-from itertools import groupby
-from operator import and_, itemgetter
-from typing import Any, TypeVar
+from operator import and_
+from typing import TypeVar
 
 V = TypeVar("V", bound=Hashable)
 
@@ -36,38 +35,6 @@ def hitting_set(sets: Iterable[Collection[V]], size: int) -> frozenset[V] | None
     if found is None:
         return None
     return frozenset(values[bit.bit_length() - 1] for bit in _bits(found))
-
-
-def minimum_hitting_set_size(sets: Iterable[Collection[Hashable]]) -> int:
-    """Size of the smallest set that hits every one of `sets`; 0 without sets.
-
-    Raises `ValueError` if one of them is empty.
-    """
-    masks, _ = _masks(sets)
-    if 0 in masks:
-        raise ValueError("an empty set cannot be met")
-    size = 0
-    while _search(masks, size) is None:
-        size += 1
-    return size
-
-
-def undecided_classes(rows: Sequence[tuple[Any, Any, int]], l: int) -> list[tuple[Any, bool]]:
-    """Decide EIR l-diversity class by class.
-
-    `rows` are the (class, person, value) of the undecided classes, ordered by class and person,
-    without NULLs. Returns (class, holds).
-    """
-    return [
-        (
-            name,
-            not has_hitting_set(
-                ({value for *_, value in held} for _, held in groupby(members, itemgetter(1))),
-                l - 1,
-            ),
-        )
-        for name, members in groupby(rows, itemgetter(0))
-    ]
 
 
 def _masks(sets: Iterable[Collection[V]]) -> tuple[list[int], list[V]]:

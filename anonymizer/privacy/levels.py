@@ -10,11 +10,11 @@ does not hold. Exact (whole numbers). Needs `value_l`, the l of each value's lev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from anonymizer.compile import Sql, lit
+from anonymizer.compile import Sql
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
 from anonymizer.contract.value_text import value_text
@@ -45,26 +45,6 @@ class Levels(Rule):
     @property
     def _most(self) -> str:
         return f"coalesce(max(n * value_l) filter (where {self.counts}), 0)"
-
-
-def value_l_sql(
-    value: Sql,
-    levels: Mapping[int, Sequence[object]],
-    level_l: Mapping[int, int],
-    default_level: int | None,
-) -> Sql:
-    """The l that a value of the data needs: `value` is its column, of a comparable type.
-
-    NULL gets 1, which every class grants. A value that no level lists and no `default_level` covers
-    gets NULL, to be refused by the caller.
-    """
-    cases = [f"when {value} is null then 1"]
-    for level, values in sorted(levels.items()):
-        if values:
-            listed = ", ".join(lit(one).text for one in values)
-            cases.append(f"when {value} in ({listed}) then {lit(level_l[level])}")
-    other = lit(None if default_level is None else level_l[default_level])
-    return Sql(f"case {' '.join(cases)} else {other} end")
 
 
 def _terms(policy: Policy, protect: Protect) -> dict[str, object]:

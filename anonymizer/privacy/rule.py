@@ -23,8 +23,7 @@ have.
 
 Every rule of this package is preserved under union: if two groups satisfy it, so does their
 union (for models of persons: if no person is in both). Hence, if the whole table as one
-group fails, every partition fails, which is how infeasible policies are found
-(`judge_sql` with no partition columns).
+group fails, every partition fails, which is how infeasible policies are found.
 """
 
 from __future__ import annotations

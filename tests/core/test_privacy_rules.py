@@ -18,14 +18,16 @@ from anonymizer.privacy.beta_likeness import BetaLikeness
 from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.eir_l import EirL
 from anonymizer.privacy.exact import DIGITS, LARGEST, at_least, at_most, exp_at_most
-from anonymizer.privacy.judge import judge_sql, merge_layers
+from anonymizer.privacy.guarantee import Given
+from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.levels import value_l_sql
 from anonymizer.privacy.of_policy.buckets import bucket_rule
-from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules, table_rules_of
+from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
+from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_closeness import t_rule
 from anonymizer.privacy.t_equal import TEqual
+from tests.judging import judge_sql
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds
 
 EVERYTHING = Protect.model_validate(
@@ -120,17 +122,26 @@ def test_a_hierarchical_distance_needs_a_hierarchy() -> None:
         t_rule("disease", 0.2, "hierarchical")
 
 
+def of_table(privacy: Privacy) -> list[Rule]:
+    """The rules of every guarantee that the table asks for, those of its columns left out."""
+    return [
+        rule
+        for guarantee, value in asked(OF_TABLE, privacy)
+        for rule in guarantee.rules(Given(value))
+    ]
+
+
 def test_rules_of_the_table() -> None:
-    rules = table_rules(TABLE)
-    assert [(rule.name, rule.column, figures(rule)) for rule in rules] == [
+    assert [(rule.name, rule.column, figures(rule)) for rule in of_table(TABLE)] == [
+        ("k_anonymity", None, {"k": 5}),
         ("k_anonymity", None, {"k": 7}),
         ("ir_k", None, {"k": 3}),
+        ("ir_k", None, {"k": 2}),
         ("k_map", None, {"k": 9}),
         ("delta_presence_min", None, {"least": 0.1}),
         ("delta_presence_max", None, {"most": 0.5}),
     ]
-    assert [rule.name for rule in of_basis(rules, "pairs")] == ["ir_k"]
-    assert table_rules(Privacy()) == ()
+    assert of_table(Privacy()) == []
 
 
 def test_rules_of_the_table_on_a_column() -> None:
@@ -173,7 +184,11 @@ def test_the_sql_is_understood_in_every_dialect(dialect: str) -> None:
     relations = [
         [*columns, *of_basis(on_column, "histogram")],
         of_basis(on_column, "pairs"),
-        of_basis(table_rules(TABLE), "classes"),
+        [
+            rule
+            for rule in of_table(TABLE)
+            if rule.basis == "classes" and rule.name != "k_anonymity"
+        ],
     ]
     for rules in relations:
         text = judge_sql(Table('odd "name"'), ["g", "select"], rules).text
@@ -207,11 +222,3 @@ def test_bucket_rules() -> None:
     assert [r.name for r in every.judged] == ["t_closeness", "beta_likeness", "delta_disclosure"]
     only_t = bucket_rule("sex", Protect.model_validate({"t_closeness": 0.2}))
     assert (only_t.m, only_t.unique) == (1, False)
-
-
-def test_values_of_levels_are_literals() -> None:
-    text = value_l_sql(Sql('"d"'), {2: ["it's"], 0: ["Flu"], 1: []}, {0: 1, 1: 2, 2: 3}, None).text
-    assert text == (
-        """case when "d" is null then 1 when "d" in ('Flu') then 1"""
-        """ when "d" in ('it''s') then 3 else NULL end"""
-    )

@@ -18,14 +18,13 @@ from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import RegistryError
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.protect import Protect
-from anonymizer.privacy.guarantee import Example, Guarantee
-from anonymizer.privacy.judge import judge_sql
-from anonymizer.privacy.levels import value_l_sql
+from anonymizer.privacy.guarantee import Example, Given, Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, FIELDS, GUARANTEES, check
-from anonymizer.privacy.of_policy.rules import rules_of, table_rules, table_rules_of
+from anonymizer.privacy.of_policy.rules import rules_of, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.verification.guarantees import questions
 from anonymizer.verification.population import Members, population_questions
+from tests.judging import judge_sql, value_l_sql
 from tests.oracle import models, persons
 
 VIEW = Table("release", "main")
@@ -178,7 +177,8 @@ def rules(guarantee: Guarantee, example: Example) -> tuple[Rule, ...]:
         return rules_of("value", protect, height=2, level_l=example.terms.get("level_l"))
     if guarantee.holder == "privacy":
         privacy = Privacy.model_validate(option)
-        return (*table_rules(privacy), *table_rules_of("value", privacy))
+        of_table = guarantee.rules(Given(getattr(privacy, guarantee.option)))
+        return (*of_table, *table_rules_of("value", privacy))
     return ()
 
 

@@ -18,14 +18,14 @@ from anonymizer.privacy.beta_likeness import TOLERANCE, BetaLikeness
 from anonymizer.privacy.delta_disclosure import DeltaDisclosure
 from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.entropy_l import EntropyL
-from anonymizer.privacy.judge import judge_sql
 from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.levels import Levels, value_l_sql
+from anonymizer.privacy.levels import Levels
 from anonymizer.privacy.recursive_cl import RecursiveCL
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_equal import TEqual
 from anonymizer.privacy.t_hierarchical import THierarchical
 from anonymizer.privacy.t_ordered import TOrdered
+from tests.judging import judge_sql, value_l_sql
 from tests.oracle import models
 
 TRIALS = 300

@@ -35,20 +35,6 @@ def rules_of(
     )
 
 
-def table_rules(privacy: Privacy) -> tuple[Rule, ...]:
-    """The rules of the table that do not depend on values: k and comparisons with a population.
-
-    Several k of one kind become one rule with the largest.
-    """
-    rules: dict[str, Rule] = {}
-    for guarantee, value in asked(OF_TABLE, privacy):
-        for rule in guarantee.rules(Given(value)):
-            known = rules.get(rule.name)
-            if known is None or getattr(known, "k", 0) < getattr(rule, "k", 0):
-                rules[rule.name] = rule
-    return tuple(rules.values())
-
-
 def table_rules_of(
     column: str,
     privacy: Privacy,
