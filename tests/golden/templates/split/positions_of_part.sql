@@ -4,8 +4,11 @@ with mine as (
 ),
 codes as (
     select 1 as attribute, c1 as code from mine group by c1
-    union all
+    union
     select 2 as attribute, c2 as code from mine group by c2
+    union
+    -- the size of a domain is read at its first place, whichever codes the part has
+    select attribute, 1 from anon_scratch.main.positions
 )
 select p.*
 from anon_scratch.main.positions p
