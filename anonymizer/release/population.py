@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymizer.algorithms.population import POPULATION
-from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.columns import quasi
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
@@ -17,8 +17,9 @@ from anonymizer.policy import Policy
 from anonymizer.policy.privacy import Population
 from anonymizer.policy.values import file_format
 from anonymizer.privacy.of_policy.registry import GUARANTEES
+from anonymizer.source.files import READERS, file_relation
 from anonymizer.source.profile import published_type
-from anonymizer.source.relation import READERS, Relation
+from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Step
 from anonymizer.verification import population as verified
@@ -77,11 +78,6 @@ def population_files(policy: Policy | None) -> tuple[Path, ...]:
     return (policy.resolve(named.file).resolve(),)
 
 
-def file_relation(path: Path) -> Sql:
-    """A population's file as SQL to select from."""
-    return Sql(f"{READERS[file_format(path.name) or '']}({lit(str(path))})")
-
-
 def members_of(
     policy: Policy,
     expected: list[tuple[int, str, str]],
@@ -122,7 +118,8 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
         return ()
     path = population_path(policy)
     if named.file is not None:
-        relation = Relation(file_relation(policy.resolve(named.file).resolve()))
+        file = policy.resolve(named.file).resolve()
+        relation = Relation(file_relation(file, session.engine.raw, path))
     else:
         table = find_table(session.engine, named.table or "", f"{path}.table")
         relation = Relation(ident(table), table)
@@ -165,7 +162,7 @@ def members_at_hand(
     columns = quasi(layout)
     if any(column.hierarchy for column in columns):
         return "needs the hierarchies of the columns, which the release does not hold"
-    relation = file_relation(file)
+    relation = file_relation(file, engine.raw, population_path(policy))
     expected = [(i, c.column, c.sql_type) for i, c in enumerate(columns, start=1)]
     found = members_of(policy, expected, engine.describe(relation.text, population_path(policy)))
     listed = ", ".join(f"{value} as {name}" for value, name in found.columns)

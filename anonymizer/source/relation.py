@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from anonymizer.compile import Sql, Table, work
 
-READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
-"""Table function that reads a file of a format."""
 QUERIED = work("queried")
 """Where the rows of `source.query` go."""
 

@@ -155,6 +155,10 @@ def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
     """Columns that the policy or the source has alone. Names of columns are not values."""
     present = [name for name, _ in profile.columns]
     listed = list(policy.columns)
+    if policy.source.format == "csv" and not set(listed) & set(present):
+        # the first line may be a row
+        said = "has none of the columns that the policy lists"
+        return [Problem("source.file", said, hint="its first line has to name the columns")]
     folded = {name.lower(): name for name in present}
     unlisted = [name for name in present if name not in listed]
     problems = []

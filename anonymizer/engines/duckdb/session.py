@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer import hierarchy
-from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import (
     DuckDBEngine,
@@ -22,8 +22,9 @@ from anonymizer.engines.session import Database, Session, find_table, refuse_rep
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.schema.paths import within
+from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.relation import QUERIED, READERS, Relation
+from anonymizer.source.relation import QUERIED, Relation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -183,8 +184,7 @@ def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
     source = policy.source
     if source.kind == "file":
         path = policy.resolve(source.file or "").resolve()
-        reader = READERS[source.format or ""]
-        return Relation(Sql(f"{reader}({lit(str(path))})"))
+        return Relation(file_relation(path, engine.raw, "source.file"))
     if source.kind == "table":
         table = find_table(engine, source.table or "", "source.table")
         return Relation(ident(table), table)

@@ -25,8 +25,9 @@ from anonymizer.engines.spark.tables import SparkTables
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
 from anonymizer.policy import Policy
 from anonymizer.process import run_folder
+from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.relation import READERS, Relation
+from anonymizer.source.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -159,7 +160,7 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
             case "file":
                 path = policy.resolve(source.file or "").resolve()
                 if source.format != "parquet":
-                    path = _as_parquet(path, source.format or "", engine)
+                    path = _as_parquet(path, engine)
                 return spark.read.parquet(str(path))
             case "table":
                 return _table(source.parts, spark)
@@ -172,10 +173,10 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
         raise SourceError(failures.translate(error, path_of).problems) from error
 
 
-def _as_parquet(path: Path, kind: str, engine: SparkEngine) -> Path:
+def _as_parquet(path: Path, engine: SparkEngine) -> Path:
     """Text files are read by DuckDB, so that their columns have the same types on every engine."""
     made = engine.work_tables.folder / "source.parquet"
-    reader = f"{READERS[kind]}({lit(str(path))})"
+    reader = file_relation(path, engine.duckdb.raw, "source.file")
     engine.duckdb.raw(f"copy (from {reader}) to {lit(str(made))} (format parquet)", "source.file")
     return made
 

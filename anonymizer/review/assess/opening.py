@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connection
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.values import file_format
-from anonymizer.source.relation import READERS, Relation
+from anonymizer.source.files import file_relation
+from anonymizer.source.relation import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,7 @@ def open_table(
 
 def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
     """A table of the engine's source, or a file that it may read, by name."""
-    form = file_format(name)
-    if form and Path(name).is_file():
-        return Relation(Sql(f"{READERS[form]}({lit(str(Path(name).resolve()))})"))
+    if file_format(name) and Path(name).is_file():
+        return Relation(file_relation(Path(name).resolve(), engine.raw, option))
     table: Table = find_table(engine, name, option)
     return Relation(ident(table), table)

@@ -1,0 +1,56 @@
+"""A file as a relation to select from.
+
+DuckDB guesses the form of a CSV file. Where lines do not fit the guess, it skips those before the
+first that does, or takes a whole line for one cell: rows would be missing, and nothing would say
+so. Such a file is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Sql, lit
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.values import file_format
+
+READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
+"""Table function that reads a file of a format."""
+DELIMITERS = (",", ";", "\t", "|")
+_ONE_CELL = (
+    "columns = {'line': 'VARCHAR'}, header = false, delim = chr(1), quote = '', escape = '',"
+    " comment = '', skip = 0, auto_detect = false, strict_mode = false, ignore_errors = true"
+)
+_MEND = "give every line as many cells as the line of column names, or write the file as Parquet"
+
+Ask = Callable[[str, str], Sequence[tuple[Any, ...]]]
+"""Runs SQL, for a path of the policy or an option, and returns its rows."""
+
+
+def file_relation(path: Path, ask: Ask, where: str) -> Sql:
+    """SQL to select from a file. Raises SourceError for a CSV file that is not one table."""
+    form = file_format(path.name) or ""
+    file = lit(str(path)).text
+    if form == "csv":
+        _refuse_torn(file, ask, where)
+    return Sql(f"{READERS[form]}({file})")
+
+
+def _refuse_torn(file: str, ask: Ask, where: str) -> None:
+    """Lines before the column names may be empty or comments; one cell is no line of a table."""
+    seen = 'select "SkipRows", "Quote", list_transform("Columns", lambda c: c.name)'
+    ((skipped, quote, names),) = ask(f"{seen} from sniff_csv({file})", where)
+    if skipped:
+        ((rows,),) = ask(
+            "select count(*) from"
+            f" (select line from read_csv({file}, {_ONE_CELL}) limit {lit(int(skipped)).text})"
+            " where trim(line) <> '' and not starts_with(ltrim(line), '#')",
+            where,
+        )
+        if rows:
+            said = f"has lines before line {int(skipped) + 1} that do not fit those after it"
+            raise SourceError(Problem(where, said, hint=f"{_MEND}; comments begin with #"))
+    if len(names) == 1 and quote == "(empty)" and any(sign in names[0] for sign in DELIMITERS):
+        said = "has lines with different numbers of cells, so that each would be one cell"
+        raise SourceError(Problem(where, said, hint=_MEND))

@@ -1,0 +1,80 @@
+"""CSV files that are not one table: no row is left out in silence, and none is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call, listing
+
+POLICY = """\
+version: 1
+source: {file: visits.csv}
+columns:
+  name: {role: identifier}
+  age: {role: quasi}
+  s: {role: sensitive, protect: {l_diversity: 2}}
+privacy: {k_anonymity: 3}
+publish: {name: v, database: release.duckdb}
+"""
+HEAD = "name,age,s\n"
+ROWS = "".join(f"Alice{i} Smith,{i % 9},v{i % 5}\n" for i in range(200))
+WIDER = "name,age,s,ward\n" + "".join(f"Zoe{i},{i % 4},v{i % 5},w{i % 2}\n" for i in range(40))
+TORN = {
+    "a column was added halfway": HEAD + ROWS + WIDER,
+    "rows with a fourth cell": HEAD + ROWS + "Bob,1,v1,x\n" * 30,
+    "a longer last line": HEAD + ROWS + "Bob,3,v1,x\n",
+    "a shorter last line": HEAD + ROWS + "Bob,3\n",
+    "a last line of one cell": HEAD + ROWS + "Bob\n",
+    "a title": "Visits of 2020\n" + HEAD + ROWS,
+}
+WHOLE = {
+    "names first": HEAD + ROWS,
+    "a comment before": "# of 2020\n\n" + HEAD + ROWS,
+    "empty lines before": "\n\n" + HEAD + ROWS,
+    "semicolons": (HEAD + ROWS).replace(",", ";"),
+    "other line ends": (HEAD + ROWS).replace("\n", "\r\n"),
+    "cells in quotes": HEAD + "".join(f'"A, {i}",{i % 9},v{i % 5}\n' for i in range(200)),
+}
+VERBS = {
+    "plan": ("plan", "policy.yml"),
+    "run": ("run", "policy.yml"),
+    "init": ("init", "visits.csv", "-o", "draft.yml"),
+    "assess": ("assess", "visits.csv", "--quasi", "age"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.yml").write_text(POLICY)
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("name", TORN)
+def test_what_is_not_one_table_is_refused(name: str, verb: str, folder: Path, call: Call) -> None:
+    (folder / "visits.csv").write_text(TORN[name])
+    before = listing(folder)
+    done = call(*VERBS[verb])
+    assert done.code == 2
+    assert "file" in done.err or "visits.csv" in done.err
+    assert not any(value in done.out + done.err for value in ("Alice", "Bob", "Zoe", "v1"))
+    assert listing(folder) == before
+
+
+def test_a_file_without_names_of_columns_tells_no_row(folder: Path, call: Call) -> None:
+    text = "".join(f"Alice{i} Smith,Ward {i % 9},v{i % 5}\n" for i in range(200))
+    (folder / "visits.csv").write_text(text)
+    for verb in ("plan", "run"):
+        done = call(*VERBS[verb])
+        assert done.code == 2
+        assert "its first line has to name the columns" in done.err
+        assert not any(value in done.out + done.err for value in ("Alice", "Ward", "v1"))
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_table_is_read(name: str, folder: Path, call: Call) -> None:
+    (folder / "visits.csv").write_bytes(WHOLE[name].encode())
+    assert call("run", "policy.yml", "--format", "json").json["measures"]["rows"] == 200
