@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from anonymizer.release.published import Release
 
 
-def check_lines(verification: Verification) -> Iterator[str]:
-    """Guarantees one by one; conditions of form (required: 0) by their number while they hold."""
+def check_lines(verification: Verification, *, source: bool = False) -> Iterator[str]:
+    """Guarantees one by one; conditions of form (required: 0) by their number while they hold.
+
+    `source`: whether the checks include those against the source, which only a run can make.
+    """
     shown = [c for c in verification.checks if c.required != 0 or not c.passed]
     rows = [
         (
@@ -35,7 +38,8 @@ def check_lines(verification: Verification) -> Iterator[str]:
     if rest:
         many = "1 check" if rest == 1 else f"{rest} checks"
         hold = "holds" if rest == 1 else "hold"
-        yield f"  and {many} of form and against the source {hold}"
+        form = "of form and against the source" if source else "of form"
+        yield f"  and {many} {form} {hold}"
     for item in verification.not_checked:
         yield f"  NOT CHECKED: {item.name} {item.reason}"
 

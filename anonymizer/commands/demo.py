@@ -118,7 +118,7 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
         yield from _rows(after, after[0])
     yield ""
     yield "Guarantees, judged from the release by SQL of its own before it was published"
-    yield from check_lines(release.verification)
+    yield from check_lines(release.verification, source=True)
     yield ""
     yield from attack.lines()
     yield ""
@@ -152,7 +152,7 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
         yield from _rows(demo.head(release.database, _quoted(release.view)), AFTER)
     yield ""
     yield "Guarantees, judged from the release by SQL of its own before it was published"
-    yield from check_lines(release.verification)
+    yield from check_lines(release.verification, source=True)
     yield ""
     yield "Measures"
     known = [

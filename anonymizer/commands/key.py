@@ -24,7 +24,7 @@ def new(output: Output, file: str) -> None:
 
     public = new_key(Path(file))
     result = {"private": file, "public": str(public)}
-    hint = "give the .pub file to who receives releases; lose the other to nobody"
+    hint = "give the .pub file to recipients; keep the other one secret"
     output.result(result, [f"wrote {file} and {public.name}", hint])
 
 

@@ -124,7 +124,7 @@ def describe(release: Release) -> Iterator[str]:
         yield ""
         yield from table_lines(release)
     yield ""
-    yield from check_lines(release.verification)
+    yield from check_lines(release.verification, source=True)
     yield ""
     yield from measure_lines(shown_measures(release.measures, release.manifest.layout))
     yield ""

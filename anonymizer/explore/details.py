@@ -20,7 +20,7 @@ from anonymizer.review.attack.attacks import attack_beside
 from anonymizer.review.report.classes import after, before
 from anonymizer.review.report.collect import FLOOR, floor_of
 from anonymizer.review.report.distributions import compared
-from anonymizer.review.scratch import Scratch
+from anonymizer.review.scratch import Scratch, unit_of
 from anonymizer.review.with_source import Beside
 
 SHOWN = 8
@@ -42,6 +42,7 @@ def details_of(
     check()
     return {
         "floor": floor,
+        "unit": unit_of(policy),
         "distributions": list(_distributions(beside, floor, check)),
         "observers": _observers(policy, beside, found, rows, check),
         "known": known_attacks(policy),
@@ -102,7 +103,7 @@ def _stopped(
     for known in attacked.known_value if attacked is not None else ():
         chance = 1 / known.fewest_candidates if known.fewest_candidates else None
         yield _observer(
-            f"knows {known.column} of somebody besides, and looks for the row",
+            f"also knows somebody's {known.column}, and looks for the row",
             None, chance, None, None,
         )  # fmt: skip
 

@@ -11,9 +11,9 @@ from anonymizer.errors import Problem
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
-from anonymizer.review.diff.result import Trial, of_whole
-from anonymizer.review.diff.trial import guarantees_of
-from anonymizer.review.scratch import Scratch
+from anonymizer.review.diff.result import Trial
+from anonymizer.review.diff.trial import guarantees_of, whole_of
+from anonymizer.review.scratch import Scratch, unit_of
 
 COLUMN = "ncp."
 """Measures of this prefix are the losses of single columns."""
@@ -42,7 +42,7 @@ class Outcome:
 def outcome_of(policy: Policy, found: Scratch, rows: int, seconds: float) -> Outcome:
     """The figures of a run in scratch: those that a run's measures have under the same names."""
     measures = found.measures
-    shared = of_whole("rows", found.suppression.share, measures, found.units(policy))
+    shared = whole_of(policy, found)
     losses = {
         name.removeprefix(COLUMN): value
         for name, value in measures.items()
@@ -50,7 +50,8 @@ def outcome_of(policy: Policy, found: Scratch, rows: int, seconds: float) -> Out
     }
     figures = {
         "holds": found.holds(policy),
-        "unit": "persons" if policy.person is not None else "rows",
+        "unit": unit_of(policy),
+        "smallest": found.smallest,
         "measures": {
             name: measures.get(name)
             for name in ("rows", "persons", "suppressed", "classes", "class_min", "class_mean",

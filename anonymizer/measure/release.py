@@ -97,6 +97,23 @@ def counts_of(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> 
     }
 
 
+def smallest_class(
+    run_sql: RunSql, view: Table, layout: Layout, measures: Mapping[str, Any]
+) -> int | None:
+    """Persons of the smallest class, or its rows where the release names no persons.
+
+    None without classes.
+    """
+    if layout.classless:
+        return None
+    if layout.person_id is None:
+        return measures["class_min"] or None
+    group = layout.class_id or layout.group_id
+    parameters = {"data": view, "group": group, "person": layout.person_id}
+    (least,) = _row(run_sql, "measure/smallest.sql.j2", parameters)
+    return least if least is None else int(least)
+
+
 def _losses(
     run_sql: RunSql,
     view: Table,

@@ -20,10 +20,10 @@ MEASURES = {
     "class_max": "rows in the largest class",
     "ncp": "information lost per quasi-identifying cell, from 0 (exact) to 1 (nothing left): NCP",
     "ncp_weighted": "the same by the weights of the columns",
-    "ncp_weighted_bound": "the least that any grouping into classes of as many rows could lose by"
-    " the weights of the columns, as proven (where it is of a sample: less three standard errors)",
-    "ncp_bound": "the least that any grouping into classes of as many rows could lose, as proven"
-    " (where it is of a sample: less three standard errors)",
+    "ncp_weighted_bound": "a lower bound of what any grouping into classes of at least k rows loses"
+    " by the weights of the columns (estimated from a sample: less three standard errors)",
+    "ncp_bound": "a lower bound of what any grouping into classes of at least k rows loses"
+    " (estimated from a sample: less three standard errors)",
     "glm": "the same by the generalized loss metric: GLM",
     "c_dm": "discernibility: the sum of squared class sizes (C_DM)",
 }
@@ -43,17 +43,23 @@ def measure_words(layout: Layout) -> dict[str, str]:
 
 
 def least_sentence(measures: Mapping[str, Any]) -> str:
-    """How far the loss is from the least that any classes could have; empty where unknown."""
+    """How far the loss is at most from the least of any classes of k rows; empty where unknown.
+
+    The bound is of k alone: what other rules cost besides is not in it.
+    """
     by = "ncp_weighted" if "ncp_weighted" in measures else "ncp"
     bound, ncp = measures.get(f"{by}_bound"), measures.get(by)
     # (of a manifest that was tampered with, they are anything)
     if not isinstance(bound, int | float) or not isinstance(ncp, int | float) or bound <= 0:
         return ""
+    if not ncp < 100 * bound:  # the bound says nothing
+        return ""
     # rounded up, so that it is true
-    times = f"{ceil(10 * ncp / bound) / 10:g}" if ncp < 100 * bound else "more than 100"
-    least = "the proven least"
-    if measures.get(f"{by}_bound_sample"):
-        least = "the least, as proven for a sample less three standard errors"
+    times = f"{ceil(10 * ncp / bound) / 10:g}"
+    said = f"at most {times} times the smallest that classes of at least k rows could have"
     if by == "ncp_weighted":
-        times, least = f"by the weights of the columns {times}", f"{least} by them"
-    return f"{times} times {least} ({bound:.3g})"
+        said = f"by the weights of the columns {said}"
+    drawn = ""
+    if measures.get(f"{by}_bound_sample"):
+        drawn = "; the bound is estimated from a sample, less three standard errors"
+    return f"{said} (lower bound {bound:.3g}){drawn}"

@@ -33,7 +33,7 @@ SETS = (
     "Quasi-identifiers are taken in sets: {sets}. Every guarantee holds against an observer who"
     " knows the columns of one set, whichever, and against none who knows columns of several."
 )
-LEAST = "Its loss of information (NCP) is {least}, whatever classes of as many rows are made."
+LEAST = "Its information loss (NCP) is {least}."
 TOGETHER = (
     "several sets: an observer who knows columns of more than one set of quasi-identifiers may be"
     " left with fewer than k rows, and with a single one"

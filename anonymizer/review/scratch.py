@@ -12,6 +12,7 @@ from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement, requirement_dict
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
+from anonymizer.measure.release import smallest_class
 from anonymizer.policy import Policy
 from anonymizer.release.judge import Suppression, judge, refuse_unanswered
 from anonymizer.release.manifest import Manifest
@@ -41,6 +42,8 @@ class Scratch:
     verification: Verification
     suppression: Suppression
     measures: dict[str, Any]
+    smallest: int | None
+    """Rows of the smallest class, or persons where the policy names a column of them."""
 
     def holds(self, policy: Policy) -> bool:
         """Every guarantee, and the limit on suppression."""
@@ -48,7 +51,7 @@ class Scratch:
 
     def units(self, policy: Policy) -> int:
         """Published rows, or persons where the policy names a column of them."""
-        return int(self.measures["persons" if policy.person is not None else "rows"])
+        return int(self.measures[unit_of(policy)])
 
     def beside(self, policy: Policy) -> Beside:
         """The rows as if they were a release that is read beside its source."""
@@ -64,6 +67,11 @@ class Scratch:
         person = "person" if policy.person is not None else None
         known = replace(originals(roles), person=person)
         return Beside(engine, STAGED, manifest, self.session, roles, known)
+
+
+def unit_of(policy: Policy) -> str:
+    """What a class counts: persons where the policy names a column of them, else rows."""
+    return "persons" if policy.person is not None else "rows"
 
 
 def in_scratch(
@@ -94,7 +102,8 @@ def in_scratch(
     verification = judge(engine, STAGED, layout, requirements, population, ask)
     refuse_unanswered(policy, verification)
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
-    return Scratch(session, prepared, layout, requirements, verification, found, measures)
+    smallest = smallest_class(engine.asking("measures"), STAGED, layout, measures)
+    return Scratch(session, prepared, layout, requirements, verification, found, measures, smallest)
 
 
 def _but(stages: Sequence[Stage], left_out: Callable[[Stage], bool]) -> list[Stage]:

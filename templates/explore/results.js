@@ -16,7 +16,7 @@ function tiles(outcome, on, before) {
     tile("information lost", percent(outcome.loss), was(before?.loss, percent), "loss"),
     tile("left out", percent(m.suppressed_share), was(before?.measures?.suppressed_share, percent), "suppressed"),
     tile("classes", count(m.classes), was(before?.measures?.classes, count), "classes"),
-    tile(`smallest class`, count(m.class_min), was(before?.measures?.class_min, count), "class_min"));
+    tile(`smallest class (${outcome.unit})`, count(outcome.smallest), was(before?.smallest, count), "smallest"));
 }
 
 function verdict(outcome) {
@@ -36,7 +36,7 @@ function verdict(outcome) {
 
 function checks(outcome) {
   return h("details", { "data-key": "checks" },
-    h("summary", null, `${outcome.checks.length} guarantees, required and achieved`),
+    h("summary", null, `${outcome.checks.length === 1 ? "1 guarantee" : `${outcome.checks.length} guarantees`}, required and achieved`),
     table("", ["guarantee", "column", "required", "achieved", "verdict"], outcome.checks.map((check) => [
       check.name, check.column ?? "–", figure(check.required), figure(check.achieved),
       h("span", { class: check.passed ? "holds" : "fails" }, check.passed ? "holds" : "does not hold"),
@@ -115,7 +115,7 @@ export function distributions(desk) {
   if (!details) return h("p", { class: "soft" }, "…");
   return [
     h("p", { class: "soft" }, `Shares ${source(desk, on)}: `, h("span", { class: "key was" }, "before"), " and ",
-      h("span", { class: "key is" }, "after"), `. Values of fewer than ${details.floor} rows are never shown by themselves.`),
+      h("span", { class: "key is" }, "after"), `. Values of fewer than ${details.floor} ${details.unit} are never shown by themselves.`),
     h("div", { class: "grid" }, details.distributions.filter((one) => one.bars.length).map(bars)),
   ];
 }
@@ -127,7 +127,7 @@ export function examples({ desk, raw, askRaw }) {
   else if (!details.examples.rows.length) {
     parts.push(h("p", { class: "soft" }, "None: the policy does not hold, or its rows are in no classes."));
   } else {
-    parts.push(table(`One row each of some classes; (rare) stands for what fewer than ${details.floor} rows have`,
+    parts.push(table(`One row each of some classes; (rare) stands for what fewer than ${details.floor} ${details.unit} have`,
       details.examples.columns, details.examples.rows.map((row) => row.map((cell) => cell ?? "NULL"))));
   }
   if (desk.show_rows) {

@@ -11,6 +11,7 @@ export function why({ desk, change }) {
     ` in ${count(one.rows)} rows stands for ${percent(one.share)} of ${one.column}`));
   return [
     h("p", null, h("b", null, said)),
+    desk.is_sample ? h("p", { class: "soft" }, "On the sample; compare with the sample's figures above.") : null,
     cells.length ? h("ul", null, cells) : null,
     h("table", { class: "bars" }, h("caption", null, "Information lost, by column"),
       h("tbody", null, found.columns.map((one) => {

@@ -56,7 +56,8 @@ def test_the_output_shown_is_all_that_a_run_prints(printed: list[str]) -> None:
         without the bound, which is that of a sample drawn with the run's secret.
         """
         text = re.sub(r"\(run \w+\)", "", text)
-        text = re.sub(r"is [\d.]+ times (the least, .*) \([\d.]+\)", r"is 2 times \1 (0.02)", text)
+        bound = r"at most [\d.]+ (times the smallest .*) \(lower bound [\d.]+\)"
+        text = re.sub(bound, r"at most 2 \1 (lower bound 0.02)", text)
         lines = [x for x in text.splitlines() if not x.startswith(("  seconds_", "  ncp_bound "))]
         return [re.sub(" +", " ", x) for x in lines]
 

@@ -182,9 +182,11 @@ def test_the_bound_tells_nothing_of_rows_left_out(tmp_path: Path) -> None:
 
 def test_the_loss_is_said_in_multiples_of_the_bound() -> None:
     exact = {"ncp": 0.0211, "ncp_bound": 0.01, "ncp_bound_sample": 0}
-    assert least_sentence(exact) == "2.2 times the proven least (0.01)"
+    said = "at most 2.2 times the smallest that classes of at least k rows could have"
+    assert least_sentence(exact) == f"{said} (lower bound 0.01)"
     sampled = least_sentence({**exact, "ncp_bound_sample": 60})
-    assert sampled.startswith("2.2 times the least, as proven for a sample")
+    drawn = "the bound is estimated from a sample, less three standard errors"
+    assert sampled == f"{said} (lower bound 0.01); {drawn}"
     assert least_sentence({"ncp": 0.2}) == least_sentence({"ncp": 0, "ncp_bound": 0}) == ""
 
 
@@ -193,8 +195,8 @@ def test_the_certificate_tells_how_far_from_the_least(tmp_path: Path) -> None:
     database = source(tmp_path, {n: TYPES[n] for n in names}, drawn(random.Random(1), names, 40))
     release = run(given(tmp_path, names, 2), database)
     said = release.manifest.data["certificate"]
-    assert f" is {least_sentence(release.measures)}, whatever classes" in said
-    assert "the proven least" in said
+    assert f" is {least_sentence(release.measures)}." in said
+    assert "at most" in said
     assert anonymizer.verify(given(tmp_path, names, 2), tmp_path / "release.duckdb").passed
 
 

@@ -92,7 +92,7 @@ def test_the_whole_way(driver: Any, clinic: Clinic) -> None:
         "loss": f"{100 * measures['ncp']:.1f}\u00a0%",
         "suppressed": f"{100 * measures['suppressed_share']:.1f}\u00a0%",
         "classes": f"{measures['classes']:,}",
-        "class_min": f"{measures['class_min']:,}",
+        "smallest": f"{measures['class_min']:,}",
     }
 
 

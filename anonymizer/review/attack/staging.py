@@ -145,17 +145,19 @@ def _judged(made: Arena, known: Sequence[Quasi]) -> Arena:
     """Candidates of every target, by the attributes that are known of it, and beliefs."""
     _match(made, known)
     for secret in made.secrets:
-        made.select(
-            "weights",
-            weights=made.weights(secret),
-            data=secret.data,
-            bucket=secret.bucket,
-            column=secret.published,
-            type=type_sql(secret.published.sql_type),
-            carried=secret.carried,
-            person=made.person,
-        )
-        made.select("beliefs", beliefs=made.beliefs(secret), weights=made.weights(secret))
+        parameters = {
+            "weights": made.weights(secret),
+            "data": secret.data,
+            "bucket": secret.bucket,
+            "column": secret.published,
+            "type": type_sql(secret.published.sql_type),
+            "carried": secret.carried,
+            "person": made.person,
+        }
+        made.select("weights", **parameters)
+        # of several rows per person, the chance is that one of them has the value
+        beliefs = "beliefs" if made.person is None else "beliefs_persons"
+        made.select(beliefs, beliefs=made.beliefs(secret), **parameters)
     return made
 
 

@@ -38,12 +38,15 @@ class Trial:
 
 
 def of_whole(
-    units: str, share: float, measures: Mapping[str, Any], many: int
+    units: str, share: float, measures: Mapping[str, Any], many: int, smallest: int | None
 ) -> dict[str, float | int | None]:
-    """The figures of the table that is put into classes."""
+    """The figures of the table that is put into classes.
+
+    `many`: the `units` (rows, or persons) published; `smallest`: those of the smallest class.
+    """
     if "classes" not in measures:  # the algorithm none
         return {"suppressed (share)": share}
-    smallest, classes = measures["class_min"], measures["classes"]
+    classes = measures["classes"]
     return {
         "suppressed (share)": share,
         "classes": classes,

@@ -98,7 +98,7 @@ def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = 
         figures={
             "persons published": published,
             "persons suppressed": found.suppression.suppressed,
-            **of_whole("persons", share, found.measures, published),
+            **of_whole("persons", share, found.measures, published, found.measures["class_min"]),
             **_of_tables(found.others),
         },
         losses={

@@ -25,7 +25,7 @@ from anonymizer.release.names import Names
 from anonymizer.review.diff.required import Named, required_of
 from anonymizer.review.diff.result import Trial, of_whole
 from anonymizer.review.diff.tables import trial_of_tables
-from anonymizer.review.scratch import Scratch, in_scratch
+from anonymizer.review.scratch import Scratch, in_scratch, unit_of
 from anonymizer.review.tables.opening import open_source
 from anonymizer.run.original_values import originals
 from anonymizer.source.masking.keys import bound_values
@@ -97,7 +97,7 @@ def trial_of(policy: Policy, found: Scratch) -> Trial:
         achieved=guarantees_of(policy, found),
         figures={
             "rows published": measures["rows"],
-            **of_whole("rows", found.suppression.share, measures, found.units(policy)),
+            **whole_of(policy, found),
         },
         losses=column_losses(
             lambda text: engine.raw(text, "measures"),
@@ -108,6 +108,12 @@ def trial_of(policy: Policy, found: Scratch) -> Trial:
         ),
         holds=found.holds(policy),
     )
+
+
+def whole_of(policy: Policy, found: Scratch) -> dict[str, float | int | None]:
+    """The figures of the table that a run in scratch put into classes."""
+    share, many = found.suppression.share, found.units(policy)
+    return of_whole(unit_of(policy), share, found.measures, many, found.smallest)
 
 
 def guarantees_of(policy: Policy, found: Scratch) -> dict[Named, tuple[Any, bool]]:

@@ -90,7 +90,7 @@ def point_of(policy: Policy, options: Mapping[str, str], found: Scratch) -> Poin
         dict(options),
         holds=found.holds(policy),
         risk=measures["classes"] / units if units else None,
-        largest_risk=1 / measures["class_min"] if measures["class_min"] else None,
+        largest_risk=1 / found.smallest if found.smallest else None,
         loss=measures["ncp"],
         suppressed=found.suppression.share,
         classes=measures["classes"],

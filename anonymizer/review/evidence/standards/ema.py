@@ -116,7 +116,7 @@ STANDARD = Standard(
             "Confirmation",
             (
                 Ask("Who answers for the release", "responsible"),
-                Says("Who signs confirms that the page is accurate and complete."),
+                Says("By signing, the signatory confirms that the page is accurate and complete."),
                 ByHand("Name, position, date, signature"),
             ),
         ),
