@@ -60,9 +60,8 @@ def command(
     """
     from anonymizer.run.verify import certify
 
-    check_target(target, inputs=(policy, database, sign, population))
-    text = certify(
-        load_policy(policy, preset), database, sign=sign, engine=engine, population=population
-    )
+    loaded = load_policy(policy, preset)
+    check_target(target, policies=[loaded])
+    text = certify(loaded, database, sign=sign, engine=engine, population=population)
     write_text(target, text)
     output.result({"certificate": target}, [f"wrote {target}"])

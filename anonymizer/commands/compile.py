@@ -48,8 +48,9 @@ def command(
 
     from anonymizer.run.scripts import script
 
-    check_target(target, inputs=(policy, database))
-    dialect, text = script(load_policy(policy, preset), database, dialect)
+    loaded = load_policy(policy, preset)
+    check_target(target, policies=[loaded])
+    dialect, text = script(loaded, database, dialect)
     if target is None:
         output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
         return

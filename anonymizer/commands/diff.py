@@ -60,8 +60,9 @@ def command(
     from anonymizer.review.diff.rendering import markdown_lines, text_lines, verdict
 
     output = Output("json" if form == "json" else "text", quiet=quiet, debug=debug)
-    check_target(target, inputs=(old, new, database))
-    found = compare(load_policy(old, preset), load_policy(new, preset), database, limits=limits)
+    before, after = load_policy(old, preset), load_policy(new, preset)
+    check_target(target, policies=[before, after])
+    found = compare(before, after, database, limits=limits)
     if target is not None:
         write_text(target, "\n".join(markdown_lines(found)) + "\n")
     lines = markdown_lines(found) if form == "markdown" else text_lines(found)

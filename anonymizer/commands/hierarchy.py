@@ -121,10 +121,11 @@ def export(
 
     if (target is None) == (table is None):
         raise UsageError(Problem("hierarchy export", "needs one target", "-o FILE or --table NAME"))
-    check_target(target, inputs=(policy, database))
+    loaded = load_policy(policy)
+    check_target(target, policies=[loaded])
     if table is not None and database is None:
         raise UsageError(Problem("--database", "is needed for a table"))
-    with built(load_policy(policy), database, (column,)) as made:
+    with built(loaded, database, (column,)) as made:
         nested = made[0].nested
         if target is not None:
             count, said = made[0].to_csv(Path(target)), target

@@ -55,9 +55,9 @@ def command(
     from anonymizer.commands.progress import progress
     from anonymizer.review.lattice import lattice_table
 
-    check_target(target, inputs=(policy, database))
-    check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), inputs=(policy, database))
     loaded = load_policy(policy, preset)
+    check_target(target, policies=[loaded])
+    check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
     with progress(output) as listener:
         found = lattice_table(loaded, database, measure=measure, listener=listener)
     if target is not None:

@@ -59,11 +59,12 @@ def command(
     from anonymizer.process.http import check_address, post_json
     from anonymizer.run.verify import lineage
 
-    check_target(target, inputs=(policy, database))
+    loaded = load_policy(policy, preset)
+    check_target(target, policies=[loaded])
     if address is not None:
         check_address(address, "--to")
     event = lineage(
-        load_policy(policy, preset),
+        loaded,
         database,
         engine=engine,
         namespace=namespace,

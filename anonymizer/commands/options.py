@@ -14,7 +14,7 @@ from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
-    from anonymizer.policy import Policy
+    from anonymizer.policy import AnyPolicy, Policy
     from anonymizer.process.seed import Seed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -153,15 +153,17 @@ def check_target(
     option: str = "-o",
     *,
     suffixes: Sequence[str] = (),
-    inputs: Sequence[str | None] = (),
+    policies: Sequence[AnyPolicy] = (),
 ) -> None:
     """Raises TargetError for a file that cannot be written: before the work whose result it takes.
 
-    `suffixes` are those that tell a form, `inputs` the files that the command reads.
+    `suffixes` are those that tell a form. It must be no file of the `policies`, nor one that
+    another argument of the command names.
     """
     import os
 
     from anonymizer.errors import Problem, TargetError
+    from anonymizer.policy.files import refuse_files
 
     if path is None:
         return
@@ -180,7 +182,18 @@ def check_target(
         )
     elif target.is_dir():
         problem = Problem(option, f"{path} is a folder", hint="name a file in it")
-    elif target.resolve() in [Path(name).resolve() for name in inputs if name is not None]:
-        problem = Problem(option, "is a file that the command reads", hint="name another file")
     if problem is not None:
         raise TargetError(problem)
+    refuse_files(target, policies, _named(option), option)
+
+
+def _named(option: str) -> list[str]:
+    """What all other arguments and options of the command name, files among it."""
+    context = click.get_current_context()
+    return [
+        value
+        for parameter in context.command.params
+        if option not in parameter.opts and isinstance(parameter.type, click.types.StringParamType)
+        for value in [context.params.get(parameter.name or "")]
+        if isinstance(value, str)
+    ]

@@ -83,9 +83,10 @@ def command(
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = f"{standard or 'report'}.html"
-    check_target(target, inputs=(policy, database, source, earlier))
+    loaded = load_policy(policy, preset)
+    check_target(target, policies=[loaded])
     found = collected(
-        load_policy(policy, preset),
+        loaded,
         database,
         source,
         attacks=attacks,

@@ -70,8 +70,9 @@ def command(
     """
     from anonymizer.review.sweep import sweep
 
-    check_target(target, suffixes=(".html", *DRAWN), inputs=(policy, database))
-    points = sweep(load_policy(policy, preset), database, vary=vary, seed=test_seed, limits=limits)
+    loaded = load_policy(policy, preset)
+    check_target(target, suffixes=(".html", *DRAWN), policies=[loaded])
+    points = sweep(loaded, database, vary=vary, seed=test_seed, limits=limits)
     if target is not None:
         _draw(points, target, policy)
     output.result({"points": [p.as_dict() for p in points], "file": target}, lines(points, target))

@@ -11,6 +11,7 @@ from anonymizer.policy.frozen import FrozenMap, Options, fail
 from anonymizer.policy.values import (
     AtLeastTwo,
     DataFile,
+    FilePath,
     LocalPath,
     TableName,
     Text,
@@ -79,7 +80,7 @@ class Publish(Options):
     kind of release; needed for a query."""
     schema_: Text = Field(default="main", alias="schema")
     """Schema of the published view."""
-    database: Text | None = None
+    database: Annotated[Text, FilePath()] | None = None
     """Database file of the release. Without it the release stands beside the raw table, where a
     view protects nothing in DuckDB."""
     storage: Storage = "v1.0.0"

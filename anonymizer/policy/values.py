@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any
@@ -108,7 +109,12 @@ def _local(given: str) -> str:
     return given
 
 
-LocalPath = Annotated[Text, AfterValidator(_local)]
+@dataclass(frozen=True, slots=True)
+class FilePath:
+    """Marks the type of a field that names a file."""
+
+
+LocalPath = Annotated[Text, AfterValidator(_local), FilePath()]
 """A path on this machine, relative to the policy's file."""
 
 

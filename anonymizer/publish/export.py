@@ -26,6 +26,7 @@ from anonymizer.publish.exported import (
     ExportedFile,
     check_target,
     manifest_of,
+    refuse_read,
     replace_text,
     sha256,
     write_export,
@@ -67,8 +68,10 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
     names = Names.of(policy, "")
     aside = Aside(target)
     # the release is untrusted: it can access only the files that are written
-    files = [aside.of(file) for file in (target, *map(aside.separate, policy.sensitive))]
-    with opened(source, place_of(policy, source), files) as (engine, catalog):
+    files = (target, *map(aside.separate, policy.sensitive))
+    refuse_read(files, policy)
+    reach = [aside.of(file) for file in files]
+    with opened(source, place_of(policy, source), reach) as (engine, catalog):
         view = names.view(catalog)
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
@@ -84,6 +87,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
 def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export:
     """Export from Postgres, by way of a DuckDB database."""
     check_target(target, target.parent, (*FORMATS, DATABASE))
+    refuse_read([target], policy)
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         beside = Path(folder) / "release.duckdb"
         carry(policy, database, beside)

@@ -12,7 +12,7 @@ from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.paths import name_text
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import table_path
-from anonymizer.publish.exported import Aside, Export, check_target, write_export
+from anonymizer.publish.exported import Aside, Export, check_target, refuse_read, write_export
 from anonymizer.release.opened_tables import unchanged_tables
 from anonymizer.release.opening import opened, place_of
 
@@ -37,6 +37,7 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
     }
     try:
         check_target(target, source)
+        refuse_read(files.values(), policy)
         if len({str(file).casefold() for file in files.values()}) < len(files):
             said = f"{target.name} is the name of another table's file"
             raise TargetError(Problem("-o", said, hint="name the folder alone"))

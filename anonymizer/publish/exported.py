@@ -15,6 +15,8 @@ from typing import Any
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem, TargetError
+from anonymizer.policy import AnyPolicy
+from anonymizer.policy.files import refuse_files
 from anonymizer.process.interrupts import decide
 from anonymizer.release.manifest import Manifest
 
@@ -88,6 +90,12 @@ def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -
         raise TargetError(Problem(where, "is in a folder that cannot be written"))
     if target.is_dir() or target.resolve() == source.resolve():
         raise TargetError(Problem(where, "is a folder, or the release itself"))
+
+
+def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
+    """Raises TargetError for files of an export that the policy names, even with `--force`."""
+    for file in files:
+        refuse_files(file, [policy])
 
 
 def _refuse_foreign(files: list[Path]) -> None:

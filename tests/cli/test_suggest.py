@@ -51,3 +51,31 @@ def test_what_cannot_be_suggested_for(warehouse: Path, call: Call) -> None:
     (warehouse / "mails.csv").write_text("mail\n" + "".join(f"u{i}@x.example\n" for i in range(9)))
     assert call(*SUGGEST, "mails.csv").code == 0
     assert call(*SUGGEST, "nothing", *DATABASE).code == 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "tinyint",
+        "smallint",
+        "integer",
+        "bigint",
+        "utinyint",
+        "uinteger",
+        "hugeint",
+        "double",
+        "decimal(6, 2)",
+        "decimal(9, 0)",
+    ],
+)
+def test_what_is_suggested_can_be_built(kind: str, warehouse: Path, call: Call) -> None:
+    import duckdb
+
+    spans = (2, 3, 4, 5, 6, 9, 60)
+    listed = ", ".join(f"({b} + i % {n})::{kind} as c{b}_{n}" for n in spans for b in (0, 1, 20))
+    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
+        connection.execute(f"create table t as select {listed} from range(600) r(i)")
+    columns = [part for n in spans for b in (0, 1, 20) for part in ("--column", f"c{b}_{n}")]
+    done = call(*SUGGEST, "t", *DATABASE, *columns)
+    assert done.code == 0, done.err
+    assert "cannot be built" not in done.out

@@ -31,8 +31,12 @@ def write_report(
     earlier release as well. Raises NothingToCheckError where there is no release. `standard`: in
     the words of a standard (`anonymizer.review.evidence`).
     """
+    from pathlib import Path
+
+    from anonymizer.policy.files import refuse_files
     from anonymizer.process.files import write_text
 
+    refuse_files(Path(target), [policy], filter(None, (database, source, earlier)), "target")
     found = collected(policy, database, source, attacks=attacks, earlier=earlier)
     write_text(str(target), rendered(found, form_of(target), standard))
 

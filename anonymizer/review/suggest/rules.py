@@ -157,7 +157,8 @@ def _of_numbers(p: Profile, low: float, high: float) -> Iterator[Suggestion]:
     elif span >= LEVELS:
         yield _round(p, low, high)
     else:
-        width = 10.0 ** floor(log10(span / 10))
+        # between two whole numbers there is nothing, and no bound of such a column
+        width = 10.0 ** floor(log10(span / 10)) if p.parts else 1.0
         # as wide as a power of two of the width, so that halves have short bounds
         begins = floor(low / width) * width
         doubled = ceil(log2((high - begins) / width))
