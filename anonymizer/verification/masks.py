@@ -196,8 +196,7 @@ def _against(
                 "shown": _words(column.masked.text),
                 "ideographs": f"[{IDEOGRAPHS}].*[{IDEOGRAPHS}]",
             }
-            if identifiers:
-                yield asked("source_mask_identifiers", "source_mask_identifiers", **words)
+            yield asked("source_mask_identifiers", "source_mask_identifiers", **words)
             words |= {"plain": Sql(plain("original")), "shown": _words("original")}
             yield asked("source_mask_untouched", "source_mask_untouched", pattern=pattern, **words)
         case "zip3":
