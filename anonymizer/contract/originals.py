@@ -29,7 +29,8 @@ class MaskedColumn:
     """Tables, if not this one, and physical columns with values that say who somebody is, and stand
     in no text."""
     apart: str = ""
-    """What shifts have in common that are drawn alike: the column of `per`, its key, its range."""
+    """What masks have in common that are made alike: kind and format, the column of `per`, the key,
+    and the range."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,14 @@ Weight = Annotated[float, Field(ge=0.001, le=1000)]
 """How much something counts beside others, whose weight is 1 where nothing is said."""
 
 
-def _no_nul(given: str) -> str:
-    if "\0" in given:
+def _stored(given: object) -> object:
+    if isinstance(given, str) and "\0" in given:
         raise fail("holds a NUL character, which no engine can store")
+    return given
+
+
+def _no_nul(given: str) -> str:
+    _stored(given)
     if not given.strip():
         raise fail("must not be blank")
     return given
@@ -48,7 +53,9 @@ def _data_value(given: object) -> object:
     raise fail("must be one value: text, a number, a date, or true or false")
 
 
-DataValue = Annotated[str | int | float | bool, BeforeValidator(_data_value)]
+DataValue = Annotated[
+    str | int | float | bool, BeforeValidator(_data_value), AfterValidator(_stored)
+]
 """A value as it stands in the data; dates and timestamps as ISO text."""
 
 

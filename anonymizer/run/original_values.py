@@ -49,7 +49,8 @@ def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
     for name, made in by_column.items():
         first = made[0]
         shifted = first.kind == "shift"
-        alike = [first.options.get(option) for option in ("per", "key_file", "within", "keep")]
+        alike = [first.kind, first.options.get("format")]
+        alike += [first.options.get(option) for option in ("per", "key_file", "within", "keep")]
         yield MaskedColumn(
             name,
             published_type(first.sql_type),
@@ -58,7 +59,7 @@ def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
             tuple(mask.told for mask in made),
             per(first) if shifted else None,
             tuple((one.table, one.physical) for one in first.values),
-            repr(alike) if shifted else "",
+            repr(alike),
         )
 
 

@@ -27,7 +27,7 @@ from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
-from anonymizer.source.masking.values import identifying, read_with
+from anonymizer.source.masking.values import named_by, read_with
 from anonymizer.source.profile import (
     Attribute,
     Sensitive,
@@ -104,7 +104,7 @@ def read_source(
     refuse_unfit(policy, session.profile)
     refuse_clashes(policy, first)
     check_conditions(policy, session)
-    sought = identifying(policy, session.profile) if redacts and not read_with(first.masks) else ()
+    sought = named_by(policy, session.profile) if redacts and not read_with(first.masks) else ()
     reading: list[Stage] = [
         *reading_steps(
             policy,

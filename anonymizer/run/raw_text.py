@@ -232,13 +232,13 @@ def _identifier_values(
     rows = bool(in_row(policy, profile, roles))
     texts = [(c.place, c.text) for c in columns if not is_number(c.sql_type)]
     ids = [*above, *named_in(policy, profile, snapshot)] if texts else []
-    if not columns or not (rows or ids):
+    if not columns or not (rows or ids or any(c.beside for c in columns)):
         return ()
     context = {
         "snapshot": snapshot,
         "hits": HITS,
         "columns": [
-            {"place": c.place, "cell": c.cell, "own": c.own if rows else Sql("false")}
+            {"place": c.place, "cell": c.cell, "own": c.own if rows or c.redacted else Sql("false")}
             for c in columns
         ],
         "texts": texts,

@@ -13,7 +13,7 @@ from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.stages import masking_stages
 from anonymizer.source.masking.values import identifier_columns as sought_columns
-from anonymizer.source.masking.values import identifying
+from anonymizer.source.masking.values import named_by
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.snapshot import key_text, source_value, values_step
@@ -46,7 +46,7 @@ def read_step(child: Child, source: Relation) -> Step:
     columns.append((Sql(own) if own is not None else _content(profile), Sql("identity")))
     columns += identifier_columns(policy, profile, child.roles, of_several=True)
     if child.redacts:
-        columns += sought_columns(identifying(policy, profile))
+        columns += sought_columns(named_by(policy, profile))
     context = {
         "snapshot": child.read,
         "columns": columns,

@@ -7,11 +7,12 @@ published column holds the identifier of that row, and the words of identifiers 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, ident, join, lit
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
+from anonymizer.source.identifying import LEAST, identifying, is_numeric, written
 from anonymizer.source.masking.masks import UNTOLD
 from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
@@ -32,8 +33,6 @@ LONG_ENOUGH = (
 )
 """Shorter texts and numbers are found in other texts by chance."""
 LETTERS = "[A-Za-zß-힣]"
-LEAST = 10_000
-"""The same of whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,11 @@ class Looked:
     named: bool
     """Whether its name says who somebody is, and nobody has acknowledged that."""
     free: bool
-    """Whether it must not hold values of identifier columns."""
+    """Whether it must not hold values of identifying columns."""
+    redacted: bool = False
+    """Whether it is a text without what was found in it, which is looked through like any other."""
+    beside: tuple[Sql, ...] = ()
+    """Of such a text, the columns of the snapshot with the values that its row must not hold."""
 
     @property
     def text(self) -> Sql:
@@ -57,12 +60,16 @@ class Looked:
     @property
     def own(self) -> Sql:
         """Whether it holds an identifier of its row, in the snapshot."""
+        if self.redacted:
+            held = [_holds(self.text, value) for value in self.beside]
+            return join(held, " or ") if held else Sql("false")
         return Sql(f"held_{self.place}")
 
 
 def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
     """Texts and large numbers, and columns of either with a name that says who somebody is."""
     found: list[Looked] = []
+    masks = {mask.column: mask.values for mask in roles.masks}
     for column, cell, sql_type in (
         *((k.column, k.k, k.sql_type) for k in roles.kept if k.mask not in UNTOLD),
         *((s.column, s.s, s.sql_type) for s in roles.sensitive),
@@ -76,9 +83,12 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
             and column_names.says_who(column)
         )
         if named or may_hold(sql_type):
-            # (a redacted text was searched for them when it was masked)
-            free = given.role != "redact" and "identifier_value" not in given.acknowledge
-            found.append(Looked(len(found), column, cell, sql_type, named, free))
+            free = "identifier_value" not in given.acknowledge
+            sought = tuple(n.physical for n in masks.get(column, ()) if n.table is None)
+            looked = Looked(len(found), column, cell, sql_type, named, free)
+            if given.role == "redact":
+                looked = replace(looked, redacted=True, beside=sought)
+            found.append(looked)
     return found
 
 
@@ -114,16 +124,10 @@ def _exact(value: Sql, least: int) -> str:
 
 
 def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[str]]:
-    """The identifier columns that are texts, and those that are whole numbers; keys among them."""
-    named = [
-        name
-        for name, column in policy.columns.items()
-        if column.role in ("identifier", "token")
-        or (column.role == "drop" and name in (policy.key, policy.person))
-    ]
-    types = {name: profile.type_of(name) for name in named}
-    texts = [name for name in named if is_text(types[name]) or types[name] == "UUID"]
-    return texts, [name for name in named if is_number(types[name])]
+    """The identifying columns that are no numbers, and those that are."""
+    named = identifying(policy, profile)
+    numbers = [name for name in named if is_numeric(profile.type_of(name))]
+    return [name for name in named if name not in numbers], numbers
 
 
 def identifier_columns(
@@ -140,7 +144,10 @@ def identifier_columns(
 def named(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
     """Columns of the snapshot with the words of identifiers that have letters."""
     texts, _ = identifiers(policy, profile)
-    return [(_rare(words(text_of(name))), Sql(f"v{j}")) for j, name in enumerate(texts)]
+    return [
+        (_rare(words(written(ident(name), profile.type_of(name)))), Sql(f"v{j}"))
+        for j, name in enumerate(texts)
+    ]
 
 
 def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:
@@ -150,14 +157,17 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
         return []
     found = []
     for column in looked_through(policy, roles):
-        if column.free:
-            value = text_of(column.name)
+        if column.free and not column.redacted:
             number = is_number(profile.type_of(column.name))
-            held = [] if number else [_holds(value, text_of(name)) for name in texts]
-            for name in numbers:
-                one, kind = ident(name), profile.type_of(name)
-                equal = _equals(ident(column.name), one)
-                held.append(equal if number else _holds_number(value, one, kind))
+            held = []
+            for name in numbers if number else (*texts, *numbers):
+                value = written(ident(name), profile.type_of(name))
+                if number:
+                    held.append(_equals(ident(column.name), ident(name)))
+                elif name in numbers:
+                    held.append(_holds_number(text_of(column.name), value))
+                else:
+                    held.append(_holds(text_of(column.name), value))
             found.append((Sql(f"({join(held, ' or ').text})" if held else "false"), column.own))
     return found
 
@@ -192,14 +202,10 @@ def _equals(value: Sql, identifier: Sql) -> Sql:
     return Sql(f"coalesce({_exact(value, LEAST)} = {_exact(identifier, LEAST)}, false)")
 
 
-def _holds_number(value: Sql, identifier: Sql, sql_type: str) -> Sql:
-    text, known = f"cast({identifier} as varchar)", f"{identifier} >= {lit(LEAST)}"
-    if WHOLE.match(sql_type) is None:
-        text = f"cast({_exact(identifier, LEAST)} as varchar)"
-        known = f"{text} is not null"
+def _holds_number(value: Sql, number: Sql) -> Sql:
     return Sql(
-        f"case when {known} and strpos({value}, {text}) > 0"
-        f" then strpos({words(value)}, concat(' ', {text}, ' ')) > 0 else false end"
+        f"case when strpos({value}, {number}) > 0"
+        f" then strpos({words(value)}, {words(number)}) > 0 else false end"
     )
 
 

@@ -14,7 +14,7 @@ from anonymizer.policy.suggest import closest
 from anonymizer.policy.weights import weights_of
 from anonymizer.source.masking.areas import shown_areas
 from anonymizer.source.masking.masks import Mask, masks_of
-from anonymizer.source.masking.values import identifying
+from anonymizer.source.masking.values import named_by
 from anonymizer.source.profile import (
     Attribute,
     Kept,
@@ -110,7 +110,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                     raise SourceError(unusable(name, sql_type))
                 made = _masks(policy, name, sql_type, Sql(f"k{len(kept) + 1}"), len(masks))
                 if column.role == "redact":
-                    told = identifying(policy, profile)
+                    told = named_by(policy, profile)
                     made = tuple(replace(mask, values=told) for mask in made)
                 masks += made
                 kept.append(Kept(len(kept) + 1, name, made[-1].published_type, column.role))

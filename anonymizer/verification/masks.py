@@ -127,20 +127,18 @@ def _against(
 
     match mask["mask"]:
         case "token":
-            yield asked("source_mask_one_to_one", "source_mask_one_to_one")
+            alike = [m for m in originals.masked if m.apart == column.apart and _has_token(m)]
+            together = [(_text(m), m.masked) for m in alike]
+            yield asked("source_mask_one_to_one", "source_mask_one_to_one", together=together)
             yield asked("source_mask_foreign", "source_mask_foreign")
             if mask.get("format") == "like":
-                yield asked("source_mask_like", "source_mask_like")
+                yield asked("source_mask_like", "source_mask_like", text=_text(column))
         case "shift":
-            together = [
-                other
-                for other in originals.masked
-                if other.apart == column.apart and _shifts(other)
-            ]
+            shifted = [m for m in originals.masked if m.apart == column.apart and _shifts(m)]
             yield asked(
                 "source_mask_shift",
                 "source_mask_shift",
-                columns=together,
+                columns=shifted,
                 furthest=lit(int(mask["within"]) * DAY),
                 span=lit(DAY * (7 if "weekday" in mask.get("keep", ()) else 1)),
             )
@@ -196,8 +194,7 @@ def _against(
                 "shown": _words(column.masked.text),
                 "ideographs": f"[{IDEOGRAPHS}].*[{IDEOGRAPHS}]",
             }
-            if identifiers:
-                yield asked("source_mask_identifiers", "source_mask_identifiers", **words)
+            yield asked("source_mask_identifiers", "source_mask_identifiers", **words)
             words |= {"plain": Sql(plain("original")), "shown": _words("original")}
             yield asked("source_mask_untouched", "source_mask_untouched", pattern=pattern, **words)
         case "zip3":
@@ -257,6 +254,23 @@ def _words(text: str) -> Sql:
 
 def _shifts(column: MaskedColumn) -> bool:
     return any(mask["mask"] == "shift" for mask in column.masks)
+
+
+def _has_token(column: MaskedColumn) -> bool:
+    return any(mask["mask"] == "token" for mask in column.masks)
+
+
+def _text(column: MaskedColumn) -> Sql:
+    """The text of a value that has a token: equal values have one, in columns of any type."""
+    value = column.original
+    match family_of(column.sql_type):
+        case "double":  # (the sum is 0.0 for -0.0 as well)
+            return Sql(f"cast(cast({value} as double) + cast(0 as double) as varchar)")
+        case "zoned":
+            return Sql(f"(cast(timezone('UTC', {value}) as varchar) || '+00')")
+        case "decimal" if len(set(precision(column.sql_type))) == 1:
+            return Sql(f"regexp_replace(cast({value} as varchar), '^(-?)[.]', '\\10.')")
+    return Sql(f"cast({value} as varchar)")
 
 
 def _patterns(mask: Mapping[str, Any]) -> str:

@@ -94,6 +94,7 @@ WRITTEN = [
     ("(.*)+ [xyz]", "all (.*)+ [xyz] left", "all (.*)+ [xyz] left"),
     ("X", "X is a letter", "X is a letter"),
     (None, "None and null", "None and null"),
+    (None, "nir 1 85 05 78 006 084 36 seen", "nir [national_id] seen"),
 ]
 """Identifiers, texts in which they are written in another way, and what is published."""
 

@@ -193,3 +193,10 @@ def test_without_a_person_a_shift_says_what_it_needs(tmp_path: Path) -> None:
         problems = error.problems
     assert [problem.path for problem in problems] == ["columns.day.per"]
     assert problems[0].hint
+
+
+def test_a_constant_that_no_engine_stores_is_a_mistake_of_the_policy(tmp_path: Path) -> None:
+    given = "version: 1\nsource: {table: t}\nalgorithm: {name: none}\n"
+    given += 'columns: {x: {role: constant, value: "\\0x"}}\npublish: {database: r.duckdb}\n'
+    with pytest.raises(PolicyError, match=r"columns\.x\.value: holds a NUL character"):
+        anonymizer.Policy.loads(given, tmp_path)

@@ -23,7 +23,7 @@ BY_SOURCE: Mapping[str, tuple[str, ...]] = {
     "bottom_code": ("source_mask_coded",),
     "round": ("source_mask_rounded",),
     "noise": ("source_mask_near",),
-    "redact": ("source_mask_untouched",),
+    "redact": ("source_mask_identifiers", "source_mask_untouched"),
     "zip3": ("source_mask_zip3",),
 }
 """The checks of masks against the source; null and constant keep nothing of it."""

@@ -49,11 +49,9 @@ def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]
 
 def _column(policy: Policy, name: str, column: Column, how: str) -> str:
     said = ROLES["masked" if column.role in MASKS else column.role]
-    if name == policy.person:
-        return (
-            "tells whose row it is; published as a random number" if column.role != "keep" else said
-        )
-    if name == policy.key:
+    if name == policy.person and column.role not in ("keep", "token"):
+        return "tells whose row it is; published as a random number"
+    if name == policy.key and column.role != "token":
         return "tells rows apart; never published"
     if column.masks:
         masked = mask_words(policy, name)

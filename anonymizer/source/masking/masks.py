@@ -61,6 +61,8 @@ class Named:
 
     column: str
     physical: Sql
+    """The column of the snapshot with its values as text."""
+    sql_type: str
     table: Table | None = None
     """Where its values were read, if not with the rows that are masked."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from anonymizer.compile import Sql, Table, work
+from anonymizer.compile import Sql, Table, join, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.source.masking.expressions import (
@@ -85,8 +85,11 @@ def masking_stages(
         "copies": copies,
         "found": [(found_table(m), found_alias(m), Sql(f"r.{m.physical}")) for m in redacts],
         "tables": [found_table(m) for m in redacts],
-        "likes": [(_tokens(m), like_alias(m), text_of(m, Sql(f"r.{m.physical}"))) for m in likes],
-        "tokens": [_tokens(m) for m in likes],
+        "likes": [
+            (_tokens(keys[m.column]), like_alias(m), text_of(m, Sql(f"r.{m.physical}")))
+            for m in likes
+        ],
+        "tokens": list(dict.fromkeys(_tokens(keys[m.column]) for m in likes)),
     }
     step = Step(
         "mask the columns", "masking/masked.sql.j2", context, binds=tuple(dict.fromkeys(binds))
@@ -95,7 +98,7 @@ def masking_stages(
     return (
         *first,
         *looked_up,
-        *(stage for m in likes for stage in _like_stages(m, keys[m.column], raw, alone=alone)),
+        *_like_stages(likes, keys, raw, alone=alone),
         step,
     )
 
@@ -104,11 +107,23 @@ def _binds(key: str) -> tuple[str, ...]:
     return tuple(bind(key, part) for part in ("inner", "outer", "draw"))
 
 
-def _tokens(mask: Mask) -> Table:
-    return work(f"tokens_{mask.original}")
+def _tokens(key: str) -> Table:
+    """Work table of the tokens under one key: those of all columns, in which no two values share
+    one, and equal values have equal ones.
+    """
+    return work(f"tokens_{key}")
 
 
-def _like_stages(mask: Mask, key: str, raw: Table, *, alone: bool) -> tuple[Stage, ...]:
+def _like_stages(
+    likes: Sequence[Mask], keys: Mapping[str, str], raw: Table, *, alone: bool
+) -> Iterator[Stage]:
+    for key in dict.fromkeys(keys[m.column] for m in likes):
+        together = [m for m in likes if keys[m.column] == key]
+        yield from (_plain_letters(m, raw) for m in together)
+        yield from _tokens_like(together, key, raw, alone=alone)
+
+
+def _plain_letters(mask: Mask, raw: Table) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             f"columns.{mask.column}.format",
@@ -117,31 +132,33 @@ def _like_stages(mask: Mask, key: str, raw: Table, *, alone: bool) -> tuple[Stag
         )
 
     text = text_of(mask, mask.physical)
-    strange = Guard(
+    return Guard(
         Step("plain letters", "masking/strange_letters.sql.j2", {"raw": raw, "text": text}),
         explain,
         SourceError,
     )
+
+
+def _tokens_like(masks: Sequence[Mask], key: str, raw: Table, *, alone: bool) -> Iterator[Stage]:
     context = {
         "raw": raw,
-        "tokens": _tokens(mask),
-        "text": text,
+        "tokens": _tokens(key),
+        "texts": join([text_of(m, m.physical) for m in masks], ", "),
         "rounds": [(n, Sql(f"r{n}"), Sql(f"r{n - 1}"), n % 2 == 1) for n in range(1, ROUNDS + 1)],
         "last": Sql(f"r{ROUNDS}"),
         "digest_of_a": hmac(Sql("concat(tweak, ':', round, ':', form, ':', a)"), key),
         "digest_of_b": hmac(Sql("concat(tweak, ':', round, ':', form, ':', b)"), key),
     }
     binds = (bind(key, "inner"), bind(key, "outer"))
-    name = f"tokens of {mask.column}"
-    made = Step(name, "masking/like.sql.j2", context, binds=binds)
-    if not alone or "key_file" in mask.options:
+    name = f"tokens of {', '.join(m.column for m in masks)}"
+    yield Step(name, "masking/like.sql.j2", context, binds=binds)
+    if not alone or "key_file" in masks[0].options:
         # a token that depends on the other values of a table would differ in the next one
-        return (strange, made)
-    others = Loop(
+        return
+    yield Loop(
         f"other {name}",
         (Step(f"other {name}", "masking/settle_like.sql.j2", context, binds=binds),),
         Step(f"{name} to settle", "masking/unsettled_like.sql.j2", {**context, "tries": TRIES}),
         TRIES,
         asked_first=True,
     )
-    return (strange, made, others)

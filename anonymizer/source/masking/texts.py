@@ -9,6 +9,8 @@ from anonymizer.compile import Sql, lit, sql
 from anonymizer.source.detectors import ALONE, FORMS, Form
 from anonymizer.source.signs import plain
 
+LAST = {"phone": 1, "card": 2}
+"""Kinds of which other forms are looked for first."""
 PASSES = 2
 """A pattern takes the character before and after; of two with one between, the next pass has it."""
 
@@ -16,10 +18,11 @@ PASSES = 2
 def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:
     """The forms that are replaced: all of the kinds but those that only most values tell.
 
-    Cards come last: without check digits they are told by nothing but many digits, as have others.
+    Telephone numbers and cards come last: a part of another number may look like the former, and
+    without check digits the latter are told by nothing but many digits, as have others.
     """
     found = (f for f in FORMS if f.least < ALONE and (not kinds or f.kind in kinds))
-    return tuple(sorted(found, key=lambda form: form.kind == "card"))
+    return tuple(sorted(found, key=lambda form: LAST.get(form.kind, 0)))
 
 
 def any_of(kinds: Sequence[str]) -> str:

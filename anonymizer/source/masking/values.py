@@ -1,7 +1,7 @@
 """Values of columns that say who somebody is, found inside of free text.
 
-Names are no form that a pattern could tell, but the policy knows some: the values of its columns
-of the roles identifier and token. A text is compared by its words, letters without case.
+Names are no form that a pattern could tell, but the policy knows some: the values of its
+identifying columns. A text is compared by its words, letters without case.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.policy import Policy
-from anonymizer.source.masking.masks import Mask, Named, family_of
+from anonymizer.source.identifying import identifying, written
+from anonymizer.source.masking.masks import Mask, Named
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.signs import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
 from anonymizer.steps import Step
 
-SAYING_WHO = ("identifier", "token")
-"""Roles of columns whose values are looked for."""
 MOST_WORDS = 20
 """Words of the longest value that is looked for."""
 VALUES = work("identifier_values")
@@ -27,23 +26,19 @@ SHORT = f"^([^{IDEOGRAPHS}]*[{IDEOGRAPHS}]?[^{IDEOGRAPHS}]*)$"
 """A text with fewer than two ideographs, which are a name in some languages."""
 
 
-def identifying(policy: Policy, profile: TableProfile) -> tuple[Named, ...]:
-    """The columns whose values are looked for in text: text, whole numbers and UUIDs."""
-    names = [
-        name
-        for name, sql_type in profile.columns
-        if name in policy.columns
-        and policy.columns[name].role in SAYING_WHO
-        and (family_of(sql_type) in ("text", "whole") or sql_type == "UUID")
-    ]
-    return tuple(Named(name, Sql(f"i{number}")) for number, name in enumerate(names, 1))
+def named_by(policy: Policy, profile: TableProfile) -> tuple[Named, ...]:
+    """The columns of a table whose values are looked for in text."""
+    return tuple(
+        Named(name, Sql(f"i{number}"), profile.type_of(name))
+        for number, name in enumerate(identifying(policy, profile), 1)
+    )
 
 
 def identifier_columns(named: Sequence[Named]) -> Iterator[tuple[Sql, Sql]]:
     """What is read of them beside the rows."""
     for one in named:
         if one.table is None:
-            yield sql("cast({c} as varchar)", c=ident(one.column)), one.physical
+            yield written(ident(one.column), one.sql_type), one.physical
 
 
 def read_with(masks: Sequence[Mask]) -> tuple[Named, ...]:
@@ -53,7 +48,7 @@ def read_with(masks: Sequence[Mask]) -> tuple[Named, ...]:
 
 def named_before(policy: Policy, profile: TableProfile, table: Table) -> tuple[Named, ...]:
     """The columns of a table that was read, for the texts of those that hang on it."""
-    return tuple(replace(one, table=table) for one in identifying(policy, profile))
+    return tuple(replace(one, table=table) for one in named_by(policy, profile))
 
 
 def found_table(mask: Mask) -> Table:
@@ -104,6 +99,7 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
             "text": mask.physical,
             "usual": _parted(Sql("text")),
             "same": Sql(folded("r.words")),
+            "same_first": Sql(folded("p.words")),
             "columns": columns,
             "clean": _clean(named, columns),
         }

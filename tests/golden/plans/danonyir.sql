@@ -5,7 +5,7 @@ select
     cast("ill" as varchar) collate "binary" as s1,
     "patient" as person,
     md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar)) as varchar), '-1'), ':', cast("zip" as varchar), coalesce(cast(strlen(cast("sex" as varchar)) as varchar), '-1'), ':', cast("sex" as varchar), coalesce(cast(strlen(cast("ward" as varchar)) as varchar), '-1'), ':', cast("ward" as varchar), coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar)) as varchar), '-1'), ':', cast("ill" as varchar), coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
-    (case when "patient" >= 10000 and strpos(cast("ill" as varchar), cast("patient" as varchar)) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("ill" as varchar))), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), concat(' ', cast("patient" as varchar), ' ')) > 0 else false end) as held_0,
+    (case when strpos(cast("ill" as varchar), case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar), '^-|[.]0*$', '', 'g') end) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("ill" as varchar))), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar), '^-|[.]0*$', '', 'g') end)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) > 0 else false end) as held_0,
     (coalesce(case when cast("age" as double) between 10000 and 9e18 and cast("age" as double) = floor(cast("age" as double)) then cast("age" as bigint) end = case when cast("patient" as double) between 10000 and 9e18 and cast("patient" as double) = floor(cast("patient" as double)) then cast("patient" as bigint) end, false)) as held_1
 from "anon_source"."main"."people";
 
@@ -16,7 +16,7 @@ from anon_scratch.main.snapshot
 where q1 is not null
 group by 1;
 
--- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
+-- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something. The words of a text are rows; those with which a value begins are joined with the next two.
 -- as in templates/prepare/identifier_values.sql
 
 -- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.

@@ -1,43 +1,56 @@
--- masks, values that say who in ward: The texts in which values of such columns stand, and the same without them. The runs of a text's words are joined with the values, so that no text is compared with all.
+-- masks, values that say who in ward: The texts in which values of such columns stand, and the same without them. The words of a text are rows: those with which a value begins are joined with the words that follow, and these with the values, so that a text of many words costs as much as many of few.
 create or replace table anon_scratch.main.found_o6 as
-with texts as (
-    select text, (case when regexp_matches(text, '[^ -~]') then regexp_replace(nfc_normalize(case when regexp_matches(text, '[               　‐‑‒–—―−！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿]') then translate(text, '               　‐‑‒–—―−！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿', '                -------!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789') else text end), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', '\1', 'g') else text end) as usual
+with texts as materialized (
+    select row_number() over () as id, text, (case when regexp_matches(text, '[^ -~]') then regexp_replace(nfc_normalize(case when regexp_matches(text, '[               　‐‑‒–—―−！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿]') then translate(text, '               　‐‑‒–—―−！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿', '                -------!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789') else text end), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', '\1', 'g') else text end) as usual
     from (select distinct k4 as text from anon_scratch.main.raw_rows where k4 is not null) as different
 ),
 listed as (
-    select text, string_split(trim(regexp_replace(usual, '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+', ' ', 'g')), ' ') as words
+    select id, string_split(trim(regexp_replace(usual, '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+', ' ', 'g')), ' ') as listed
     from texts
 ),
-lengths as (select distinct length from anon_scratch.main.identifier_values),
-runs as (
-    select distinct w.text, l.length, unnest(list_transform(
-        generate_series(1, len(w.words) - l.length + 1),
-        lambda j: array_to_string(w.words[j:(j + l.length - 1)], ' ')
-    )) as words
-    from listed w
-    join lengths l on l.length <= len(w.words)
+placed as materialized (
+    select id, unnest(listed) as words, unnest(range(1, len(listed) + 1)) as place
+    from listed
 ),
-hits as (
+firsts as (select distinct split_part(words, ' ', 1) as first, length from anon_scratch.main.identifier_values),
+begun as (
+    select p.id, p.place, f.length, unnest(range(p.place, p.place + f.length)) as spot
+    from placed p
+    join firsts f on f.first = replace(replace(translate(lower(p.words), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖİςſı', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆiσsi'), 'i̇', 'i'), 'ß', 'ss')
+),
+runs as (
+    select b.id, b.length, string_agg(p.words, ' ' order by b.spot) as words
+    from begun b
+    join placed p on p.id = b.id and p.place = b.spot
+    group by b.id, b.place, b.length
+),
+hits as materialized (
     -- (words as they stand in the text: letters without case differ in more than their case)
-    select r.text, v.number, r.words
+    select distinct r.id, v.number, r.words
     from runs r
     join anon_scratch.main.identifier_values v on v.length = r.length and v.words = replace(replace(translate(lower(r.words), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖİςſı', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆiσsi'), 'i̇', 'i'), 'ß', 'ss')
 ),
+outer_hits as (
+    select id, words, string_split(words, ' ') as listed
+    from (select distinct id, words from hits where strpos(words, ' ') > 0) as long
+),
+begun_within as (select id, words, listed, unnest(range(1, len(listed) + 1)) as first from outer_hits),
+within as (
+    select id, words, listed, first, unnest(range(first, len(listed) + 1)) as last from begun_within
+),
 inner_hits as (
-    select distinct h.text, h.words
-    from hits h
-    join hits o on o.text = h.text
-    where length(o.words) > length(h.words)
-        and strpos(concat(' ', o.words, ' '), concat(' ', h.words, ' ')) > 0
+    select distinct id, array_to_string(listed[first:last], ' ') as words
+    from within
+    where last - first + 1 < len(listed)
 ),
 judged as (
-    select h.text, h.number, h.words, i.text is null as is_outer
+    select h.id, h.number, h.words, i.id is null as is_outer
     from hits h
-    left join inner_hits i on i.text = h.text and i.words = h.words
+    left join inner_hits i on i.id = h.id and i.words = h.words
 ),
 patterns as (
     select
-        text
+        id
         , coalesce(
             string_agg(replace(words, ' ', '[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]+'), '|' order by length(words) desc, words)
                 filter (where number = 1 and is_outer),
@@ -59,12 +72,12 @@ patterns as (
             'x^'
         ) as every_2
     from judged
-    group by text
+    group by id
 ),
 places as (
-    select p.*, t.usual
+    select p.*, t.text, t.usual
     from patterns p
-    join texts t on t.text = p.text
+    join texts t on t.id = p.id
 )
 select p.text, replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(p.usual, concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.outer_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_1, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[visit]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), concat('(^|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])(', p.every_2, ')($|[^0-9A-Za-zªµºÀ-ÖØ-öø-ͽͿ-ΆΈ-՘ՠ-ֈ֑-ׇֽֿׁׂׅׄ-ײؐ-ؚؠ-٩ٮ-ۓە-ۿܐ-ॣ०-९ॱ-฾เ-๎๐-ჺჼ-፟፩-ᙿᚁ-៓ៜ-៺᠋-ᾼι-῿⁰-₉ₐ-ₜ⃐-⃰℀-↏Ⰰ-ⷿ々-〇ㄅ-ㆎꀀ-꯿ﬀ-ﴽﵐ-ﷻ︠-︯ﹰ-ﻼ０-９Ａ-Ｚａ-ｚｦ-ￜ𐀀-𞿿぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])'), '\1[patient]\3', 'g'), '', '') as clean
 from places p

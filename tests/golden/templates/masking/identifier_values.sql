@@ -14,7 +14,7 @@ from (
 ) as listed
 where case
         when regexp_matches(words, '^([^぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]*[぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]?[^぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿]*)$')
-        then length(words) >= 4 and (length(words) >= 5 or not regexp_full_match(words, '[0-9 ]*'))
+        then length(words) >= 4 and (length(words) >= 5 or not regexp_full_match(words, '[0-9]*'))
         else true
     end
     and len(string_split(words, ' ')) <= 20

@@ -1,7 +1,9 @@
--- masks, tokens of patient: Tokens of the same length with letters and digits in the same places, one to one. A token that is a value of the column is not settled yet.
-create or replace table anon_scratch.main.tokens_o1 as
+-- masks, tokens of patient: Tokens of the same length with letters and digits in the same places, one to one. A token that is a value of one of the columns is not settled yet.
+create or replace table anon_scratch.main.tokens_run as
 with known as (
-    select distinct cast(k1 as varchar) as value, 0 as tweak from anon_scratch.main.raw_rows where cast(k1 as varchar) is not null
+    select distinct value, 0 as tweak
+    from (select unnest([cast(k1 as varchar)]) as value from anon_scratch.main.raw_rows)
+    where value is not null
 ),
 plain as (
     select

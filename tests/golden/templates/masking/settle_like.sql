@@ -1,7 +1,7 @@
 -- masks, other tokens of patient: Another token for every value whose token is a value of the column, or is taken by then.
-create or replace table anon_scratch.main.tokens_o1 as
+create or replace table anon_scratch.main.tokens_run as
 with known as (
-    select value, tweak + 1 as tweak from anon_scratch.main.tokens_o1 where not settled
+    select value, tweak + 1 as tweak from anon_scratch.main.tokens_run where not settled
 ),
 plain as (
     select
@@ -242,9 +242,9 @@ select
 from whole
 )
 
-select value, token, tweak, settled from anon_scratch.main.tokens_o1 where settled
+select value, token, tweak, settled from anon_scratch.main.tokens_run where settled
 union all
 select p.value, p.token, p.tweak, k.value is null and t.token is null as settled
 from permuted p
-left join anon_scratch.main.tokens_o1 k on k.value = p.token
-left join anon_scratch.main.tokens_o1 t on t.token = p.token and t.settled
+left join anon_scratch.main.tokens_run k on k.value = p.token
+left join anon_scratch.main.tokens_run t on t.token = p.token and t.settled

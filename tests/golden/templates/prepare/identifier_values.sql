@@ -1,4 +1,4 @@
--- danonyir, values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something.
+-- danonyir, values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something. The words of a text are rows; those with which a value begins are joined with the next two.
 create or replace table anon_scratch.main.identifier_hits as
 with
 own as (
@@ -30,8 +30,8 @@ named as (
     ) as all_named
     group by whole
 ),
-texts as (
-    select place, trim(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(value)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) as value, n
+texts as materialized (
+    select row_number() over () as id, place, trim(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(value)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) as value, n
     from (
         select place, value, count(*) as n
         from (
@@ -43,41 +43,41 @@ texts as (
         group by place, value
     ) as different
 ),
-likely as (
-    select distinct place, value, n
-    from (select place, value, n, unnest(string_split(value, ' ')) as word from texts) as w
+begun as materialized (
+    select id, word, spot
+    from (
+        select id, unnest(listed) as word, unnest(range(1, len(listed) + 1)) as spot
+        from (select id, string_split(value, ' ') as listed from texts) as split
+    ) as w
     where word in (select first from named)
 ),
-parts as (
-    select place, n, string_split(value, ' ') as listed
-    from likely
+placed as (
+    select id, unnest(listed) as word, unnest(range(1, len(listed) + 1)) as spot
+    from (
+        select id, string_split(value, ' ') as listed from texts
+        where id in (select id from begun)
+    ) as split
+),
+pairs as materialized (
+    select b.id, b.spot, concat(b.word, ' ', p.word) as run
+    from begun b
+    join placed p on p.id = b.id and p.spot = b.spot + 1
 ),
 runs as (
-    select place, n, unnest(listed) as run
-    from parts
+    select id, word as run from begun
     union all
-    select
-        place, n,
-        unnest(list_transform(
-            generate_series(1, len(listed) - 1), lambda i: concat(listed[i], ' ', listed[i + 1])
-        ))
-    from parts
-    where len(listed) > 1
+    select id, run from pairs
     union all
-    select
-        place, n,
-        unnest(list_transform(
-            generate_series(1, len(listed) - 2),
-            lambda i: concat(listed[i], ' ', listed[i + 1], ' ', listed[i + 2])
-        ))
-    from parts
-    where len(listed) > 2
+    select b.id, concat(b.run, ' ', p.word)
+    from pairs b
+    join placed p on p.id = b.id and p.spot = b.spot + 2
 ),
 met as (
-    select r.place, d.whole, d.n as carried, sum(r.n) as n
+    select t.place, d.whole, d.n as carried, sum(t.n) as n
     from runs r
     join named d on d.whole = r.run
-    group by r.place, d.whole, d.n
+    join texts t on t.id = r.id
+    group by t.place, d.whole, d.n
 ),
 anywhere as (
     select place, cast(sum(n) as bigint) as n

@@ -1,0 +1,64 @@
+"""Which columns hold values that say who somebody is, and how such a value is written in a text.
+
+Everything that looks for such values asks here: what replaces them in text, what verifies that, and
+what refuses columns that hold them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from anonymizer.compile import Sql, lit
+from anonymizer.policy import Policy
+from anonymizer.source.masking.masks import NUMBERS, family_of
+from anonymizer.source.profile import TableProfile
+
+ROLES = ("identifier", "token")
+"""Roles whose values say who somebody is; those of key and person do in any role."""
+SHORT = re.compile(r"(BOOLEAN|U?TINYINT)\Z")
+"""Types whose values are words and numbers of any text."""
+LEAST = 10_000
+"""The smallest number that is no number of any text."""
+
+
+def identifying(policy: Policy, profile: TableProfile) -> list[str]:
+    """The columns of a table whose values say who somebody is."""
+    return [
+        name
+        for name, sql_type in profile.columns
+        if name in policy.columns
+        and (policy.columns[name].role in ROLES or name in (policy.key, policy.person))
+        and SHORT.match(sql_type) is None
+    ]
+
+
+def is_numeric(sql_type: str) -> bool:
+    """Whether such values are numbers, of which short ones are left out."""
+    return family_of(sql_type) in NUMBERS
+
+
+def written(value: Sql, sql_type: str) -> Sql:
+    """A value as it is written in a text; NULL for a number with few digits.
+
+    Whole numbers have no decimals there, and days no time.
+    """
+    text = f"cast({value} as varchar)"
+    match family_of(sql_type):
+        case "whole" | "decimal":
+            return _long(value, f"regexp_replace({text}, '^-|[.]0*$', '', 'g')")
+        case "double":
+            number = f"abs(cast({value} as double))"
+            whole = f"case when {number} < 9e18 and {number} = floor({number})"
+            whole += f" then cast(cast({number} as bigint) as varchar)"
+            return _long(value, f"{whole} else regexp_replace({text}, '^-', '') end")
+        case "timestamp":
+            return Sql(f"regexp_replace({text}, ' 00:00:00$', '')")
+        case "zoned":
+            text = f"cast(timezone('UTC', {value}) as varchar)"
+            return Sql(f"regexp_replace({text}, ' 00:00:00$', '')")
+    return Sql(f"trim({text}, '\"')") if sql_type == "JSON" else Sql(text)
+
+
+def _long(value: Sql, text: str) -> Sql:
+    size = f"abs(cast({value} as double))"
+    return Sql(f"case when {size} >= {lit(LEAST)} and {size} <= 1e300 then {text} end")
