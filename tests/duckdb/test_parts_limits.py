@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -69,3 +70,11 @@ def test_catalogs_of_a_run_are_not_there_before(tmp_path: Path, name: str) -> No
 
 def test_every_catalog_of_a_run_is_listed() -> None:
     assert {SCRATCH, HANDED, BUILT, PREVIOUS, LEDGER, VAULT, RELEASE, EARLIER} <= set(CATALOGS)
+
+
+@pytest.mark.parametrize("rule", [{"t_closeness": 0.2}, {"beta_likeness": 1}], ids=str)
+def test_a_table_that_is_dealt_stays_in_one_piece(tmp_path: Path, rule: dict[str, Any]) -> None:
+    """Rows are dealt whatever `part_size` is."""
+    database = source(tmp_path, TYPES, table(random.Random(2), 600))
+    whole, _ = released(given(tmp_path, rule, "all", refine="auto"), database)
+    assert released(given(tmp_path, rule, 100, refine="auto"), database) == (whole, 0)
