@@ -23,6 +23,13 @@ from tests.duckdb.test_parts import TYPES, given, released, table
 from tests.runs import THRIFTY, run, source
 
 
+@pytest.mark.parametrize("name", ["threads", "workers", "memory", "temp_size"])
+@pytest.mark.parametrize("given", [0, -1, 1.5, True])
+def test_limits_say_what_they_may_be(name: str, given: Any) -> None:
+    with pytest.raises(EngineError, match=f"limits.{name}: is not a .*allowed: a "):
+        Limits(**{name: given})
+
+
 @pytest.mark.parametrize("memory", ["-1", "2000TB"])
 def test_a_table_is_divided_under_any_limit_of_memory(tmp_path: Path, memory: str) -> None:
     """The engine prints these limits in units that it does not read."""
