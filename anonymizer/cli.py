@@ -21,7 +21,7 @@ import click
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
 from anonymizer.commands.output import ERRORS, Output, wanted_format
-from anonymizer.process.interrupts import abandoning, forget, published
+from anonymizer.process.interrupts import ENDING, abandoning, forget, published
 
 INTERRUPTED = 130
 SHOWN_CURSOR = "\x1b[?25h"
@@ -135,7 +135,7 @@ def _abandoned(output: Output) -> AbstractContextManager[None]:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM end the run through its clean-up; the list records that one arrived.
+    """Ctrl-C, SIGTERM and SIGHUP end the run through its clean-up; the list records one.
 
     The engine turns signals into its own exceptions, so the exception's type does not show this.
     """
@@ -152,7 +152,7 @@ def _signals() -> Iterator[list[int]]:
         raise Interrupted
 
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
             before[number] = signal.signal(number, interrupt)
     try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from anonymizer.compile import Statement, Table
+from anonymizer.errors import EngineError, Problem
 from anonymizer.steps import Parts, Row
 
 EngineName: TypeAlias = str
@@ -25,6 +26,23 @@ class Limits:
     workers: int | None = None
     """Parts of a large table that are solved at a time, as far as memory allows; the release is the
     same for every number. None: one for every thread."""
+
+    def __post_init__(self) -> None:
+        sizes: dict[str, object] = {"memory": self.memory, "temp_size": self.temp_size}
+        problems = [
+            Problem(
+                f"limits.{name}", f"is not a number of {name}", "a whole number from 1 on, or None"
+            )
+            for name, given in (("threads", self.threads), ("workers", self.workers))
+            if given is not None and (type(given) is not int or given < 1)
+        ]
+        problems += [
+            Problem(f"limits.{name}", "is not a size", "a text, as in 4GB, or None")
+            for name, given in sizes.items()
+            if given is not None and not isinstance(given, str)
+        ]
+        if problems:
+            raise EngineError(problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a run at any moment until it commits, and are deferred from then on.
+"""Ctrl-C, SIGTERM and SIGHUP end a run at any moment until it commits, and then are deferred.
 
 Once a release is being swapped in, the swap completes, and so do the steps that belong to it: the
 ledger entry, the copy of the manifest, the clean-up.
@@ -14,7 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
-ENDING = (signal.SIGINT, signal.SIGTERM)
+ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+"""Signals that end a run: a key, a polite kill, and a terminal that was closed (not on Windows)."""
 AGAIN = 0.1
 """Seconds between two interruptions of a statement that goes on."""
 IGNORED = 5.0

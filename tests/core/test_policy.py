@@ -474,3 +474,16 @@ def test_levels_that_need_not_nest_are_for_whole_levels(
     except PolicyError as error:
         said = str(error)
     assert ("columns.age.hierarchy.mode: has levels that need not nest" in said) == refused
+
+
+@pytest.mark.parametrize("schema", ["information_schema", "PG_Catalog", "temp", "pg_toast"])
+def test_schemas_of_the_engine_are_refused(schema: str) -> None:
+    given = {
+        "version": 1,
+        "source": {"table": "visits"},
+        "columns": {"age": "quasi"},
+        "privacy": {"k_anonymity": 2},
+        "publish": {"schema": schema, "database": "release.duckdb"},
+    }
+    with pytest.raises(PolicyError, match=f"publish.schema: {schema} is the engine's own"):
+        Policy.model_validate(given)

@@ -18,7 +18,7 @@ from tests.faults.stage import Stage
 from tests.faults.test_faults import run_command, unharmed
 from tests.selection import some
 
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 def sending(number: int, method: Any, *, before: bool) -> Callable[..., Any]:

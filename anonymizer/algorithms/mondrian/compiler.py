@@ -80,8 +80,10 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     assert profile.rows is not None
     persons = person_rules(policy, roles)
     k = max(least_class(policy), persons.least)
-    split = split_of(options.part_size, profile) if roles.quasi else None
-    dealing = _dealing(policy, profile, roles) if split is None else None
+    dealing = _dealing(policy, profile, roles)
+    # every row that is dealt is a unit, and a part is made of tuples: the table is one piece then
+    divisible = roles.quasi and dealing is None
+    split = split_of(options.part_size, profile) if divisible else None
     together = options.strict and not policy.merge_person_rows and dealing is None
     if together:
         keys, units = tuple_keys(roles), packed_units_step(policy, roles)

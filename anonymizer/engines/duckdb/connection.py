@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Limits, Rows
+from anonymizer.engines.duckdb.catalogs import attached_already, refuse_catalogs
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.process import interrupts
@@ -217,13 +218,7 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
     try:
         connection.execute(f"attach ':memory:' as {SCRATCH}")
     except duckdb.BinderException as error:
-        raise EngineError(
-            Problem(
-                "connection",
-                f"a catalog named {SCRATCH} is attached already",
-                hint="another run uses this connection, or detach it",
-            )
-        ) from error
+        raise attached_already(SCRATCH) from error
     except duckdb.Error as error:
         raise EngineError(
             Problem(
@@ -249,6 +244,7 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
 def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
     """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
     refuse_transaction(connection)
+    refuse_catalogs(connection)
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
     with scratch(connection):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +31,10 @@ LEAST = 448 << 20
 """Bytes that a part is given at least, as far as there are: some 250,000 tuples need no more."""
 OF_EXECUTOR = Limits(threads=1, memory="1GiB")
 """What a part may use in the process of an executor, which has other tasks beside it."""
-UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
+NEEDED = 64 << 20
+"""Bytes that every part needs, however few tuples it has."""
+UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50, "EiB": 60}
+"""Powers of two of the units in which the engine prints sizes. It reads no more than TiB."""
 
 
 @dataclass(slots=True)
@@ -55,9 +58,10 @@ class PartSolver:
         memory = _bytes(self.setting("memory_limit"))
         workers = self._workers(memory, len(parts))
         threads = max(1, int(self.setting("threads")) // workers)
-        # half for the table, half for the parts in work
-        share = Limits(threads, f"{memory // (2 * workers) >> 20}MiB", self.limits.temp_size)
-        with self._folder() as folder, self._less_memory(memory // 2):
+        size = _size_of_a_part(memory, workers)
+        share = Limits(threads, _printed(size), self.limits.temp_size)
+        left = memory - workers * size
+        with _naming_part_size(), self._folder() as folder, self._less_memory(memory, left):
             files = {part[0]: folder / str(part[0]) / "part.duckdb" for part in parts}
             spread = engine.spread(stage)
             self._all(recipe, parts, files, workers, share, done, spread)
@@ -161,29 +165,58 @@ class PartSolver:
             yield folder
 
     @contextmanager
-    def _less_memory(self, limit: int) -> Iterator[None]:
+    def _less_memory(self, before: int, limit: int) -> Iterator[None]:
         """Leave the rest to the parts; a user's connection keeps its own limit."""
         if not self.home.owned:
             yield
             return
-        before = self.setting("memory_limit")
         try:
             # what is in use and cannot be spilled stays
-            self.engine.raw(f"set memory_limit = {lit(f'{limit >> 20}MiB')}", "--memory-limit")
+            self.engine.raw(f"set memory_limit = {lit(_printed(limit))}", "--memory-limit")
         except AnonymizerError:
             yield
             return
         try:
             yield
         finally:
-            self.engine.raw(f"set memory_limit = {lit(before)}", "--memory-limit")
+            self.engine.raw(f"set memory_limit = {lit(_printed(before))}", "--memory-limit")
 
 
 def _bytes(size: str) -> int:
     """A size as the engine prints it."""
-    found = re.fullmatch(r"([0-9.]+) (bytes|[KMGT]iB)", size)
+    found = re.fullmatch(rf"([0-9.]+) ({'|'.join(UNITS)})", size)
     assert found is not None, size
     return int(float(found[1]) * (1 << UNITS[found[2]]))
+
+
+def _printed(size: int) -> str:
+    """A size as the engine reads it."""
+    return f"{size >> 20}MiB"
+
+
+def _size_of_a_part(memory: int, workers: int) -> int:
+    """Half of the memory is for the table and half for the parts in work.
+
+    Where half is less than one part needs, up to three quarters are for parts.
+    """
+    return max(memory // 2, min(NEEDED, memory * 3 // 4)) // workers
+
+
+@contextmanager
+def _naming_part_size() -> Iterator[None]:
+    """Where parts run out of memory, say that their size is a choice."""
+    import duckdb
+
+    try:
+        yield
+    except EngineError as error:
+        if not isinstance(error.__cause__, duckdb.OutOfMemoryException):
+            raise
+        hint = (
+            "raise --memory-limit, or change algorithm.part_size: smaller parts need less,"
+            " and a small table needs least in one piece (all)"
+        )
+        raise EngineError([replace(p, hint=hint) for p in error.problems]) from error.__cause__
 
 
 def solver_of(

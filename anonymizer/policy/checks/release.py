@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
+ENGINES_SCHEMAS = ("information_schema", "pg_catalog", "temp")
+"""Schemas that the engines keep for themselves, beside those of Postgres that begin with pg_."""
 FORMAT = Publish().storage
 
 
@@ -62,8 +64,12 @@ def _in_place(policy: Policy) -> Iterator[Problem]:
 
 def target(publish: Publish) -> Iterator[Problem]:
     """The place of a release can be one."""
-    if publish.schema_.casefold() == OWN_SCHEMA:
+    schema = publish.schema_.casefold()
+    if schema == OWN_SCHEMA:
         yield Problem("publish.schema", f"{OWN_SCHEMA} is the tool's own", hint="another schema")
+    if schema in ENGINES_SCHEMAS or schema.startswith("pg_"):
+        said = f"{publish.schema_} is the engine's own"
+        yield Problem("publish.schema", said, hint="another schema")
     if publish.database is not None and SECRET.search(publish.database):
         yield Problem(
             "publish.database",

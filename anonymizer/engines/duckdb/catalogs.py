@@ -1,0 +1,41 @@
+"""The catalogs that a run attaches to a user's connection, and the refusal of others so named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import SCRATCH
+from anonymizer.errors import EngineError, Problem
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CATALOGS = (
+    SCRATCH,
+    "anon_part",
+    "anon_release",
+    "anon_previous",
+    "anon_ledger",
+    "anon_vault",
+    "anon_published",
+    "anon_earlier",
+    "anon_answers",
+    "anon_truth",
+)
+"""Catalogs that are attached to a user's connection while it is used, and detached afterwards."""
+
+
+def refuse_catalogs(connection: DuckDBPyConnection) -> None:
+    """A connection that has a catalog named as one of ours is refused before any work."""
+    asked = "select lower(database_name) from duckdb_databases()"
+    attached = {name for (name,) in connection.execute(asked).fetchall()}
+    for name in CATALOGS:
+        if name in attached:
+            raise attached_already(name)
+
+
+def attached_already(name: str) -> EngineError:
+    """The error for a catalog that stands where a run has one of its own."""
+    said = f"a catalog named {name} is attached already"
+    hint = "another run uses this connection, or detach it"
+    return EngineError(Problem("connection", said, hint=hint))
