@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
+import anonymizer
 from anonymizer.compile import SCRATCH
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.catalogs import CATALOGS
@@ -16,8 +17,6 @@ from anonymizer.engines.duckdb.part import HANDED
 from anonymizer.errors import EngineError
 from anonymizer.ledger.tables import CATALOG as LEDGER
 from anonymizer.publish.duckdb.file import BUILT, PREVIOUS
-from anonymizer.review.attack.attacks import EARLIER
-from anonymizer.review.with_source import RELEASE
 from anonymizer.run.vault import CATALOG as VAULT
 from tests.duckdb.test_parts import TYPES, given, released, table
 from tests.runs import THRIFTY, run, source
@@ -76,7 +75,7 @@ def test_catalogs_of_a_run_are_not_there_before(tmp_path: Path, name: str) -> No
 
 
 def test_every_catalog_of_a_run_is_listed() -> None:
-    assert {SCRATCH, HANDED, BUILT, PREVIOUS, LEDGER, VAULT, RELEASE, EARLIER} <= set(CATALOGS)
+    assert {SCRATCH, HANDED, BUILT, PREVIOUS, LEDGER, VAULT} <= set(CATALOGS)
 
 
 @pytest.mark.parametrize("rule", [{"t_closeness": 0.2}, {"beta_likeness": 1}], ids=str)
@@ -85,3 +84,12 @@ def test_a_table_that_is_dealt_stays_in_one_piece(tmp_path: Path, rule: dict[str
     database = source(tmp_path, TYPES, table(random.Random(2), 600))
     whole, _ = released(given(tmp_path, rule, "all", refine="auto"), database)
     assert released(given(tmp_path, rule, 100, refine="auto"), database) == (whole, 0)
+
+
+def test_a_connection_can_run_again_after_an_attack(tmp_path: Path) -> None:
+    database = source(tmp_path, TYPES, table(random.Random(1), 300))
+    policy = given(tmp_path, {}, "all")
+    with duckdb.connect(str(database)) as connection:
+        run(policy, connection)
+        anonymizer.attack(policy, connection)
+        run(policy, connection)

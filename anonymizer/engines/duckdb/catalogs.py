@@ -17,12 +17,8 @@ CATALOGS = (
     "anon_previous",
     "anon_ledger",
     "anon_vault",
-    "anon_published",
-    "anon_earlier",
-    "anon_answers",
-    "anon_truth",
 )
-"""Catalogs that are attached to a user's connection while it is used, and detached afterwards."""
+"""Catalogs that a run attaches to a user's connection, and detaches again."""
 
 
 def refuse_catalogs(connection: DuckDBPyConnection) -> None:
