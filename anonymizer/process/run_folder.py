@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from anonymizer.errors import EngineError, Problem
+
 PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
 OWNER = "run.json"
@@ -56,6 +58,9 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
     path = folder_of(run_id)
     # the name of a folder identifies its owner until run.json is written
     unfinished = path.with_name(f"{path.name}.{_host_mark()}.{os.getpid()}.new")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        said = f"{path.parent.name} is no folder in which files can be written"
+        raise EngineError(Problem("ANONYMIZER_TMPDIR", said, hint="name a folder for spilled data"))
     unfinished.mkdir(mode=0o700, parents=False)
     try:
         (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))

@@ -89,7 +89,10 @@ def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
 
 
 def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
-    """Tables, views, macros, sequences and types of a database that the tool did not make."""
+    """Schema and name of everything in a database that the tool did not make.
+
+    Tables, views, macros, sequences and types; of a schema without any of them, its name and "".
+    """
     ours = {(item.schema, item.name) for item in recorded(runs, catalog)}
     rows = runs.raw(
         "select schema_name, function_name from duckdb_functions()"
@@ -100,4 +103,11 @@ def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
         f" where database_name = {lit(catalog)} and not internal",
         "release",
     )
-    return (present(runs, catalog) - ours) | {(str(schema), str(name)) for schema, name in rows}
+    found = (present(runs, catalog) - ours) | {(str(schema), str(name)) for schema, name in rows}
+    schemas = runs.raw(
+        "select schema_name from duckdb_schemas()"
+        f" where database_name = {lit(catalog)} and not internal",
+        "release",
+    )
+    known = {SCHEMA, "main", *(schema for schema, _ in ours | found)}
+    return found | {(str(schema), "") for (schema,) in schemas if schema not in known}

@@ -158,6 +158,7 @@ def test_other_releases_of_the_tool_in_the_file_are_carried_over(
         "create table mine (x integer)",
         "create view mine as select 1",
         "create macro mine(x) as x + 1",
+        "create schema mine",
         "create sequence mine",
         "create type mine as enum ('a')",
         "create schema mine; create table mine.t (x integer)",

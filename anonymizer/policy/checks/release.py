@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
-ENGINES_SCHEMAS = ("information_schema", "pg_catalog", "temp")
-"""Schemas that the engines keep for themselves, beside those of Postgres that begin with pg_."""
+ENGINES_SCHEMAS = ("information_schema", "pg_catalog", "pg_temp", "pg_toast", "temp")
+"""Schemas that the engines keep for themselves."""
 FORMAT = Publish().storage
 
 
@@ -67,7 +67,7 @@ def target(publish: Publish) -> Iterator[Problem]:
     schema = publish.schema_.casefold()
     if schema == OWN_SCHEMA:
         yield Problem("publish.schema", f"{OWN_SCHEMA} is the tool's own", hint="another schema")
-    if schema in ENGINES_SCHEMAS or schema.startswith("pg_"):
+    if schema in ENGINES_SCHEMAS:
         said = f"{publish.schema_} is the engine's own"
         yield Problem("publish.schema", said, hint="another schema")
     if publish.database is not None and SECRET.search(publish.database):

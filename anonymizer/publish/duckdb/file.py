@@ -171,7 +171,7 @@ class FileTarget:
             with afterwards(where):
                 engine.raw(f"detach {PREVIOUS}", where)
         if others:
-            listed = ", ".join(sorted(f"{schema}.{name}" for schema, name in others)[:3])
+            listed = ", ".join(sorted(f"{schema}.{name}".strip(".") for schema, name in others)[:3])
             raise TargetError(
                 Problem(
                     where,
