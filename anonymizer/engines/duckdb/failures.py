@@ -9,6 +9,12 @@ from anonymizer.errors import AnonymizerError, EngineError, Problem
 _UNTOLD = re.compile(r"Invalid Input Error: Error when sniffing file ")
 _LINE = re.compile(r"(?:Invalid Input|Conversion) Error: CSV Error on Line: (\d+)\n")
 
+_UNREADABLE = re.compile(
+    r"Invalid Input Error: "
+    r"(?:No magic bytes found|File .* too small to be a Parquet|Malformed (JSON))"
+)
+QUERY = "source.query"
+
 _AGAIN = (
     "run again, with --threads 1 or another --memory-limit; if it comes back, report it with the"
     " version of DuckDB, and run with another one meanwhile"
@@ -64,9 +70,11 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
 
 def translate(error: Exception, where: str) -> AnonymizerError:
     """The engine's `error` during `where`, as one of ours and without its message."""
-    of_file = _csv(str(error))
+    of_file = _csv(str(error)) or _unreadable(str(error))
     if of_file is not None:
         return EngineError(Problem(where, of_file[0], hint=of_file[1]))
+    if where == QUERY and type(error).__name__ == "InvalidInputException":
+        return EngineError(Problem(where, "the query fails", hint="run it by itself to see why"))
     names = [kind.__name__ for kind in type(error).__mro__]
     for name, message, hint in _KNOWN:
         if name in names:
@@ -78,6 +86,15 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     return EngineError(
         Problem(where, f"the engine reported {names[0]}", hint="--debug shows the engine's words")
     )
+
+
+def _unreadable(words: str) -> tuple[str, str] | None:
+    """What a file is not, though its suffix says so."""
+    found = _UNREADABLE.match(words)
+    if found is None:
+        return None
+    form = found[1] or "Parquet"
+    return f"a file cannot be read as {form}", f"write it as {form}, or name it by what it is"
 
 
 def _csv(words: str) -> tuple[str, str] | None:

@@ -1,9 +1,10 @@
-"""CSV files that are not one table: no row is left out in silence, and none is told."""
+"""Files that are not the table that they seem: no row is left out in silence, and none is told."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.cli.conftest import Call, listing
@@ -78,3 +79,26 @@ def test_a_file_without_names_of_columns_tells_no_row(folder: Path, call: Call) 
 def test_a_whole_table_is_read(name: str, folder: Path, call: Call) -> None:
     (folder / "visits.csv").write_bytes(WHOLE[name].encode())
     assert call("run", "policy.yml", "--format", "json").json["measures"]["rows"] == 200
+
+
+@pytest.mark.parametrize("form", ["Parquet", "JSON"])
+def test_a_file_that_is_not_what_it_is_called_is_told(form: str, folder: Path, call: Call) -> None:
+    name = f"visits.{form.lower()}"
+    (folder / name).write_text("{nope Alice\n" * 10)
+    (folder / "policy.yml").write_text(POLICY.replace("visits.csv", name))
+    done = call("run", "policy.yml")
+    assert done.code == 2
+    assert f"a file cannot be read as {form}" in done.err
+    assert "Alice" not in done.err
+
+
+def test_a_query_that_fails_is_told_as_one(folder: Path, call: Call) -> None:
+    with duckdb.connect(str(folder / "visits.duckdb")) as connection:
+        connection.execute("create table visits (name text, age int, s text)")
+        connection.execute("insert into visits values ('Alice', 4, 'Flu')")
+    query = "{query: 'select error(name) as name, age, s from visits'}"
+    (folder / "policy.yml").write_text(POLICY.replace("{file: visits.csv}", query))
+    done = call("run", "policy.yml", "--database", "visits.duckdb")
+    assert done.code == 2
+    assert "source.query: the query fails" in done.err
+    assert "Alice" not in done.err
