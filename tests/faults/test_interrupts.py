@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ from tests.faults.test_faults import run_command, unharmed
 from tests.selection import some
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """A closed terminal ends a run, but for one that was started to outlive it (nohup)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def sending(number: int, method: Any, *, before: bool) -> Callable[..., Any]:

@@ -20,6 +20,7 @@ EXAMPLES = {
     "date": "hierarchy: {builder: date}",
     "categorical": "hierarchy: {file: tree.csv}, or {builder: prefix} for codes",
 }
+UNKNOWN = "for example {builder: cardinality} for numbers, {builder: date}, {file: tree.csv}"
 
 WHOLE = ", or algorithm: {name: full_domain}"
 
@@ -67,7 +68,8 @@ def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
         column = policy.columns[name]
         if column.hierarchy is None:
             said = f"is missing: {policy.algorithm.name} generalizes along hierarchies"
-            hint = EXAMPLES[column.kind or "categorical"]
+            hint = EXAMPLES.get(column.kind or "", UNKNOWN)
+            hint += "; anonymizer hierarchy suggest TABLE lists some that fit"
             yield Problem(column_path(name, "hierarchy"), said, hint=hint)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from anonymizer.policy.kinds import kind_words
@@ -37,7 +38,7 @@ def _lines(report: Report) -> Iterator[str]:
     for sentence in report.guarantees:
         yield f"- {cell(sentence)}"
     yield ""
-    columns = [(f"`{cell(c['column'])}`", c["role"], cell(c["says"])) for c in report.columns]
+    columns = [(code(c["column"]), c["role"], cell(c["says"])) for c in report.columns]
     yield from table(("column", "role", "meaning"), columns)
     if report.safe_harbor:
         yield "\n## Safe Harbor: the eighteen identifiers\n"
@@ -64,7 +65,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield "\n## Every column: percent of rows\n"
     yield f"Nothing is shown that fewer than {report.floor} {report.unit} have; shares are rounded."
     for found in report.distributions:
-        yield f"\n### `{cell(found.column)}`\n"
+        yield f"\n### {code(found.column)}\n"
         if found.distance is not None:
             yield f"{moved_sentence(found)}.\n"
         if found.unit != "rows":
@@ -94,7 +95,7 @@ def _query_lines(report: Report) -> Iterator[str]:
     if report.workload:
         yield "\nQueries of the policy:\n"
         rows = [
-            (f"`{cell(a.sql)}`", a.problem or a.median_error or "-", a.total_error or "-")
+            (code(a.sql), a.problem or a.median_error or "-", a.total_error or "-")
             for a in report.workload
         ]
         yield from table(("query", "median error", "error in total"), rows)
@@ -112,3 +113,14 @@ def cell(text: str) -> str:
     """Text that no table or HTML reader misunderstands."""
     plain = printable(" ".join(text.split()), keep="")
     return plain.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+
+
+def code(text: str) -> str:
+    """A name or a query as code, in which nothing is escaped but what would end a table's cell.
+
+    The fence is longer than any run of backticks within (CommonMark 0.31, code spans).
+    """
+    plain = printable(" ".join(text.split()), keep="").replace("|", "\\|")
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    inner = f" {plain} " if plain.startswith("`") or plain.endswith("`") else plain
+    return f"{fence}{inner}{fence}"
