@@ -172,6 +172,12 @@ def _looks(policy: Policy, roles: Roles) -> Iterator[tuple[str, str, Sql]]:
                 yield name, "numbered_days", Sql(f"try_cast({cell} as bigint)")
             case "none" if family == "whole":
                 yield name, "numbered_days", cell
+            case "none" if family in ("decimal", "double"):
+                # a number with a fraction is no day
+                whole = (
+                    f"case when {cell} <> floor({cell}) then 0 else try_cast({cell} as bigint) end"
+                )
+                yield name, "numbered_days", Sql(whole)
             case "dates" | "birth" if family == "whole":
                 yield name, "early_years", cell
                 yield name, "late", cell

@@ -127,7 +127,7 @@ def _against(
 
     match mask["mask"]:
         case "token":
-            alike = [m for m in originals.masked if m.apart == column.apart and _has_token(m)]
+            alike = [m for m in originals.masked if _has_token(m) and _comparable(m, column)]
             together = [(_text(m), m.masked) for m in alike]
             yield asked("source_mask_one_to_one", "source_mask_one_to_one", together=together)
             yield asked("source_mask_foreign", "source_mask_foreign")
@@ -258,6 +258,12 @@ def _shifts(column: MaskedColumn) -> bool:
 
 def _has_token(column: MaskedColumn) -> bool:
     return any(mask["mask"] == "token" for mask in column.masks)
+
+
+def _comparable(one: MaskedColumn, other: MaskedColumn) -> bool:
+    """Whether equal values have equal texts on every engine, and tokens are of one key."""
+    plain = all(family_of(m.sql_type) in ("whole", "text") for m in (one, other))
+    return one.apart == other.apart and (plain or one.sql_type == other.sql_type)
 
 
 def _text(column: MaskedColumn) -> Sql:
