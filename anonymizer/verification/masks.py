@@ -127,14 +127,14 @@ def _against(
 
     match mask["mask"]:
         case "token":
-            alike = [m for m in originals.masked if _has_token(m) and _comparable(m, column)]
+            alike = [m for m in originals.masked if _has(m, "token") and _comparable(m, column)]
             together = [(_text(m), m.masked) for m in alike]
             yield asked("source_mask_one_to_one", "source_mask_one_to_one", together=together)
             yield asked("source_mask_foreign", "source_mask_foreign")
             if mask.get("format") == "like":
                 yield asked("source_mask_like", "source_mask_like", text=_text(column))
         case "shift":
-            shifted = [m for m in originals.masked if m.apart == column.apart and _shifts(m)]
+            shifted = [m for m in originals.masked if m.apart == column.apart and _has(m, "shift")]
             yield asked(
                 "source_mask_shift",
                 "source_mask_shift",
@@ -252,12 +252,8 @@ def _words(text: str) -> Sql:
     return Sql(f"regexp_extract_all({small}, {pattern})")
 
 
-def _shifts(column: MaskedColumn) -> bool:
-    return any(mask["mask"] == "shift" for mask in column.masks)
-
-
-def _has_token(column: MaskedColumn) -> bool:
-    return any(mask["mask"] == "token" for mask in column.masks)
+def _has(column: MaskedColumn, kind: str) -> bool:
+    return any(mask["mask"] == kind for mask in column.masks)
 
 
 def _comparable(one: MaskedColumn, other: MaskedColumn) -> bool:
