@@ -58,10 +58,12 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
     path = folder_of(run_id)
     # the name of a folder identifies its owner until run.json is written
     unfinished = path.with_name(f"{path.name}.{_host_mark()}.{os.getpid()}.new")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
+    try:
+        unfinished.mkdir(mode=0o700)
+    except OSError as err:
         said = f"{path.parent.name} is no folder in which files can be written"
-        raise EngineError(Problem("ANONYMIZER_TMPDIR", said, hint="name a folder for spilled data"))
-    unfinished.mkdir(mode=0o700, parents=False)
+        hint = "name a folder for spilled data"
+        raise EngineError(Problem("ANONYMIZER_TMPDIR", said, hint=hint)) from err
     try:
         (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
         unfinished.replace(path)
