@@ -9,11 +9,14 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.util import load_yaml_guess_indent
 
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy, SchemaPolicy, load
@@ -88,22 +91,80 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
     `first`: the text that the desk began with.
     """
     began = load.parse(first)
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 100_000
+    yaml = _yaml(text)
     document = yaml.load(text)
+    unchanged = _written(yaml, document)
     for edit in edits:
         if edit.path[0] == "columns" and edit.path[2] == "hierarchy":
             _refuse_files(edit.path, edit.value, _at(began, edit.path))
         _apply(document, edit)
         if edit.path[-1] == "role" and len(edit.path) == 3:
             _without_meaningless(document["columns"][edit.path[1]], str(edit.value))
-    stream = io.StringIO()
-    yaml.dump(document, stream)
-    changed = stream.getvalue()
+    changed = _as_laid_out(text, unchanged, _written(yaml, document))
     policy = one_table(Policy.loads(changed, base))
     _refuse_elsewhere(one_table(Policy.loads(text, base)), policy, edits)
     return changed, policy
+
+
+def _yaml(text: str) -> YAML:
+    """A reader and writer that keeps comments and quotes, and indents as the text does."""
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 100_000
+    _, mapping, sequence = load_yaml_guess_indent(text)
+    if mapping is not None:
+        yaml.indent(mapping=mapping, sequence=mapping + (sequence or 0), offset=sequence or 0)
+    return yaml
+
+
+def _written(yaml: YAML, document: CommentedMap) -> str:
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def _as_laid_out(text: str, unchanged: str, changed: str) -> str:
+    """The changed document with the lines of `text` wherever nothing changed.
+
+    A writer of YAML drops blanks that align columns and joins lines. `unchanged` is what it makes
+    of `text`; lines of it that are in `changed` as well are replaced by those they were made of.
+    """
+    given, before = _lines_of_tokens(text), _lines_of_tokens(unchanged)
+    if len(given) != len(before):
+        return changed
+    # where both texts begin a line at the same token
+    begins = [
+        (line, written)
+        for (last, last_written), (line, written) in pairwise(zip(given, before, strict=True))
+        if line > last and written > last_written
+    ]
+    old = _cut(text, [g for g, _ in begins])
+    base = _cut(unchanged, [b for _, b in begins])
+    new = _cut(changed, sorted(set(_lines_of_tokens(changed))))
+    made: list[str] = []
+    for kind, start, end, first, last in SequenceMatcher(None, base, new, False).get_opcodes():
+        made += old[start:end] if kind == "equal" else new[first:last]
+    laid_out = "".join(made)
+    return laid_out if _same(laid_out, changed) else changed
+
+
+def _lines_of_tokens(text: str) -> list[int]:
+    """The line on which each token begins."""
+    return [token.start_mark.line for token in YAML(typ="safe", pure=True).scan(text)]
+
+
+def _cut(text: str, begins: Sequence[int]) -> list[str]:
+    """The text in pieces that begin at these lines; what is before the first is one, too."""
+    lines = text.splitlines(True)
+    ends = [*begins, len(lines)]
+    return ["".join(lines[start:end]) for start, end in zip([0, *begins], ends, strict=True)]
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return bool(load.parse(one) == load.parse(other))
+    except PolicyError:
+        return False
 
 
 def one_table(policy: object) -> Policy:

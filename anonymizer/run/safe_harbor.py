@@ -23,6 +23,7 @@ from anonymizer.source.detectors import DATE_FORMS
 from anonymizer.source.masking.masks import DATES, Family, family_of
 from anonymizer.source.profile import TableProfile, published_type
 from anonymizer.source.roles import Roles
+from anonymizer.source.signs import plain
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Step
 
@@ -35,7 +36,8 @@ MANY, OFTEN = 1000, 5
 PLAIN: tuple[Family, ...] = ("whole", "decimal", "double", "text")
 """Types, besides BOOLEAN, that may hold none of the eighteen identifiers."""
 DAYS = (18_000_101, 22_001_231)
-"""Whole numbers that may be days, as 20240131; 31012024, 1312024 and 202401 are as well."""
+"""Whole numbers that may be days, as 20240131; 31012024, 1312024, 202401, 12024, 240131 and 310124
+are as well."""
 SAYS: dict[str, tuple[str, str]] = {
     "notes": (
         "holds {n:,} different values like free text, in which anything may stand",
@@ -168,8 +170,10 @@ def _looks(policy: Policy, roles: Roles) -> Iterator[tuple[str, str, Sql]]:
             continue
         match column.safe_harbor:
             case "none" if family == "text":
-                yield from ((name, what, cell) for what in ("notes", "many", "long", "days"))
-                yield name, "numbered_days", Sql(f"try_cast({cell} as bigint)")
+                yield from ((name, what, cell) for what in ("notes", "many", "long"))
+                read = plain(f"cast({cell} as varchar)")
+                yield name, "days", Sql(read)
+                yield name, "numbered_days", Sql(f"try_cast({read} as bigint)")
             case "none" if family == "whole":
                 yield name, "numbered_days", cell
             case "none" if family in ("decimal", "double"):

@@ -29,6 +29,45 @@ def test_a_change_leaves_every_other_line_as_it_was() -> None:
     ]  # fmt: skip
 
 
+LAID_OUT = """\
+version: 1   # mine
+source:
+    table:      visits
+columns:
+    age:        {role: quasi, kind: numeric}     # years
+    sex:        {role: quasi,   kind: categorical}
+
+    zip:
+        role:      quasi
+        hierarchy: {builder: suffix}   # why
+    disease:    {role: sensitive, protect: {l_diversity: 2}}
+privacy:        {k_anonymity: 5}
+algorithm:
+    {name: mondrian}
+publish:        {database: r.duckdb}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "lines"),
+    [
+        (Edit(("columns", "sex", "role"), "drop"), {"sex"}),
+        (Edit(("columns", "zip", "hierarchy"), None), {"hierarchy"}),
+        (Edit(("columns", "zip", "weight"), 2), {"weight"}),
+        (Edit(("suppression_limit",), 0.1), {"suppression_limit"}),
+        (Edit(("columns", "disease", "protect", "l_diversity"), 3), {"disease"}),
+    ],
+)
+@pytest.mark.parametrize("joined", [False, True])
+def test_lines_laid_out_by_hand_stay(edit: Edit, lines: set[str], joined: bool) -> None:
+    given = (
+        LAID_OUT.replace("algorithm:\n    {name", "algorithm:      {name") if joined else LAID_OUT
+    )
+    made = with_edits(given, [edit], BASE, given)[0]
+    differ = set(made.splitlines()) ^ set(given.splitlines())
+    assert {line.split(":")[0].strip() for line in differ} == lines
+
+
 def test_a_hostile_name_is_a_name() -> None:
     text, policy = with_edits(POLICY, [Edit(("columns", HOSTILE, "role"), "drop")], BASE, POLICY)
     assert policy.columns[HOSTILE].role == "drop"

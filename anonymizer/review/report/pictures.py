@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -133,7 +134,10 @@ def save(figure: Figure, target: str) -> None:
 def _picture(figure: Figure, alt: str) -> Picture:
     text = StringIO()
     nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(text, format="svg", metadata=nothing)
+    with warnings.catch_warnings():
+        # letters are drawn by the reader's fonts, not by those that are measured here
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        figure.savefig(text, format="svg", metadata=nothing)
     width, height = figure.get_size_inches()
     encoded = base64.b64encode(text.getvalue().encode()).decode()
     return Picture(

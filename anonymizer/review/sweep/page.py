@@ -19,8 +19,10 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 330, 88, 24, 16, 56
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 """Steps of an axis of shares; the first that makes at most five is taken."""
 MOST_STEPS = 5
-ROOM = 110
-"""A point nearer to the right edge has its name on its left."""
+LETTER, LINE = 7.0, 14.0
+"""About the width of a letter of a point's name, and the height of its line."""
+BESIDE = (("start", 11.0, -8.0), ("end", -11.0, -8.0), ("start", 11.0, 17.0), ("end", -11.0, 17.0))
+"""Where a name may stand beside its point, best first: anchor, and distance right and down."""
 SCRIPT = "sweep/page.js"
 
 
@@ -34,9 +36,53 @@ class Placed:
     y: float
 
     @property
-    def left(self) -> bool:
-        """Whether its name stands to its left."""
-        return self.x > WIDTH - ROOM
+    def name(self) -> str:
+        """What the picture calls it: its options, without what they set."""
+        return ", ".join(str(value) for value in self.point.options.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The name of a point where nothing else stands."""
+
+    text: str
+    anchor: str
+    x: float
+    y: float
+
+    @property
+    def left(self) -> float:
+        """Where the text begins."""
+        return self.x if self.anchor == "start" else self.x - self.width
+
+    @property
+    def width(self) -> float:
+        """About how wide the text is."""
+        return LETTER * len(self.text)
+
+    def touches(self, other: Label) -> bool:
+        """Whether the two texts overlap."""
+        return (
+            self.left < other.left + other.width
+            and other.left < self.left + self.width
+            and abs(self.y - other.y) < LINE
+        )
+
+
+def labels(placed: Sequence[Placed]) -> dict[int, Label]:
+    """Names by number of the point. Points of the frontier choose first.
+
+    A name without room is left out: the table and the point itself have it.
+    """
+    found: dict[int, Label] = {}
+    for one in sorted(placed, key=lambda p: not p.point.best):
+        for anchor, right, down in BESIDE:
+            label = Label(one.name, anchor, one.x + right, one.y + down)
+            inside = label.left >= LEFT and label.left + label.width <= WIDTH
+            if inside and not any(label.touches(other) for other in found.values()):
+                found[one.number] = label
+                break
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +118,7 @@ def page(points: Sequence[Point], title: str) -> str:
         title=title,
         points=points,
         placed=placed,
+        labels=labels(placed),
         front=sorted((one.x, one.y) for one in placed if one.point.best),
         across=across,
         up=up,
