@@ -12,6 +12,7 @@ from typing import Any
 
 from anonymizer.errors import EngineError, Problem
 from anonymizer.explore.desk import Desk
+from anonymizer.process.interrupts import ENDING
 
 ADDRESS = "127.0.0.1"
 TOKEN_BYTES = 32
@@ -66,11 +67,12 @@ def serve(desk: Desk, ready: Callable[[str, Any], None]) -> None:
 
 @contextmanager
 def _ending(server: Any) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the server, which is how it is meant to end."""
+    """Ctrl-C, SIGTERM and a closed terminal end the server, as it is meant to end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    found = {number: signal.getsignal(number) for number in ENDING}
+    before = {number: handler for number, handler in found.items() if handler != signal.SIG_IGN}
     for number in before:
         signal.signal(number, server.handle_exit)
     try:

@@ -14,6 +14,7 @@ import pytest
 from anonymizer.commands import load
 from anonymizer.errors import EngineError
 from anonymizer.explore import serve
+from anonymizer.process.interrupts import ENDING
 from tests.explore.conftest import RARE, Clinic
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,8 @@ def test_the_core_does_not_import_it() -> None:
 
 
 @pytest.mark.slow
-def test_it_serves_until_it_is_ended(clinic: Clinic) -> None:
+@pytest.mark.parametrize("ending", ENDING, ids=lambda number: signal.Signals(number).name)
+def test_it_serves_until_it_is_ended(clinic: Clinic, ending: int) -> None:
     """In a process of its own: the address on standard output, no value anywhere, exit code 0."""
     command = [sys.executable, "-m", "anonymizer", "explore", str(clinic.policy), "--database",
                clinic.database, "--format", "json"]  # fmt: skip
@@ -56,7 +58,7 @@ def test_it_serves_until_it_is_ended(clinic: Clinic) -> None:
             direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with direct.open(f"{address}api/state") as answer:
                 assert answer.status == 200
-            process.send_signal(signal.SIGINT)
+            process.send_signal(ending)
             rest, said = process.communicate(timeout=60)
         finally:
             process.kill()
