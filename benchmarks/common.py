@@ -15,6 +15,8 @@ HIERARCHIES = HERE / "hierarchies"
 DATA = Path(os.environ.get("ANONYMIZER_TEST_DATA", HERE.parent.parent / "shared" / "data"))
 
 Record = Mapping[str, Any]
+LEGEND_INSIDE = 5
+"""Most series whose legend stands inside the plot."""
 
 
 def machine() -> str:
@@ -71,7 +73,9 @@ def line_plot(
     import matplotlib.pyplot as plt
 
     RESULTS.mkdir(exist_ok=True)
-    figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    aside = len(series) > LEGEND_INSIDE  # a longer legend would cover points
+    figure, axes = plt.subplots(figsize=(9.6 if aside else 6.4, 4.0), layout="constrained")
+    axes.set_prop_cycle(color=plt.colormaps["tab20" if len(series) > 10 else "tab10"].colors)
     markers = "os^vDP*X<>"
     for number, (label, points) in enumerate(series.items()):
         ordered = sorted(points)
@@ -88,7 +92,10 @@ def line_plot(
     else:
         axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    axes.legend()
+    if aside:
+        figure.legend(loc="outside right upper")
+    else:
+        axes.legend()
     path = RESULTS / name
     figure.savefig(path, dpi=120)
     plt.close(figure)
