@@ -15,7 +15,8 @@ from anonymizer.compile import Table, ident, lit, work
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+from anonymizer.engines.duckdb.catalogs import RELEASE
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import unopened
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
@@ -35,8 +36,6 @@ from anonymizer.run.prepare import hierarchy_stages
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps
 
-RELEASE = "anon_published"
-"""Catalog under which a release is attached beside its source."""
 ORIGINALS = work("beside_originals")
 
 
@@ -108,13 +107,13 @@ def open_beside(
     files = (database, *further)
     with open_session(policy, source, databases=files, limits=limits) as session:
         where = place_of(policy, database)
-        catalog = attach_release(session.embedded, database, session.database, RELEASE, where)
-        view = Names.of(policy, "").view(catalog)
-        manifest = read_manifest(session.engine, view)
-        refuse_other(policy, manifest.layout)
-        _refuse_changed(policy, session.embedded, view, manifest)
-        columns, originals = _read(policy, session, view, manifest.layout)
-        yield Beside(session.embedded, view, manifest, session, columns, originals)
+        with attached_release(session, database, where) as catalog:
+            view = Names.of(policy, "").view(catalog)
+            manifest = read_manifest(session.engine, view)
+            refuse_other(policy, manifest.layout)
+            _refuse_changed(policy, session.embedded, view, manifest)
+            columns, originals = _read(policy, session, view, manifest.layout)
+            yield Beside(session.embedded, view, manifest, session, columns, originals)
 
 
 def _refuse_changed(policy: Policy, engine: DuckDBEngine, view: Table, manifest: Manifest) -> None:
@@ -124,17 +123,27 @@ def _refuse_changed(policy: Policy, engine: DuckDBEngine, view: Table, manifest:
     refuse_not_as_published(policy, view, manifest, changes)
 
 
-def attach_release(
-    engine: DuckDBEngine, database: Path, source: Path | None, name: str, where: str
-) -> str:
-    """Attach a release read-only, unless it is in the source's own file; returns its catalog."""
-    if source is not None and source == database:
-        return SOURCE
+@contextmanager
+def attached_release(
+    session: Session, database: Path, where: str, name: str = RELEASE
+) -> Iterator[str]:
+    """The catalog of a release, which is attached read-only for the length of a block.
+
+    A release in the source's own file is attached already.
+    """
+    if session.database == database:
+        yield SOURCE
+        return
+    engine = session.embedded
     try:
         engine.raw(f"attach {lit(str(database))} as {name} (read_only)", where)
     except EngineError as error:
         raise EngineError(unopened(database, where, error.__cause__ or error)) from error
-    return name
+    try:
+        yield name
+    finally:
+        with afterwards(where):
+            engine.raw(f"detach {name}", where)
 
 
 def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,15 @@ def test_a_table_that_is_dealt_stays_in_one_piece(tmp_path: Path, rule: dict[str
     assert released(given(tmp_path, rule, 100, refine="auto"), database) == (whole, 0)
 
 
-def test_a_connection_can_run_again_after_an_attack(tmp_path: Path) -> None:
+def test_a_connection_is_as_it_was_after_an_attack(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(1), 300))
     policy = given(tmp_path, {}, "all")
     with duckdb.connect(str(database)) as connection:
-        run(policy, connection)
-        anonymizer.attack(policy, connection)
+        release = run(policy, connection).database
+        assert release is not None
+        earlier = shutil.copy(release, tmp_path / "earlier.duckdb")
+        before = connection.execute("show databases").fetchall()
+        for options in ({}, {"earlier": earlier}):
+            anonymizer.attack(policy, connection, **options)
+            assert connection.execute("show databases").fetchall() == before
         run(policy, connection)

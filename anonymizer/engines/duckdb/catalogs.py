@@ -1,4 +1,4 @@
-"""The catalogs that a run attaches to a user's connection, and the refusal of others so named."""
+"""The catalogs that are attached to a user's connection, and the refusal of others so named."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from anonymizer.errors import EngineError, Problem
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+RELEASE = "anon_published"
+"""A release beside its source, for attacks and reports."""
+EARLIER = "anon_earlier"
+"""An earlier release beside both."""
 CATALOGS = (
     SCRATCH,
     "anon_part",
@@ -17,8 +21,10 @@ CATALOGS = (
     "anon_previous",
     "anon_ledger",
     "anon_vault",
+    RELEASE,
+    EARLIER,
 )
-"""Catalogs that a run attaches to a user's connection, and detaches again."""
+"""Catalogs that are attached to a user's connection, and detached again."""
 
 
 def refuse_catalogs(connection: DuckDBPyConnection) -> None:

@@ -1,8 +1,8 @@
 """Simulated attacks on a release and its source: linking, a known value, an earlier release.
 
 The attacker knows the exact quasi-identifiers of some of the persons, and the release. Success is
-the expected success of the best guess (every candidate row equally
-likely, the values of a bucket by their shares). Bounds are those that the release promises.
+the expected success of the best guess (every candidate row equally likely, the values of a bucket
+by their shares). Bounds are those that the release promises.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.catalogs import EARLIER
 from anonymizer.errors import NothingToCheckError, PolicyError, Problem
 from anonymizer.policy import Policy, single
 from anonymizer.policy.schema.either import together
@@ -24,9 +25,8 @@ from anonymizer.release.sealing import changes_in_database
 from anonymizer.release.unchanged import refuse_changed
 from anonymizer.review.attack.results import Attack, Inference, Intersection, KnownValue, Linking
 from anonymizer.review.attack.staging import TARGETS, TUPLES, Arena, Secret, arena, arena_of_same
-from anonymizer.review.with_source import Beside, attach_release, open_beside, release_file
+from anonymizer.review.with_source import Beside, attached_release, open_beside, release_file
 
-EARLIER = "anon_earlier"
 SHARE = 0.1
 
 
@@ -65,15 +65,16 @@ def attack(
             return found
         requirements = beside.manifest.requirements
         k, l = _k(requirements), _l(requirements)
-        catalog = attach_release(beside.engine, before, None, EARLIER, "--earlier")
-        view = Names.of(policy, "").view(catalog)
-        manifest = read_manifest(beside.engine, view)
-        changes = changes_in_database(beside.engine, view, manifest)
-        refuse_changed(None, view, manifest, changes)
-        _refuse_unknown(manifest.layout, beside.originals)
-        both = min((n for n in (k, _k(manifest.requirements)) if n is not None), default=None)
-        old = arena_of_same(beside, view, manifest.layout, "earlier", now)
-        return replace(found, intersection=tuple(_intersect(now, old, both, l)), beside=True)
+        with attached_release(beside.session, before, "--earlier", EARLIER) as catalog:
+            view = Names.of(policy, "").view(catalog)
+            manifest = read_manifest(beside.engine, view)
+            changes = changes_in_database(beside.engine, view, manifest)
+            refuse_changed(None, view, manifest, changes)
+            _refuse_unknown(manifest.layout, beside.originals)
+            both = min((n for n in (k, _k(manifest.requirements)) if n is not None), default=None)
+            old = arena_of_same(beside, view, manifest.layout, "earlier", now)
+            intersection = tuple(_intersect(now, old, both, l))
+            return replace(found, intersection=intersection, beside=True)
 
 
 def attack_beside(beside: Beside, *, share: float = SHARE, seed: int = 0) -> Attack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from anonymizer.compile import Table
@@ -19,7 +19,7 @@ from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opened_tables import unchanged_tables
 from anonymizer.release.opening import opened, place_of
-from anonymizer.review.with_source import RELEASE, attach_release
+from anonymizer.review.with_source import attached_release
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.tables import TablesRead, read_tables
 from anonymizer.verification.tables import Where
@@ -57,11 +57,12 @@ def open_tables(
         with opened(release, where) as (engine, catalog):
             yield _unchanged(policy, engine, catalog)
         return
-    with open_source(policy, source, databases=(release,), limits=limits) as session:
-        catalog = attach_release(session.embedded, release, session.database, RELEASE, where)
+    with (
+        open_source(policy, source, databases=(release,), limits=limits) as session,
+        attached_release(session, release, where) as catalog,
+    ):
         found = _unchanged(policy, session.embedded, catalog)
-        read = read_tables(policy, session, Executor(session.engine))
-        yield OpenTables(found.engine, found.view, found.manifest, found.tables, read)
+        yield replace(found, read=read_tables(policy, session, Executor(session.engine)))
 
 
 @contextmanager
