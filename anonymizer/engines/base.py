@@ -100,6 +100,8 @@ class Engine(ABC):
     """Whether the connection is ours: limited, and closed at the end."""
     binds: Mapping[str, Any]
     """Values of the bound parameters: the run's secret."""
+    limits: Limits = Limits()
+    """What the run may use, for what is opened beside the engine."""
     catalog: str | None
     """Catalog of the source; None where there is no source database."""
     schema: str | None

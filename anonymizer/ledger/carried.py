@@ -7,7 +7,7 @@ shows: what a ledger holds. Rows of the table stay there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit, quote
@@ -27,7 +27,7 @@ ON_SERVER = {
 
 
 @contextmanager
-def home_of(engine: Engine, ledger: Path, run_id: str, limits: Limits) -> Iterator[DuckDBEngine]:
+def home_of(engine: Engine, ledger: Path, run_id: str) -> Iterator[DuckDBEngine]:
     """The DuckDB that opens the ledger: that of the run, or one beside the server's."""
     if isinstance(engine, DuckDBEngine):
         yield engine
@@ -35,12 +35,21 @@ def home_of(engine: Engine, ledger: Path, run_id: str, limits: Limits) -> Iterat
     # a folder of the run, by which the next one knows whether this one is over
     folder = run_folder.create(run_id)
     try:
-        with own_connection(
-            None, spill=folder.path, databases=[ledger], limits=Limits(threads=limits.threads)
-        ) as home:
+        with beside_server(engine, ledger, spill=folder.path) as home:
             yield home
     finally:
         folder.remove()
+
+
+def beside_server(
+    engine: Engine, ledger: Path, spill: Path | None = None
+) -> AbstractContextManager[DuckDBEngine]:
+    """A DuckDB that opens the ledger, for a run on a server.
+
+    It keeps to the threads of the run; the run's memory limit is that of one operation there.
+    """
+    limits = Limits(threads=engine.limits.threads)
+    return own_connection(None, spill=spill, databases=[ledger], limits=limits)
 
 
 def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.ledger.carried import hand_over
+from anonymizer.ledger.carried import beside_server, hand_over
 from anonymizer.ledger.facets import identity, marks
 from anonymizer.ledger.history import HISTORY_TABLES, load_history
 from anonymizer.ledger.key import bound, read_key
@@ -46,6 +45,6 @@ def prepare_history(policy: Policy, engine: Engine) -> None:
     if isinstance(engine, DuckDBEngine):
         load_history(engine, path, column)
         return
-    with own_connection(None, databases=[path]) as home:
+    with beside_server(engine, path) as home:
         load_history(home, path, column)
         hand_over(engine, home, HISTORY_TABLES)

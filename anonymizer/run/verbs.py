@@ -68,11 +68,12 @@ def executing(
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
+        session.engine.limits = limits or Limits()
         executor = Executor(session.engine, listener)
         home = session.engine.home
         if isinstance(home, DuckDBEngine):
             single = lead_of(policy)
-            executor.solver = solver_of(session.engine, home, limits or Limits(), single)
+            executor.solver = solver_of(session.engine, home, session.engine.limits, single)
         yield session, executor
 
 
@@ -152,7 +153,7 @@ def run(
                 target.check(session.engine)
                 if keeper is not None:
                     keeper.target = target.place
-                    home = home_of(session.engine, keeper.path, place.run_id, limits or Limits())
+                    home = home_of(session.engine, keeper.path, place.run_id)
                     with at_persons(policy):
                         keeper.begin(session.engine, opened.enter_context(home))
                 make: Callable[..., Job] = Job

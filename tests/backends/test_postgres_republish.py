@@ -9,7 +9,11 @@ import duckdb
 import pytest
 
 import anonymizer
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.ledger import carried
+from anonymizer.ledger import digests as digests_of_persons
 from anonymizer.policy import Policy
 from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, embedded, load, people, query, same_release
@@ -71,6 +75,24 @@ def test_three_releases_are_those_of_duckdb(case: str, server: str, tmp_path: Pa
         population.leave(12)
         population.fall_ill(5)
         population.arrive(24)
+
+
+def test_the_history_is_read_within_the_threads_of_the_run(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(server, Population(seed=11, size=60))
+    policy = made(tmp_path, **CASES["append"])
+    found: list[Limits] = []
+
+    def opened(*given: Any, limits: Limits, **options: Any) -> Any:
+        found.append(limits)
+        return own_connection(*given, limits=limits, **options)
+
+    for module in (carried, digests_of_persons):
+        monkeypatch.setattr(module, "own_connection", opened, raising=False)
+    for seed in range(2):
+        anonymizer.run(policy, server, seed=seed, engine="postgres", limits=Limits(threads=1))
+    assert [limits.threads for limits in found] == [1] * 4  # the run's own, and the history
 
 
 @pytest.mark.parametrize(("case", "name"), [("m", "key"), ("m", "person"), ("append", "person")])
