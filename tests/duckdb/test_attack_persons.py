@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from itertools import permutations, product
 from pathlib import Path
@@ -16,35 +15,23 @@ from anonymizer.compile import Sql, Table, render
 from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.review.attack import attack
+from tests import runs
+from tests.duckdb.test_persons_figures import PERSONS
+from tests.runs import source
 
 
 def test_the_chance_of_a_value_is_the_share_of_persons_who_have_it(tmp_path: Path) -> None:
     """All of a class have flu, and something else each: half of the pairs, and all persons."""
-    database = tmp_path / "source.duckdb"
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(
-            "create table v as select i as id, 'p' || (i // 2) as patient, 20 + i // 16 as age,"
-            " case when i % 2 = 0 then 'Flu' else 'v' || (i // 2 % 8) end as ill"
-            " from range(64) t(i)"
-        )
-    policy = {
-        "version": 1,
-        "source": {"table": "v"},
-        "key": "id",
-        "person": "patient",
-        "columns": {
-            "id": {"role": "drop"},
-            "patient": {"role": "identifier"},
-            "age": {"role": "quasi"},
-            "ill": {"role": "sensitive", "protect": {"alpha": 0.5}},
-        },
-        "privacy": {"k_anonymity": 4},
-        "publish": {"name": "released", "database": "release.duckdb"},
-    }
-    (tmp_path / "p.yml").write_text(json.dumps(policy))
-    loaded = anonymizer.Policy.load(tmp_path / "p.yml")
-    anonymizer.run(loaded, database)
-    found = attack(loaded, database, share=1)
+    types = {"id": "bigint", "patient": "varchar", "age": "integer", "ill": "varchar"}
+    rows = [
+        (i, f"p{i // 2}", 20 + i // 16, "Flu" if i % 2 == 0 else f"v{i // 2 % 8}")
+        for i in range(64)
+    ]
+    database = source(tmp_path, types, rows)
+    columns = PERSONS | {"ill": {"role": "sensitive", "protect": {"alpha": 0.5}}}
+    policy = runs.policy(tmp_path, columns, 4, key="id", person="patient")
+    anonymizer.run(policy, database)
+    found = attack(policy, database, share=1)
     assert found.inference[0].most_confident == 1
     assert found.holds
 
