@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,33 @@ def test_the_frontier_moves_without_a_server(driver: Any, tmp_path: Path) -> Non
     assert seen.find("select[name=k]").get_attribute("value") == "20"
     assert driver.title == "Risk against loss: policy.yml"
     assert [one for one in driver.get_log("browser") if one["level"] == "SEVERE"] == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1440])
+def test_names_of_points_are_apart_and_within_the_window(
+    driver: Any, tmp_path: Path, width: int
+) -> None:
+    """Every name in bold, as that of the chosen point is."""
+    made = [
+        Point({"k": str(k), "algorithm": "mondrian"}, True, risk, risk, loss, 0.0, 9)
+        for k, risk, loss in ((2, 0.126, 0.029), (3, 0.128, 0.0289), (6, 0.137, 0.027),
+                              (8, 0.096, 0.044), (12, 0.071, 0.06), (15, 0.058, 0.072))
+    ]  # fmt: skip
+    file = tmp_path / "sweep.html"
+    file.write_text(page(marked(made), "policy.yml"))
+    driver.get(file.as_uri())
+    Page(driver).wide(width)
+    boxes = driver.execute_script("""
+        return [...document.querySelectorAll('g.point text')].map(e => {
+            e.style.fontWeight = 700;
+            const b = e.getBoundingClientRect();
+            return [b.left, b.right, b.top, b.bottom]; });""")
+    assert len(boxes) >= 4
+    assert all(left >= 0 and right <= width for left, right, *_ in boxes)
+    for one, other in combinations(boxes, 2):
+        across = min(one[1], other[1]) - max(one[0], other[0])
+        assert across <= 0 or min(one[3], other[3]) - max(one[2], other[2]) <= 2  # line spacing
 
 
 @pytest.mark.browser

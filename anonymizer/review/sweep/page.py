@@ -19,8 +19,9 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 330, 88, 24, 16, 56
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 """Steps of an axis of shares; the first that makes at most five is taken."""
 MOST_STEPS = 5
-LETTER, LINE = 7.0, 14.0
-"""About the width of a letter of a point's name, and the height of its line."""
+LETTER, LINE = 11.5, 21.0
+"""About the width of a letter of a point's name, and the height of its line, on a phone: letters
+are largest there beside the points."""
 BESIDE = (("start", 11.0, -8.0), ("end", -11.0, -8.0), ("start", 11.0, 17.0), ("end", -11.0, 17.0))
 """Where a name may stand beside its point, best first: anchor, and distance right and down."""
 SCRIPT = "sweep/page.js"
