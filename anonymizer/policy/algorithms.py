@@ -107,7 +107,8 @@ class Mondrian(AlgorithmOptions):
     part_size: PartSize = "auto"
     """Distinct tuples of a part: a table that has more is divided by coarse cuts, and every part is
     solved as a problem of its own, so that memory is bounded by a part. `auto`: 250,000, for
-    tables of more than 500,000 distinct tuples; `all`: the table is solved in one piece."""
+    tables of more than 500,000 distinct tuples; `all`: the table is solved in one piece, as is
+    every table whose rows are dealt for a rule that compares classes with the table."""
 
     @property
     def unweighted(self) -> str | None:
