@@ -22,23 +22,19 @@ from anonymizer.compile import Sql, lit
 from anonymizer.contract.ask import Ask
 from anonymizer.privacy.exact import at_most, big
 from anonymizer.privacy.guarantee import Example, Flag, Guarantee
-from anonymizer.privacy.rule import Layers, Rule
+from anonymizer.privacy.rule import ShareRule
 
 TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness(Rule):
+class BetaLikeness(ShareRule):
     """No value gains more than `beta` over its share of the reference."""
 
     name: ClassVar[str] = "beta_likeness"
-    relative: ClassVar[bool] = True
 
     beta: float
     enhanced: bool = False
-
-    def layers(self, part: Sql) -> Layers:
-        return (self.known_layer(part)[1],)
 
     def holds(self) -> Sql:
         most = 1 + at_most(self.beta)
@@ -57,20 +53,6 @@ class BetaLikeness(Rule):
     def achieved(self) -> Sql:
         gain = f"max({self._gain}) filter (where {self._judged})"
         return Sql(f"greatest(coalesce({gain}, {lit(math.inf)}), cast(0 as double))")
-
-    @property
-    def _judged(self) -> str:
-        return f"{self.counts} and n > 0"
-
-    @property
-    def _found(self) -> str:
-        """p_s times the units of class and reference."""
-        return f"(n * {self.q_total})"
-
-    @property
-    def _expected(self) -> str:
-        """q_s times the same."""
-        return f"(q * {'group_size' if self.null_as_value else 'group_known'})"
 
     @property
     def _gain(self) -> str:

@@ -20,50 +20,34 @@ from anonymizer.compile import Sql, lit
 from anonymizer.contract.ask import Ask
 from anonymizer.privacy.exact import big, exp_at_most
 from anonymizer.privacy.guarantee import Example, Flag, Guarantee
-from anonymizer.privacy.rule import Layers, Rule
+from anonymizer.privacy.rule import ShareRule
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure(Rule):
+class DeltaDisclosure(ShareRule):
     """Every value's share of the class is within a factor e^delta of that of the reference."""
 
     name: ClassVar[str] = "delta_disclosure"
-    relative: ClassVar[bool] = True
 
     delta: float
-
-    def layers(self, part: Sql) -> Layers:
-        return (self.known_layer(part)[1],)
 
     def holds(self) -> Sql:
         most = exp_at_most(self.delta)
         up, down = lit(most.numerator), lit(most.denominator)
         found, expected = big(self._found), big(self._expected)
         near = f"{found} * {down} < {expected} * {up} and {expected} * {down} < {found} * {up}"
-        every = f"coalesce(bool_and({near}) filter (where {self._present}), false)"
+        every = f"coalesce(bool_and({near}) filter (where {self._judged}), false)"
         return Sql(f"({self._complete} and {every})")
 
     def achieved(self) -> Sql:
         """Largest |ln(p_s / q_s)|; infinite for a class that lacks a value."""
         ratio = f"cast({self._found} as double) / nullif({self._expected}, 0)"
-        largest = f"max(abs(ln(nullif({ratio}, 0)))) filter (where {self._present})"
+        largest = f"max(abs(ln(nullif({ratio}, 0)))) filter (where {self._judged})"
         return Sql(f"coalesce(case when {self._complete} then {largest} end, {lit(math.inf)})")
 
     @property
-    def _present(self) -> str:
-        return f"{self.counts} and n > 0"
-
-    @property
     def _complete(self) -> str:
-        return f"count(*) filter (where {self._present}) = {self.reference_values}"
-
-    @property
-    def _found(self) -> str:
-        return f"(n * {self.q_total})"
-
-    @property
-    def _expected(self) -> str:
-        return f"(q * {'group_size' if self.null_as_value else 'group_known'})"
+        return f"count(*) filter (where {self._judged}) = {self.reference_values}"
 
 
 GUARANTEE = Guarantee(

@@ -112,6 +112,30 @@ class Rule(ABC):
         return "group_known", layer(group_known=text)
 
 
+@dataclass(frozen=True, slots=True)
+class ShareRule(Rule):
+    """Compares the share of every value of the class with its share of the reference."""
+
+    relative: ClassVar[bool] = True
+
+    def layers(self, part: Sql) -> Layers:
+        return (self.known_layer(part)[1],)
+
+    @property
+    def _judged(self) -> str:
+        return f"{self.counts} and n > 0"
+
+    @property
+    def _found(self) -> str:
+        """The share of a value in the class, times the units of class and reference."""
+        return f"(n * {self.q_total})"
+
+    @property
+    def _expected(self) -> str:
+        """Its share of the reference, times the same."""
+        return f"(q * {'group_size' if self.null_as_value else 'group_known'})"
+
+
 def categories() -> str:
     """Aggregate: number of categories of the reference, NULL among them where it occurs."""
     return "(coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end)"

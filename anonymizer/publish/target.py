@@ -165,6 +165,8 @@ class StagedTarget:
 
     names: Names
     replaces: tuple[str, ...] = ()
+    snapshot: Step | None = None
+    """The statement that read the source; known after `build`."""
 
     @property
     def staged(self) -> Mapping[str, Table]:
@@ -174,6 +176,7 @@ class StagedTarget:
     def build(self, engine: Engine, writer: Writer) -> None:
         del engine
         writer.write(STAGED, self.staged.__getitem__)
+        self.snapshot = writer.snapshot
 
     @contextmanager
     def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:

@@ -14,7 +14,7 @@ from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.identifying import LEAST, identifying, is_numeric, written
 from anonymizer.source.masking.masks import UNTOLD
-from anonymizer.source.profile import TableProfile, kind_of, read_as_text
+from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
 from anonymizer.source.signs import IDEOGRAPHS
 
@@ -90,11 +90,6 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
                 looked = replace(looked, redacted=True, beside=sought)
             found.append(looked)
     return found
-
-
-def is_text(sql_type: str) -> bool:
-    """Whether values of a type are texts."""
-    return read_as_text(sql_type)
 
 
 def may_hold(sql_type: str) -> bool:

@@ -15,11 +15,9 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.publish.duckdb.in_place import InPlaceTarget, refuse_foreign
 from anonymizer.publish.replaced import dropped_source, refuse_changed
-from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign
-from anonymizer.steps import Step
 
 WARNING = (
     "the source table is replaced, but its old bytes stay in the file until it is rewritten:"
@@ -33,8 +31,6 @@ class ReplaceTarget(InPlaceTarget):
 
     source: Table = field(kw_only=True)
     warnings: tuple[str, ...] = (WARNING,)
-    _snapshot: Step | None = None
-    """The statement that read the source."""
 
     def check(self, engine: Engine) -> None:
         """Raises TargetError where the source is no table that can be replaced."""
@@ -73,13 +69,9 @@ class ReplaceTarget(InPlaceTarget):
                 )
             )
 
-    def build(self, engine: Engine, writer: Writer) -> None:
-        StagedTarget.build(self, engine, writer)
-        self._snapshot = writer.snapshot
-
     def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        assert self._snapshot is not None
-        refuse_changed(engine, self._snapshot)
+        assert self.snapshot is not None
+        refuse_changed(engine, self.snapshot)
         names, catalog = self.names, self.catalog
         objects.create_record(engine, catalog)
         try:

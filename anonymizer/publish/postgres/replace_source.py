@@ -6,7 +6,7 @@ policies, partitions) is a reason to refuse: it would be lost, or would show oth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
@@ -18,10 +18,8 @@ from anonymizer.publish.postgres.hanging import hanging
 from anonymizer.publish.postgres.in_database import PostgresTarget
 from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.replaced import dropped_source, refuse_changed
-from anonymizer.publish.target import StagedTarget, Writer
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_object, sealed
-from anonymizer.steps import Step
 
 WHERE = "publish.replace_source"
 WARNING = (
@@ -37,8 +35,6 @@ class ReplaceTarget(PostgresTarget):
     """The source table as the place of its own release."""
 
     warnings: tuple[str, ...] = (WARNING,)
-    _snapshot: Step | None = field(default=None, kw_only=True)
-    """The statement that read the source."""
 
     def check(self, engine: Engine) -> None:
         """Raises TargetError where the source is no table that can be replaced."""
@@ -100,15 +96,11 @@ class ReplaceTarget(PostgresTarget):
             return [Problem(WHERE, said, hint=hint)]
         return []
 
-    def build(self, engine: Engine, writer: Writer) -> None:
-        StagedTarget.build(self, engine, writer)
-        self._snapshot = writer.snapshot
-
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        assert self._snapshot is not None
+        assert self.snapshot is not None
         self._lock(engine)
         engine.native(f"lock table {self._table} in access exclusive mode", WHERE)
-        refuse_changed(engine, self._snapshot)
+        refuse_changed(engine, self.snapshot)
         if dependents := self._unfit(engine):
             raise TargetError(dependents)
         record = create_record(engine, self.names.schema)

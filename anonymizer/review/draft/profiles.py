@@ -37,7 +37,6 @@ class Profile:
     """Rows in which a number has a part after the point."""
     endless: int = 0
     """Rows with an infinite number or date, or NaN."""
-    shortest: int | None = None
     longest: int | None = None
     like_day: float | None = None
     """Share of rows whose text is written as a day: 2020-01-31."""
