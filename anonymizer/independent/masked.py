@@ -100,7 +100,7 @@ NOWHERE: Ordered = (99, Fraction(0))
 
 
 def ordered(text: str, cells: Cells) -> Ordered:
-    """A value of the column as a number; NOWHERE where it is none of its type."""
+    """A value of the column as a number; NOWHERE if it is not of the column's type."""
     if family(cells.sql_type) not in ("whole", "decimal", "float", "time"):
         return NOWHERE
     try:

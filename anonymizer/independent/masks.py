@@ -53,7 +53,7 @@ ONE_OF = {
     "token": ("format",),
     "zip3": ("population",),
 }
-"""The options of which each mask has exactly one."""
+"""Options of each mask, exactly one of which is given."""
 
 
 @dataclass(frozen=True, slots=True)

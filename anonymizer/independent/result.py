@@ -36,7 +36,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class NotChecked:
-    """A guarantee of which nothing can be said."""
+    """A guarantee that cannot be judged."""
 
     name: str
     reason: str

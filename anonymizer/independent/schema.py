@@ -115,7 +115,7 @@ def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> 
 
 
 def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:
-    """Whether k persons remain in every class, of which the fewest that may remain are given."""
+    """Whether k persons remain in every class; `found` has the fewest of each class."""
     failing = sum(one < required["k"] for one in found)
     return Check(name, None, required, {"k": min(found, default=None)}, failing)
 

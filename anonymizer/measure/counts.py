@@ -51,7 +51,7 @@ def count_error(
 ) -> CountError:
     """Relative error of random COUNT queries with up to `predicates` conditions each.
 
-    Exact figures about hidden values, for who has the source: what is shown are `shown_errors`.
+    Exact figures about hidden values, only for owners of the source; `shown_errors` are shown.
 
     Raises `SourceError` if no query over these columns selects anything.
     """

@@ -75,7 +75,7 @@ class Column(Options):
     null_as_value: bool = False
     """Count a sensitive NULL as a value, as ARX does."""
     weight: Weight | None = None
-    """How much the loss of this quasi column counts beside that of the others; 1 when left out."""
+    """How much the loss of this quasi column counts beside the others; 1 when left out."""
     priority: PositiveNumber | None = None
     """Weight of the column in the score of privacyfrost; 1 when left out."""
     minimum_level: Whole | None = None
@@ -101,7 +101,7 @@ class Column(Options):
     at: Bound | None = None
     """top_code, bottom_code: the value beyond which nothing is published."""
     at_least: AtLeastTwo | None = None
-    """top_code, bottom_code: the value is that which so many rows (persons) reach or pass."""
+    """top_code, bottom_code: the value that at least this many rows (persons) reach or pass."""
     to: Step | None = None
     """round: a step for numbers; year, quarter, month, week, day or hour for dates."""
     method: Method | None = None

@@ -38,8 +38,8 @@ def _lists(value: Any) -> Any:
 
 
 def canonical(policy: BaseModel) -> dict[str, Any]:
-    """What the digest covers: columns in order (it decides ties), no folder of this machine, and
-    nothing that decides nothing.
+    """What the digest covers: columns in order (it decides ties), without folders of this machine
+    and settings that decide nothing.
     """
     found = plain(policy, defaults=False)
     for name in WORDS:

@@ -88,7 +88,7 @@ class Code(Options):
     at: Bound | None = None
     """The value itself: what is beyond is published as this value."""
     at_least: AtLeastTwo | None = None
-    """The value that at least so many rows (persons) reach or pass."""
+    """Take the value that at least this many rows (persons) reach or pass."""
 
     @model_validator(mode="after")
     def _one(self) -> Code:

@@ -93,7 +93,7 @@ class Policy(Document):
         return kind_of(self)
 
     def column_name(self, column: str) -> str:
-        """The published name of a column that keeps its own, unless `publish.rename` says else."""
+        """The published name of a column: its own, unless `publish.rename` gives another."""
         return names.column_name(self, column)
 
     def generated_name(self, name: str) -> str:
@@ -110,7 +110,7 @@ class Policy(Document):
 
     @cached_property
     def semi_sensitive(self) -> tuple[str, ...]:
-        """Quasi-identifiers of which some cells are sensitive (`sensitive_when`)."""
+        """Quasi-identifiers with some sensitive cells (`sensitive_when`)."""
         return tuple(n for n in self.quasi if self.columns[n].sensitive_when is not None)
 
     @cached_property

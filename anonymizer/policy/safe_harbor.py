@@ -58,7 +58,7 @@ LETTERS: Mapping[str, tuple[str, tuple[HarborKind, ...]]] = {
 }
 """The identifiers in the order of (b)(2)(i), and the kinds of columns that hold them."""
 COARSE: tuple[HarborKind, ...] = ("geography", "dates", "birth", "ages")
-"""Kinds of which something may be published."""
+"""Kinds that may be published in part."""
 LETTER_OF = {kind: letter for letter, (_, kinds) in LETTERS.items() for kind in kinds}
 
 PRESET = "safe_harbor"

@@ -183,7 +183,7 @@ TableName = Annotated[Text, AfterValidator(_table)]
 
 
 def exactly_one(model: Options, names: tuple[str, ...]) -> None:
-    """Refuse a model of which not exactly one of `names` is given."""
+    """Refuse a model unless exactly one of `names` is given."""
     given = [name for name in names if getattr(model, name) is not None]
     if len(given) != 1:
         said = "names none of" if not given else "names more than one of"

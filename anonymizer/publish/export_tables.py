@@ -21,7 +21,7 @@ LONGEST = 120
 
 
 def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) -> Export:
-    """Write the release of a database as files of its tables' names, beside that of the persons.
+    """Write the tables of a release as files named like them, in one folder.
 
     `given`: a folder, or the file of the persons. As `anonymizer.publish.export.export`.
     """

@@ -13,7 +13,7 @@ DRAWN = work("drawn_rows")
 
 
 def sample_of(policy: Policy, session: Session, rows: int, wanted: int) -> tuple[Session, int]:
-    """The session with about so many of the source's rows as its source, and their number.
+    """The session with a sample of about this many rows as its source, and their number.
 
     A source of no more rows is taken as a whole.
     """

@@ -41,7 +41,7 @@ def _sum(number: str, weights: Sequence[int]) -> str:
 
 
 def _guarded(number: str, length: int, condition: str) -> str:
-    """A condition on so many digits; a text of other length does not reach it."""
+    """A condition on this many digits; a text of another length does not reach it."""
     return f"case when length({number}) = {length} then {condition} else false end"
 
 
@@ -55,7 +55,7 @@ def weighted(weights: Sequence[int], modulus: int) -> Condition:
 
 
 def luhn(least: int, most: int) -> Condition:
-    """Luhn's check (ISO/IEC 7812-1) on so many digits."""
+    """Luhn's check (ISO/IEC 7812-1) on this many digits."""
 
     def holds(found: str) -> str:
         number = f"lpad({found}, {most}, '0')"
@@ -129,7 +129,7 @@ def belgian(found: str) -> str:
 
 
 def brazilian(found: str) -> str:
-    """Two check digits modulo 11, of which 10 is written 0; not eleven equal digits."""
+    """Two check digits modulo 11, with 10 written as 0; not eleven equal digits."""
     signs = [
         f"{_sum(found, range(first, 1, -1))} * 10 % 11 % 10"
         f" = cast(substr({found}, {first}, 1) as integer)"
@@ -140,7 +140,7 @@ def brazilian(found: str) -> str:
 
 
 def chinese(found: str) -> str:
-    """ISO 7064, MOD 11-2, of which 10 is written X."""
+    """ISO 7064, MOD 11-2, with 10 written as X."""
     weights = [pow(2, 17 - place, 11) for place in range(17)]
     sign = f"substr('10X98765432', {_sum(found, weights)} % 11 + 1, 1)"
     return _guarded(found, 18, f"{sign} = right({found}, 1)")

@@ -68,7 +68,7 @@ class Child:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The columns of which somebody may know the cells of single rows."""
+        """The columns whose cells somebody may know for single rows."""
         return self.roles.quasi
 
     @property

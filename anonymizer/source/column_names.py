@@ -49,9 +49,9 @@ OTHERS = _set(
     "doctor physician clinician surgeon nurse provider prescriber hospital clinic ward room bed"
     " unit site store shop branch product item article drug test station vehicle"
 )
-"""What is numbered in a table on persons and is none of them."""
+"""Things other than persons that a table on persons may number."""
 GROUPS = _set("household family group")
-"""What several persons are one of."""
+"""What several persons belong to."""
 INDIVIDUAL = _set(
     "age birth birthday birthdate birthyear born dob yob sex gender race ethnicity ethnic hispanic"
     " marital married nationality citizenship religion education"

@@ -83,6 +83,6 @@ def parted(value: str) -> str:
 
 
 def folded(value: str) -> str:
-    """A text as SQL with small letters, of which there is one where capitals are the same."""
+    """A text in lower case, as SQL; letters with the same capital become the same small one."""
     small = f"translate(lower({value}), {lit(_CAPITALS + 'İςſı')}, {lit(_SMALL + 'iσsi')})"
     return f"replace(replace({small}, 'i\u0307', 'i'), 'ß', 'ss')"

@@ -213,7 +213,7 @@ def check(
 ) -> str:
     """A query that raises what `explain` says of the rows of `query`; without any, it holds.
 
-    Not `each` row is a reason to stop: those of which `explain` says nothing are none.
+    Where not `each` row is a reason to stop, rows that `explain` says nothing about are ignored.
     """
     names = ", ".join(columns(width))
     text = message(explain, width)

@@ -28,7 +28,7 @@ from anonymizer.process import interrupts, run_folder
 from anonymizer.steps import Parts, Row
 
 LEAST = 448 << 20
-"""Bytes that a part is given at least, as far as there are: some 250,000 tuples need no more."""
+"""Bytes that a part gets at least, if there are so many: enough for some 250,000 tuples."""
 OF_EXECUTOR = Limits(threads=1, memory="1GiB")
 """What a part may use in the process of an executor, which has other tasks beside it."""
 NEEDED = 64 << 20

@@ -95,7 +95,7 @@ class SparkEngine(Engine):
         if target in self.together:
             self.together = frozenset()
         if target == TUPLES and target in touched and self.work_tables.streamed(TUPLES):
-            return []  # to release memory, of which tuples in files take none
+            return []  # it would release memory, and tuples in files take none
         if self._of_tuples(route) or self._needs_spark(touched, text, target, collected):
             for name in touched:
                 self.work_tables.to_spark(name)

@@ -35,7 +35,7 @@ class Place:
     """The location of one work table."""
 
     files: list[Path] = field(default_factory=list)
-    """Its Parquet files or folders, as far as Spark has it."""
+    """Its Parquet files or folders, if Spark has it."""
     on_spark: bool = False
     in_duckdb: bool = False
 

@@ -35,7 +35,7 @@ def quasi_needed(policy: Policy) -> Iterator[Problem]:
 
 
 def none(policy: Policy) -> Iterator[Problem]:
-    """Without classes there is nothing to generalize, and nothing of which a guarantee speaks."""
+    """Without classes there is nothing to generalize and nothing to guarantee."""
     if not policy.algorithm.classless:
         return
     other = "another algorithm, as in algorithm: {name: mondrian}"

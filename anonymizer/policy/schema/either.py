@@ -18,9 +18,7 @@ def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
 
 
 def together(policy: AnyPolicy, verb: str) -> None:
-    """PolicyError for a policy with sets of quasi-identifiers, of which the verb knows nothing: it
-    takes all of them as known together.
-    """
+    """Refuse sets of quasi-identifiers for a verb that takes all of them as known together."""
     if policy.privacy.quasi_sets is not None:
         said = f"`{verb}` takes all quasi-identifiers as known together, which is not the promise"
         hint = "plan, run, verify and export work on sets"

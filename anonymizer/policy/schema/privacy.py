@@ -19,11 +19,11 @@ class Knows(Options):
     """What an observer may know of a person beside the quasi-identifiers."""
 
     events: Annotated[int, Field(ge=0, le=3)] = 0
-    """Rows of the person of which the event values are known: k candidates remain."""
+    """Number of rows of a person whose event values may be known: k candidates remain."""
     rows: bool = False
     """The number of rows that the person has in every table: k candidates remain."""
     sensitive: bool = False
-    """The rules of sensitive columns hold as well among the candidates that remain (LKC)."""
+    """The rules of sensitive columns also hold among the candidates that remain (LKC)."""
 
     @property
     def anything(self) -> bool:

@@ -43,7 +43,7 @@ class SchemaColumn(Column):
     """Rules for a sensitive column; they count persons in the class."""
     of: Literal["person"] | None = None
     """A quasi column of another table that is the same in all rows of a person: it is published
-    with the persons; NULL for who has no row there."""
+    with the persons; NULL for a person without a row there."""
     sensitive_when: Annotated[None, MONDRIAN] = None
     weight: Annotated[None, WEIGHT] = None
     priority: Annotated[None, MONDRIAN] = None
@@ -82,12 +82,12 @@ class SchemaTable(Options):
 
     @cached_property
     def lifted(self) -> tuple[str, ...]:
-        """Quasi-identifiers of the person, in another table than that of the persons."""
+        """Quasi-identifiers of the person that are in another table than the persons'."""
         return tuple(name for name in self.quasi if self.columns[name].of == "person")
 
     @cached_property
     def events(self) -> tuple[str, ...]:
-        """Columns of which somebody may know the cells of single rows."""
+        """Columns whose cells somebody may know for single rows."""
         return self._with_role("event")
 
     @cached_property

@@ -88,7 +88,7 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
 
 
 def strange_files(folder: Path, manifests: Iterable[Table]) -> Iterator[Path]:
-    """What lies in the folders of Parquet files and is none of them."""
+    """Files in the folders of a release that are not its Parquet files."""
     for view in manifests:
         rows = ParquetTarget(Names(view.schema or "main", view.name, ""), folder).rows
         for path in sorted(rows.iterdir()):

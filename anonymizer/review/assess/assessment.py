@@ -25,7 +25,7 @@ from anonymizer.review.draft.context import guess_columns
 THRESHOLD = 0.2
 """A chance of one in five: classes below five rows."""
 COMBINED = 3
-"""Columns that are combined to look for who is singled out."""
+"""Columns that are combined to find persons who are singled out."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -92,9 +92,9 @@ def arena(
 
 
 def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now: Arena) -> Arena:
-    """Stage another release for the targets of `now`, of whom its quasi-identifiers are known.
+    """Stage another release for the targets of `now`, whose quasi-identifiers are known.
 
-    What the other release generalizes besides is not known of a target, and admits everybody.
+    Further columns that the other release generalizes are not known of a target: all cells fit.
     Raises PolicyError where both have no quasi-identifier in common.
     """
     numbers = {q.staged.column.column: q.index for q in now.quasi}

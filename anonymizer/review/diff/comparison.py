@@ -61,7 +61,7 @@ class Comparison:
     """What changes, and what does not, from the old policy to the new one."""
 
     tables: tuple[Change, ...]
-    """Of several tables, on what each of them hangs; None: there is none of this name."""
+    """The parent of each of several tables; None: a policy has no table of this name."""
     roles: tuple[Change, ...]
     """Of every column that either policy or the source has; None: not classified. Columns of
     several tables are named with their table, here and below."""

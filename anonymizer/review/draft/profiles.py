@@ -56,7 +56,7 @@ class Profile:
 
     @property
     def measure(self) -> bool:
-        """Numbers with a part after the point, of which there are many."""
+        """Whether it holds many different numbers with a fractional part."""
         several = (self.different or 0) > A_HANDFUL
         return fractional(self.sql_type) and several and (self.parts is None or self.parts > 0)
 

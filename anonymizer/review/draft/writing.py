@@ -41,7 +41,7 @@ def own_names(guesses: Mapping[str, Guess], taken: Collection[str]) -> dict[str,
 
 
 def least_k(units: int) -> int:
-    """The size of classes that is drafted for so many persons."""
+    """The k that is drafted for a number of persons."""
     return max(2, min(K, units))
 
 

@@ -1,4 +1,4 @@
-"""The parts of which a standard's page is made, and what becomes of them on a report."""
+"""The parts of a standard's page, and how each is filled from a report."""
 
 from __future__ import annotations
 

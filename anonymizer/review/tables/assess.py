@@ -27,7 +27,7 @@ class AssessedTable:
 
     table: str
     above: str | None
-    """The table on which it hangs; None for that of the persons."""
+    """Its parent table; None for the persons' table."""
     rows: int
     persons: int
     """Persons with at least one row."""

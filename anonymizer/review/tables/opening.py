@@ -73,9 +73,7 @@ def open_source(
     databases: Sequence[Path] = (),
     limits: Limits | None = None,
 ) -> Iterator[Session]:
-    """The source of a policy; of several tables that of the persons, beside which the others may
-    be read.
-    """
+    """The source of a policy; of several tables, the persons' table, with the others readable."""
     beside: dict[str, Policy] = {}
     at_first: AbstractContextManager[None] = nullcontext()
     if isinstance(policy, SchemaPolicy):

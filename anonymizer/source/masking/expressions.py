@@ -73,7 +73,7 @@ def draws_rows(mask: Mask) -> bool:
 
 
 def text_of(mask: Mask, value: Sql) -> Sql:
-    """The text of which a token is made: the same on every engine."""
+    """The text that a token is made from: the same on every engine."""
     if mask.family == "zoned":
         return sql("concat(cast(timezone('UTC', {v}) as varchar), '+00')", v=value)
     if mask.family == "double":
@@ -156,7 +156,7 @@ def _limit(mask: Mask, top: bool, raw: Table) -> Sql:
 
 
 def found_limit(mask: Mask, top: bool, raw: Table) -> Sql:
-    """The value that so many rows (persons) reach or pass."""
+    """The value that at least this many rows (persons) reach or pass."""
     order, outer, inner = ("desc", "min", "max") if top else ("asc", "max", "min")
     column = mask.physical
     rows = f"select {column} as v from {{raw}} where {column} is not null"

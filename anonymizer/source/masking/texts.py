@@ -10,7 +10,7 @@ from anonymizer.source.detectors import ALONE, FORMS, Form
 from anonymizer.source.signs import plain
 
 LAST = {"phone": 1, "card": 2}
-"""Kinds of which other forms are looked for first."""
+"""Kinds whose other forms are looked for first."""
 PASSES = 2
 """A pattern takes the character before and after; of two with one between, the next pass has it."""
 
