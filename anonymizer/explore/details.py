@@ -82,7 +82,7 @@ def _observers(
 def _stopped(
     policy: Policy, was: Assessment, now: Assessment, attacked: Attack | None
 ) -> Iterator[dict[str, Any]]:
-    """Who knows or wants what, the chance before and after, and whether a promise stops it."""
+    """What observers know or want, the chance before and after, and whether a promise stops it."""
     bound = attacked.linking.bound if attacked is not None else None
     holds = None
     if bound is not None and now.risk.prosecutor_max is not None:

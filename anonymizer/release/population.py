@@ -45,7 +45,7 @@ def population_of(policy: Policy) -> Population | None:
 
 
 def with_population(policy: Policy, file: Path) -> Policy:
-    """The policy with its population in `file`, for who has it as a file to verify with.
+    """The policy with its population in `file`, for somebody who has it as a file to verify with.
 
     Raises PolicyError where no model of the policy asks for a population, and SourceError where
     there is no such file or it is of no known format.

@@ -56,7 +56,7 @@ def refuse_changed(
 def refuse_not_as_published(
     policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Both of it, for who reads a release without judging it. Raises GuaranteeError."""
+    """Both checks, for reading a release without judging it. Raises GuaranteeError."""
     refuse_changed(policy, view, manifest, changes)
     refuse_other_policy(policy.digest(), manifest)
 

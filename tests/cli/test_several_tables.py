@@ -169,7 +169,7 @@ def test_diff(place: Path, call: Call) -> None:
     assert done.out.startswith("The new policy runs, and everything holds.")
     assert ["k_anonymity", "k=3", "k=6", "changed"] in lines
     assert ["visits:", "rows", "published", "158", "158", "="] in lines
-    assert "persons found by who knows their class and" in done.out
+    assert "persons found by somebody who knows their class and" in done.out
     assert "| k\\_anonymity | k=3 | k=6 | changed |" in (place / "comment.md").read_text()
     found = call("diff", "old.yml", "policy.yml", *DATABASE, "--format", "json").json
     told = [change["what"] for change in found["observers"]]

@@ -61,7 +61,7 @@ class ColumnFigures:
     nulls: int
     commonest_share: float | None
     homogeneous_classes: int
-    """Classes with at most one different value: who is in one has no secret left."""
+    """Classes with at most one different value: nobody in one has a secret left."""
     homogeneous_units: int
 
 

@@ -49,7 +49,7 @@ def attack(
     single(policy, "attack")
     together(policy, "attack")
     if policy.algorithm.classless:
-        said = "none makes no row like another: who knows enough of a row finds it"
+        said = "none makes no row like another: anybody who knows enough of a row finds it"
         hint = "anonymizer assess tells how many rows are singled out"
         raise PolicyError(Problem("algorithm.name", said, hint=hint))
     if not 0 < share <= 1:

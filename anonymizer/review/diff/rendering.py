@@ -39,7 +39,7 @@ def parts(found: Comparison) -> Iterator[Part]:
         Part("reached", found.achieved, all_rows=True),
         Part("release", found.figures, all_rows=True),
         Part("loss per column (NCP, 0 exact, 1 nothing left)", found.losses, all_rows=True),
-        Part("persons found by who knows their class and", found.observers, all_rows=True),
+        Part("persons found by somebody who knows their class and", found.observers, all_rows=True),
     ):
         if part.rows:
             yield part

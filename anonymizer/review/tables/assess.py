@@ -18,7 +18,7 @@ from anonymizer.review.tables.opening import open_source
 from anonymizer.run.tables import TablesRead, read_tables
 
 READ = ("quasi", "event", "key")
-"""Roles of the columns that are read; the others say nothing of who is found."""
+"""Roles of the columns that are read; the others say nothing about who is found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _of_release(
 
 
 def of_source(run_sql: RunSql, k: int, read: TablesRead) -> tuple[Observer, ...]:
-    """The same, with who knows nothing else, or the rows and no quasi-identifiers.
+    """The same, with observers who know nothing else, or the rows but no quasi-identifiers.
 
     Nothing is promised. Those who know events are left out where no column tells any.
     """

@@ -47,7 +47,7 @@ WORDS = {
     "zip3": "text, whole numbers",
 }
 UNTOLD = ("token", "shift", "noise", "null", "constant")
-"""Masks whose values say nothing of who somebody is, however many different ones there are."""
+"""Masks whose values say nothing about who somebody is, however many different ones there are."""
 
 
 def family_of(sql_type: str) -> Family:
