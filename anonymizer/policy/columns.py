@@ -33,6 +33,7 @@ from anonymizer.policy.values import (
     Weight,
     Whole,
     ascending,
+    in_64_bits,
 )
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"] | MaskRole
@@ -114,7 +115,7 @@ class Column(Options):
     """noise: what the results stay between; default: the smallest and largest value."""
     patterns: Annotated[tuple[Identifier, ...], AsTuple] = ()
     """redact: the kinds that are replaced; default: all."""
-    value: DataValue | None = None
+    value: Annotated[DataValue, AfterValidator(in_64_bits)] | None = None
     """constant: what is published instead of every value."""
     population: LocalPath | None = None
     """zip3: a CSV file with the columns zip3 and population; default: the areas that the guidance

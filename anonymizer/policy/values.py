@@ -59,6 +59,13 @@ DataValue = Annotated[
 """A value as it stands in the data; dates and timestamps as ISO text."""
 
 
+def in_64_bits(given: str | int | float | bool) -> str | int | float | bool:
+    """Raises for a whole number that BIGINT, the type of such constants, does not hold."""
+    if isinstance(given, int) and not -(2**63) <= given < 2**63:
+        raise fail("must be within 64 bits", hint="write it as text, in quotes")
+    return given
+
+
 def _bound(given: object) -> object:
     given = _data_value(given)
     if isinstance(given, bool):
