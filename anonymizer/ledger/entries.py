@@ -13,6 +13,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.facets import CLASS, Mark
 from anonymizer.ledger.places import Place, on_server
+from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
 
@@ -43,6 +44,17 @@ class Entry:
     marks: tuple[str, ...]
     persons: int
     counterfeits: int
+    person_column: str | None = None
+    """By which its persons are found again; empty: by the content of their rows."""
+    person_kind: str | None = None
+    """The kind of its values, or the columns of the rows; None in ledgers of before it was kept."""
+
+    @property
+    def recognized(self) -> Recognized | None:
+        """By what its persons are found again."""
+        if self.person_column is None or self.person_kind is None:
+            return None
+        return Recognized(self.person_column, self.person_kind)
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:

@@ -8,9 +8,11 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout
+from anonymizer.ledger.recognized import person_text, same_text
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.source.column_names import names_person
+from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
@@ -57,8 +59,13 @@ class Facet:
     @property
     def own(self) -> Sql:
         """The row's own value in that form."""
-        form = self.sql_type if self.sql_type in EXACT else "varchar"
-        return Sql(f"cast(o.{self.physical} as {form})")
+        if self.sql_type in EXACT:
+            return Sql(f"cast(o.{self.physical} as {self.sql_type})")
+        return self.text_of(f"o.{self.physical}")
+
+    def text_of(self, value: str) -> Sql:
+        """The text of a value of the column, the same in every release."""
+        return same_text(f"cast({value} as varchar)", self.sql_type)
 
     @property
     def truth(self) -> Sql:
@@ -124,12 +131,13 @@ class Mark:
     column: str
     index: int
     physical: Sql
+    sql_type: str = "VARCHAR"
     path: str = ""
     """Of the column in the policy."""
 
     @property
     def digest(self) -> Sql:
-        text = f"cast({self.physical} as varchar)"
+        text = same_text(f"cast({self.physical} as varchar)", self.sql_type)
         return Sql(
             f"case when {self.physical} is not null then md5_number(concat($ledger_key,"
             f" {lit(f':mark {self.column}:')}, {text})) end"
@@ -146,23 +154,26 @@ def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
     named like numbers of persons are remembered as well.
     """
     listed = list(_open_columns(roles))
-    named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique or names_person(c)]
+    named = [
+        one for one in listed if policy.columns[one[0]].acknowledge_unique or names_person(one[0])
+    ]
     return tuple(
-        Mark(column, i, p, f"columns.{column}") for i, (column, p) in enumerate(named, start=1)
+        Mark(column, i, physical, sql_type, f"columns.{column}")
+        for i, (column, physical, sql_type) in enumerate(named, start=1)
     )
 
 
-def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql]]:
-    yield from ((k.column, k.k) for k in roles.kept)
-    yield from ((s.column, s.s) for s in roles.sensitive)
+def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql, str]]:
+    yield from ((k.column, k.k, k.sql_type) for k in roles.kept)
+    yield from ((s.column, s.s, s.sql_type) for s in roles.sensitive)
 
 
-def identity(policy: Policy, roles: Roles) -> Sql:
+def identity(policy: Policy, roles: Roles, profile: TableProfile) -> Sql:
     """The identity of a row's person, as text: the person, else the key, else the row's content."""
     if policy.person is not None:
-        return Sql("cast(person as varchar)")
+        return person_text("person", profile.type_of(policy.person))
     if policy.key is not None:
-        return Sql("identity")
+        return same_text("identity", profile.type_of(policy.key))
     texts: list[Any] = [f"coalesce(cast({a.q} as varchar), '')" for a in roles.quasi]
     sizes = [f"coalesce(strlen(cast({a.q} as varchar)), -1)" for a in roles.quasi]
     parts = [part for pair in zip(sizes, texts, strict=True) for part in (*pair, "':'")]
