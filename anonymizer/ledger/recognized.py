@@ -84,7 +84,7 @@ def same_text(text: str, sql_type: str) -> Sql:
     if _kind(sql_type) != NUMBER or sql_type.removeprefix("U") in WHOLE:
         return Sql(text)
     return Sql(
-        f"case when {text} like '%.%' and {text} not like '%e%'"
+        f"case when strpos({text}, '.') > 0 and strpos({text}, 'e') = 0"
         f" then rtrim(rtrim({text}, '0'), '.') else {text} end"
     )
 
