@@ -73,7 +73,11 @@ class Comparison:
                 self.engine.raw(f"select count(*) from {ident(SEEN)}", "ledger")[0][0]
             )
         for facet in self.facets:
-            self._values(facet, releases, context, found)
+            other = next((entry for entry in earlier if entry.differs(facet)), None)
+            if other is None:
+                self._values(facet, releases, context, found)
+            else:
+                found.problems.append(_other_form(facet, other))
         self._numbers(earlier, context, found, joined)
         return found
 
@@ -218,10 +222,24 @@ WAYS_OUT_OF_TABLES = (
     " reached nobody, `anonymizer ledger forget`"
 )
 
+SAME_FORM = (
+    "top_code, bottom_code, round and the type (a cast in source.query) as they were; or, if the"
+    " earlier release reached nobody, `anonymizer ledger forget`"
+)
+
 APART = (
     "role drop; release the tables together (tables:); or, if the earlier release reached nobody,"
     " `anonymizer ledger forget`"
 )
+
+
+def _other_form(facet: Facet, entry: Entry) -> Problem:
+    """Values that cannot be compared, so that what they tell together cannot be counted."""
+    said = (
+        f"has values of another type, or coarsened otherwise, in the release of run {entry.run_id}:"
+        " which of them the two leave for a person cannot be counted"
+    )
+    return Problem(facet.path, said, hint=SAME_FORM)
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout
-from anonymizer.ledger.recognized import person_text, same_text
+from anonymizer.ledger.recognized import kind, person_text, same_text
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.source.column_names import names_person
@@ -45,6 +46,14 @@ class Facet:
     """The originals, where they are those of a further table."""
     path: str = ""
     """Of the column in the policy."""
+    masks: tuple[Mapping[str, Any], ...] = ()
+    """What its values were coarsened by."""
+
+    @property
+    def form(self) -> str:
+        """Between values of which form texts are compared: their kind, and what coarsened them."""
+        masks = json.dumps(self.masks, sort_keys=True, default=str) if self.masks else ""
+        return f"{kind(self.sql_type)} {masks}".rstrip()
 
     @property
     def numbered(self) -> Sql:
@@ -119,6 +128,7 @@ def facets(
                 sql_type=column.sql_type,
                 once=column.bucket is None and layout.class_id is not None,
                 path=f"columns.{column.column}",
+                masks=column.masks,
             )
         )
     return tuple(found)

@@ -229,6 +229,7 @@ class Keeper:
             counterfeits=counts.counterfeits,
             person_column=recognized.column,
             person_kind=recognized.kind,
+            forms=tuple(f.form for f in seen),
         )
         record(engine, entry, contents, self._absent(contents), appends=self._appends)
 

@@ -36,8 +36,8 @@ class Recognized:
     def of(cls, policy: Policy, profile: TableProfile) -> Recognized:
         column = policy.person or policy.key
         if column is not None:
-            return cls(column, _kind(profile.type_of(column)))
-        listed = sorted(f"{name_text(name)}: {_kind(kind)}" for name, kind in profile.columns)
+            return cls(column, kind(profile.type_of(column)))
+        listed = sorted(f"{name_text(name)}: {kind(held)}" for name, held in profile.columns)
         return cls("", ", ".join(listed))
 
     def problems(self, view: str, earlier: Iterable[Entry]) -> Iterator[Problem]:
@@ -81,7 +81,7 @@ class Recognized:
 
 def same_text(text: str, sql_type: str) -> Sql:
     """The text of a value, of numbers the same whatever their type: 7 for 7.0 and 7.00."""
-    if _kind(sql_type) != NUMBER or sql_type.removeprefix("U") in WHOLE:
+    if kind(sql_type) != NUMBER or sql_type.removeprefix("U") in WHOLE:
         return Sql(text)
     return Sql(
         f"case when strpos({text}, '.') > 0 and strpos({text}, 'e') = 0"
@@ -101,9 +101,9 @@ NUMBER = "a number"
 WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 
 
-def _kind(sql_type: str) -> str:
+def kind(sql_type: str) -> str:
     """Types between which equal values have equal texts here."""
     if sql_type in ("FLOAT", "DOUBLE") or sql_type.startswith("DECIMAL"):
         return NUMBER
-    kind = family(sql_type)
-    return NUMBER if kind == "a whole number" else kind
+    found = family(sql_type)
+    return NUMBER if found == "a whole number" else found

@@ -167,3 +167,35 @@ def test_texts_of_numbers(value: str, kind: str) -> None:
         name = connection.execute(f"select typeof(cast({value} as {kind}))").fetchall()[0][0]
         text = same_text(f"cast(cast({value} as {kind}) as varchar)", name)
         assert connection.execute(f"select {text}").fetchall() == [(value.strip("'"),)]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ({"round": 10}, {"round": 4}),
+        ({}, {"top_code": 500}),
+        ({"bottom_code": 100}, {"bottom_code": 200}),
+    ],
+)
+def test_values_that_are_coarsened_otherwise_are_refused(
+    tmp_path: Path, people: Population, first: dict[str, Any], later: dict[str, Any]
+) -> None:
+    """Their texts differ, so that no comparison of texts finds what both releases leave."""
+
+    def coarsened(options: dict[str, Any]) -> Any:
+        sensitive = {**COLUMNS["disease"], **options}
+        columns = {**COLUMNS, "disease": sensitive}
+        return run(tmp_path, disease=f"cast({CODED} as integer)", columns=columns)
+
+    coarsened(first)
+    with pytest.raises(GuaranteeError) as raised:
+        coarsened(later)
+    (problem,) = (p for p in raised.value.problems if p.path == "columns.disease")
+    assert "coarsened otherwise" in problem.message
+    assert "forget" in (problem.hint or "")
+
+
+def test_values_of_another_kind_are_refused(tmp_path: Path, people: Population) -> None:
+    run(tmp_path, disease=f"cast({CODED} as integer)")
+    with pytest.raises(GuaranteeError, match=r"columns\.disease: .* another type"):
+        run(tmp_path, disease=f"'C' || {CODED}")
