@@ -83,7 +83,7 @@ class Entry:
 
     def marked(self, mark: Mark) -> list[int]:
         """The positions of a column among its pseudonyms; tables may share a name."""
-        return [place for place, name in enumerate(self.marks, 1) if name == mark.column]
+        return [place for place, name in enumerate(self.marks, 1) if name == mark.label]
 
     def sql(self) -> str:
         """The row of it in the table of releases."""

@@ -18,6 +18,7 @@ from anonymizer.source.roles import Roles
 
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 """Types whose values are equal where their texts are, and cheaper to compare."""
+TOKENS = "(tokens)"
 CLASS, BUCKET = "class", "bucket"
 """Scopes of a protected column."""
 
@@ -144,13 +145,22 @@ class Mark:
     sql_type: str = "VARCHAR"
     path: str = ""
     """Of the column in the policy."""
+    token: bool = False
+    """Whether tokens are published, which are the same in all columns under one key."""
+    unnamed: bool = False
+    """Whether neither the policy nor its name says that it identifies: its values decide."""
+
+    @property
+    def label(self) -> str:
+        """What columns of two releases have in common that can have the same values."""
+        return TOKENS if self.token else self.column
 
     @property
     def digest(self) -> Sql:
         text = same_text(f"cast({self.physical} as varchar)", self.sql_type)
         return Sql(
             f"case when {self.physical} is not null then md5_number(concat($ledger_key,"
-            f" {lit(f':mark {self.column}:')}, {text})) end"
+            f" {lit(f':mark {self.label}:')}, {text})) end"
         )
 
     @property
@@ -161,21 +171,21 @@ class Mark:
 def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
     """The columns that the policy lets through although they are nearly unique, or may become so:
     which of their values are rare enough to be a pseudonym, the comparison tells. Those that are
-    named like numbers of persons are remembered as well.
+    named like numbers of persons are remembered as well, and tokens that last.
     """
-    listed = list(_open_columns(roles))
-    named = [
-        one for one in listed if policy.columns[one[0]].acknowledge_unique or names_person(one[0])
-    ]
-    return tuple(
-        Mark(column, i, physical, sql_type, f"columns.{column}")
-        for i, (column, physical, sql_type) in enumerate(named, start=1)
-    )
+    found: list[Mark] = []
+    for column, physical, sql_type, mask in _open_columns(roles):
+        described = policy.columns[column]
+        said = described.acknowledge_unique or names_person(column)
+        if said or (mask == "token" and described.key_file is not None):
+            path, i = f"columns.{column}", len(found) + 1
+            found.append(Mark(column, i, physical, sql_type, path, mask == "token", not said))
+    return tuple(found)
 
 
-def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql, str]]:
-    yield from ((k.column, k.k, k.sql_type) for k in roles.kept)
-    yield from ((s.column, s.s, s.sql_type) for s in roles.sensitive)
+def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql, str, str | None]]:
+    yield from ((k.column, k.k, k.sql_type, k.mask) for k in roles.kept)
+    yield from ((s.column, s.s, s.sql_type, None) for s in roles.sensitive)
 
 
 def identity(policy: Policy, roles: Roles, profile: TableProfile) -> Sql:

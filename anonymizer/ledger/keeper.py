@@ -16,7 +16,7 @@ from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Prob
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down, transaction
 from anonymizer.ledger.carried import carry
-from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.compare import Comparison, shared_marks
 from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
@@ -151,6 +151,7 @@ class Keeper:
                 intersect=not self._invariant,
                 absent=self._absent(contents),
                 schemas=known if schema is None else {**known, NEW: schema},
+                shared=shared_marks(home, contents.marks),
             ).run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
@@ -224,7 +225,7 @@ class Keeper:
             several=counts.several,
             facets=tuple(f.column for f in seen),
             scopes=tuple(f.scope for f in seen),
-            marks=tuple(m.column for m in contents.marks),
+            marks=tuple(m.label for m in contents.marks),
             persons=counts.persons,
             counterfeits=counts.counterfeits,
             person_column=recognized.column,

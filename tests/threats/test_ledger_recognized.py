@@ -199,3 +199,41 @@ def test_values_of_another_kind_are_refused(tmp_path: Path, people: Population) 
     run(tmp_path, disease=f"cast({CODED} as integer)")
     with pytest.raises(GuaranteeError, match=r"columns\.disease: .* another type"):
         run(tmp_path, disease=f"'C' || {CODED}")
+
+
+def masked(folder: Path, people: Population, column: str, value: str, **changes: Any) -> Any:
+    """A release with tokens that last, made under one key."""
+    key = folder / "tokens.key"
+    key.write_text("ab" * 32)
+    key.chmod(0o600)
+    query = f"select *, {value} as {column} from visits"
+    columns = {**COLUMNS, column: {"role": "token", "key_file": "tokens.key"}}
+    columns["disease"] = {"role": "drop"}
+    return run(folder, source={"query": query}, columns=columns, **changes)
+
+
+@pytest.mark.parametrize("other", ["badge", "gate"])
+def test_tokens_that_last_are_joined(tmp_path: Path, people: Population, other: str) -> None:
+    """Of another table, whose persons have other keys: the same values have the same tokens."""
+    masked(tmp_path, people, "badge", "'B' || id")
+    query = f"select 'X' || id as pay, age * 7 % 50 as spent, 'B' || id as {other} from visits"
+    columns = {
+        "pay": {"role": "identifier"},
+        "spent": {"role": "quasi"},
+        other: {"role": "token", "key_file": "tokens.key"},
+    }
+    publish = {"name": "payments", "database": "payments.duckdb"}
+    with pytest.raises(GuaranteeError, match=rf"columns\.{other}: tells persons apart"):
+        run(tmp_path, source={"query": query}, columns=columns, key="pay", publish=publish)
+
+
+def test_tokens_that_last_are_pseudonyms(tmp_path: Path, people: Population) -> None:
+    masked(tmp_path, people, "badge", "'B' || id")
+    with pytest.raises(GuaranteeError, match=r"columns\.badge: is nearly unique"):
+        masked(tmp_path, people, "badge", "'B' || id")
+
+
+def test_tokens_that_many_share_are_no_pseudonyms(tmp_path: Path, people: Population) -> None:
+    city = "case when id = 7 then 'far' else 'C' || id % 3 end"
+    masked(tmp_path, people, "city", city)
+    masked(tmp_path, people, "city", city)
