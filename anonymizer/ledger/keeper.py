@@ -57,6 +57,9 @@ class Keeper:
     place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
+    standing: str | None = None
+    """The run whose release the target holds before this one, where it is a file of its own."""
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None) -> Keeper | None:
@@ -79,6 +82,7 @@ class Keeper:
                 raise EngineError(
                     Problem("ledger", f"is the database of {what}", hint="a file of its own")
                 )
+        self.standing = FilePlace(self.target).run_of(self.view)
 
     def begin(self, engine: Engine, home: DuckDBEngine) -> None:
         """Take the key, settle what killed runs left, and bind the key for the digests.
@@ -101,6 +105,12 @@ class Keeper:
             with transaction(home):
                 found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
             settle_down(home)
+        if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
+            self.warnings = (
+                f"the ledger does not know the release of run {self.standing}, which is replaced:"
+                " what it and the new one tell together was not counted. It was made without this"
+                " ledger, or forgotten, or the ledger is not the one it was",
+            )
         if any(entry.key_check != digest(bound(known), "check") for entry in found):
             raise EngineError(no_key(self.path))
         problems = list(joined_by_name(self.schema or self.policy, self.view, found))

@@ -237,3 +237,19 @@ def test_tokens_that_many_share_are_no_pseudonyms(tmp_path: Path, people: Popula
     city = "case when id = 7 then 'far' else 'C' || id % 3 end"
     masked(tmp_path, people, "city", city)
     masked(tmp_path, people, "city", city)
+
+
+def test_a_release_that_the_ledger_does_not_know_is_told(
+    tmp_path: Path, people: Population
+) -> None:
+    """The ledger was named after the first release, or it was lost: nobody says so otherwise."""
+    columns = {**COLUMNS, "disease": {"role": "drop"}}
+    first = run(tmp_path, columns=columns, ledger=None)
+    second = run(tmp_path, columns=columns)
+    (told,) = (w for w in second.warnings if "the ledger does not know" in w)
+    assert first.run_id in told
+    third = run(tmp_path, columns=columns)
+    assert not any("the ledger does not know" in warning for warning in third.warnings)
+    (tmp_path / "private.duckdb").unlink()
+    fourth = run(tmp_path, columns=columns)
+    assert any(third.run_id in warning for warning in fourth.warnings)
