@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
 from anonymizer.source.column_names import names_person
+from anonymizer.source.persons import NEARLY_UNIQUE
 
 CHANCE = 12
 """Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
@@ -40,6 +41,9 @@ class Comparison:
     """Columns of members that the new ones have not."""
     schemas: Mapping[int, Schema] = field(default_factory=dict)
     """The releases of several tables by number, `NEW` among them."""
+
+    shared: frozenset[int] = frozenset()
+    """Marks that are no pseudonyms in the new release, by their index."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
@@ -73,7 +77,11 @@ class Comparison:
                 self.engine.raw(f"select count(*) from {ident(SEEN)}", "ledger")[0][0]
             )
         for facet in self.facets:
-            self._values(facet, releases, context, found)
+            other = next((entry for entry in earlier if entry.differs(facet)), None)
+            if other is None:
+                self._values(facet, releases, context, found)
+            else:
+                found.problems.append(_other_form(facet, other))
         self._numbers(earlier, context, found, joined)
         return found
 
@@ -97,7 +105,7 @@ class Comparison:
         places = tuple(
             Place(f, at, entry.place(f.column)) for f in self.facets if f.column in entry.facets
         )
-        pairs = tuple((mark.index, there) for mark in self.marks for there in entry.marked(mark))
+        pairs = tuple((mark.index, there) for mark, there in self._pairs(entry))
         return Compared(at, entry.release, places, pairs, len(entry.marks))
 
     @property
@@ -151,6 +159,12 @@ class Comparison:
                 )
             )
 
+    def _pairs(self, entry: Entry) -> Iterator[tuple[Mark, int]]:
+        """Pseudonyms of the new release, each with the place of one of an earlier release."""
+        for mark in self.marks:
+            if mark.index not in self.shared:
+                yield from ((mark, there) for there in entry.marked(mark))
+
     def _joined(self, entry: Entry, found: Findings) -> bool:
         """Whether a join on a column that tells persons apart leaves too few of them.
 
@@ -159,8 +173,7 @@ class Comparison:
         if self.k < 2:
             return False
         before = len(found.problems)
-        pairs = ((mark, there) for mark in self.marks for there in entry.marked(mark))
-        for mark, there in pairs:
+        for mark, there in self._pairs(entry):
             context = {
                 "members": NEW_MEMBERS,
                 "old_members": MEMBERS,
@@ -196,8 +209,9 @@ class Comparison:
             if _more_than_chance(classes, meetings, different):
                 found.problems.append(_shared("publish", "classes", classes, entry))
             if marked and release not in joined:
-                named = [m for m in self.marks if m.column in entry.marks]
-                names = ", ".join((named[0].path, *(m.column for m in named[1:])))
+                named = [m for m, _ in self._pairs(entry)]
+                others = dict.fromkeys(m.column for m in named if m.column != named[0].column)
+                names = ", ".join((named[0].path, *others))
                 found.problems.append(
                     Problem(
                         names,
@@ -218,10 +232,43 @@ WAYS_OUT_OF_TABLES = (
     " reached nobody, `anonymizer ledger forget`"
 )
 
+SAME_FORM = (
+    "top_code, bottom_code, round and the type (a cast in source.query) as they were; or, if the"
+    " earlier release reached nobody, `anonymizer ledger forget`"
+)
+
 APART = (
     "role drop; release the tables together (tables:); or, if the earlier release reached nobody,"
     " `anonymizer ledger forget`"
 )
+
+
+def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
+    """Marks, by their index, that nothing calls identifying, and of which fewer values belong to
+    one person only than of a column that may not be published unnoticed.
+    """
+    found = []
+    for mark in marks:
+        if mark.unnamed:
+            one = f"marks[{mark.index}]"
+            text = (
+                "select count(*) filter (where persons = 1), count(*) from"
+                f" (select {one}, count(distinct person) as persons from {ident(NEW_MEMBERS)}"
+                f" where {one} is not null group by 1)"
+            )
+            alone, values = engine.raw(text, "ledger")[0]
+            if alone < NEARLY_UNIQUE * values:
+                found.append(mark.index)
+    return frozenset(found)
+
+
+def _other_form(facet: Facet, entry: Entry) -> Problem:
+    """Values that cannot be compared, so that what they tell together cannot be counted."""
+    said = (
+        f"has values of another type, or coarsened otherwise, in the release of run {entry.run_id}:"
+        " which of them the two leave for a person cannot be counted"
+    )
+    return Problem(facet.path, said, hint=SAME_FORM)
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:

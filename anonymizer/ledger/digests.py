@@ -12,22 +12,23 @@ from anonymizer.ledger.history import HISTORY_TABLES, load_history
 from anonymizer.ledger.key import bound, read_key
 from anonymizer.ledger.tables import DIGESTS
 from anonymizer.policy import Policy
+from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Step
 
 
-def digests_step(policy: Policy, roles: Roles) -> Step:
+def digests_step(policy: Policy, roles: Roles, profile: TableProfile) -> Step:
     """The digests for a run that continues earlier releases; the ledger's key is bound in it."""
-    context = {**digested(policy, roles), "digests": DIGESTS}
+    context = {**digested(policy, roles, profile), "digests": DIGESTS}
     return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
 
 
-def digested(policy: Policy, roles: Roles) -> dict[str, Any]:
+def digested(policy: Policy, roles: Roles, profile: TableProfile) -> dict[str, Any]:
     """What the digests of persons are made from."""
     return {
         "snapshot": SNAPSHOT,
-        "identity": identity(policy, roles),
+        "identity": identity(policy, roles, profile),
         "marks": marks(policy, roles),
     }
 

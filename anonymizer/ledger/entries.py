@@ -11,8 +11,9 @@ from typing import Any
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
-from anonymizer.ledger.facets import CLASS, Mark
+from anonymizer.ledger.facets import CLASS, Facet, Mark
 from anonymizer.ledger.places import Place, on_server
+from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
 
@@ -43,12 +44,25 @@ class Entry:
     marks: tuple[str, ...]
     persons: int
     counterfeits: int
+    person_column: str | None = None
+    """By which its persons are found again; empty: by the content of their rows."""
+    person_kind: str | None = None
+    """The kind of its values, or the columns of the rows; None in ledgers of before it was kept."""
+    forms: tuple[str, ...] | None = None
+    """What the values of the facets are written as; None in ledgers of before it was kept."""
+
+    @property
+    def recognized(self) -> Recognized | None:
+        """By what its persons are found again."""
+        if self.person_column is None or self.person_kind is None:
+            return None
+        return Recognized(self.person_column, self.person_kind)
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:
         named = dict(zip(cls.__slots__, row, strict=True))
-        for name in ("facets", "scopes", "marks"):
-            named[name] = tuple(named[name])
+        for name in ("facets", "scopes", "marks", "forms"):
+            named[name] = None if named[name] is None else tuple(named[name])
         return cls(**named)
 
     @property
@@ -61,9 +75,15 @@ class Entry:
         index = self.facets.index(column)
         return Sql("class_id" if self.scopes[index] == CLASS else f"buckets[{index + 1}]")
 
+    def differs(self, facet: Facet) -> bool:
+        """Whether its values of a protected column are known to be written otherwise."""
+        if self.forms is None or facet.column not in self.facets:
+            return False
+        return self.forms[self.facets.index(facet.column)] != facet.form
+
     def marked(self, mark: Mark) -> list[int]:
         """The positions of a column among its pseudonyms; tables may share a name."""
-        return [place for place, name in enumerate(self.marks, 1) if name == mark.column]
+        return [place for place, name in enumerate(self.marks, 1) if name == mark.label]
 
     def sql(self) -> str:
         """The row of it in the table of releases."""

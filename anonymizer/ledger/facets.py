@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout
+from anonymizer.ledger.recognized import kind, person_text, same_text
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.source.column_names import names_person
+from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 """Types whose values are equal where their texts are, and cheaper to compare."""
+TOKENS = "(tokens)"
 CLASS, BUCKET = "class", "bucket"
 """Scopes of a protected column."""
 
@@ -43,6 +47,14 @@ class Facet:
     """The originals, where they are those of a further table."""
     path: str = ""
     """Of the column in the policy."""
+    masks: tuple[Mapping[str, Any], ...] = ()
+    """What its values were coarsened by."""
+
+    @property
+    def form(self) -> str:
+        """Between values of which form texts are compared: their kind, and what coarsened them."""
+        masks = json.dumps(self.masks, sort_keys=True, default=str) if self.masks else ""
+        return f"{kind(self.sql_type)} {masks}".rstrip()
 
     @property
     def numbered(self) -> Sql:
@@ -57,8 +69,13 @@ class Facet:
     @property
     def own(self) -> Sql:
         """The row's own value in that form."""
-        form = self.sql_type if self.sql_type in EXACT else "varchar"
-        return Sql(f"cast(o.{self.physical} as {form})")
+        if self.sql_type in EXACT:
+            return Sql(f"cast(o.{self.physical} as {self.sql_type})")
+        return self.text_of(f"o.{self.physical}")
+
+    def text_of(self, value: str) -> Sql:
+        """The text of a value of the column, the same in every release."""
+        return same_text(f"cast({value} as varchar)", self.sql_type)
 
     @property
     def truth(self) -> Sql:
@@ -112,6 +129,7 @@ def facets(
                 sql_type=column.sql_type,
                 once=column.bucket is None and layout.class_id is not None,
                 path=f"columns.{column.column}",
+                masks=column.masks,
             )
         )
     return tuple(found)
@@ -124,15 +142,25 @@ class Mark:
     column: str
     index: int
     physical: Sql
+    sql_type: str = "VARCHAR"
     path: str = ""
     """Of the column in the policy."""
+    token: bool = False
+    """Whether tokens are published, which are the same in all columns under one key."""
+    unnamed: bool = False
+    """Whether neither the policy nor its name says that it identifies: its values decide."""
+
+    @property
+    def label(self) -> str:
+        """What columns of two releases have in common that can have the same values."""
+        return TOKENS if self.token else self.column
 
     @property
     def digest(self) -> Sql:
-        text = f"cast({self.physical} as varchar)"
+        text = same_text(f"cast({self.physical} as varchar)", self.sql_type)
         return Sql(
             f"case when {self.physical} is not null then md5_number(concat($ledger_key,"
-            f" {lit(f':mark {self.column}:')}, {text})) end"
+            f" {lit(f':mark {self.label}:')}, {text})) end"
         )
 
     @property
@@ -143,26 +171,29 @@ class Mark:
 def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
     """The columns that the policy lets through although they are nearly unique, or may become so:
     which of their values are rare enough to be a pseudonym, the comparison tells. Those that are
-    named like numbers of persons are remembered as well.
+    named like numbers of persons are remembered as well, and tokens that last.
     """
-    listed = list(_open_columns(roles))
-    named = [(c, p) for c, p in listed if policy.columns[c].acknowledge_unique or names_person(c)]
-    return tuple(
-        Mark(column, i, p, f"columns.{column}") for i, (column, p) in enumerate(named, start=1)
-    )
+    found: list[Mark] = []
+    for column, physical, sql_type, mask in _open_columns(roles):
+        described = policy.columns[column]
+        said = described.acknowledge_unique or names_person(column)
+        if said or (mask == "token" and described.key_file is not None):
+            path, i = f"columns.{column}", len(found) + 1
+            found.append(Mark(column, i, physical, sql_type, path, mask == "token", not said))
+    return tuple(found)
 
 
-def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql]]:
-    yield from ((k.column, k.k) for k in roles.kept)
-    yield from ((s.column, s.s) for s in roles.sensitive)
+def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql, str, str | None]]:
+    yield from ((k.column, k.k, k.sql_type, k.mask) for k in roles.kept)
+    yield from ((s.column, s.s, s.sql_type, None) for s in roles.sensitive)
 
 
-def identity(policy: Policy, roles: Roles) -> Sql:
+def identity(policy: Policy, roles: Roles, profile: TableProfile) -> Sql:
     """The identity of a row's person, as text: the person, else the key, else the row's content."""
     if policy.person is not None:
-        return Sql("cast(person as varchar)")
+        return person_text("person", profile.type_of(policy.person))
     if policy.key is not None:
-        return Sql("identity")
+        return same_text("identity", profile.type_of(policy.key))
     texts: list[Any] = [f"coalesce(cast({a.q} as varchar), '')" for a in roles.quasi]
     sizes = [f"coalesce(strlen(cast({a.q} as varchar)), -1)" for a in roles.quasi]
     parts = [part for pair in zip(sizes, texts, strict=True) for part in (*pair, "':'")]

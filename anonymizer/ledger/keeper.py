@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,15 +16,17 @@ from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Prob
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down, transaction
 from anonymizer.ledger.carried import carry
-from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.compare import Comparison, shared_marks
 from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks
 from anonymizer.ledger.further import Written, further, reserved
 from anonymizer.ledger.gathering import Contents, Counts, counted, gather
+from anonymizer.ledger.joined import joined_by_name
 from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key, same_secret
 from anonymizer.ledger.places import FilePlace, Place, place_of
+from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.recording import record, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.tables import (
@@ -32,10 +34,9 @@ from anonymizer.ledger.tables import (
     SPELLS,
 )
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.schema.derived import child_policy, lead_of
-from anonymizer.policy.schema.paths import table_path
+from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.sizes import least_class
-from anonymizer.release.certificate import published_as_it_is
+from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
 
@@ -56,6 +57,9 @@ class Keeper:
     place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
+    standing: str | None = None
+    """The run whose release the target holds before this one, where it is a file of its own."""
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None) -> Keeper | None:
@@ -78,6 +82,7 @@ class Keeper:
                 raise EngineError(
                     Problem("ledger", f"is the database of {what}", hint="a file of its own")
                 )
+        self.standing = FilePlace(self.target).run_of(self.view)
 
     def begin(self, engine: Engine, home: DuckDBEngine) -> None:
         """Take the key, settle what killed runs left, and bind the key for the digests.
@@ -100,46 +105,23 @@ class Keeper:
             with transaction(home):
                 found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
             settle_down(home)
+        if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
+            self.warnings = (
+                f"the ledger does not know the release of run {self.standing}, which is replaced:"
+                " what it and the new one tell together was not counted. It was made without this"
+                " ledger, or forgotten, or the ledger is not the one it was",
+            )
         if any(entry.key_check != digest(bound(known), "check") for entry in found):
             raise EngineError(no_key(self.path))
-        problems = list(self._joined(found))
+        problems = list(joined_by_name(self.schema or self.policy, self.view, found))
         if problems:
             raise GuaranteeError(problems)
-
-    def _joined(self, earlier: Iterable[Entry]) -> Iterator[Problem]:
-        """Columns that identify persons both in this release and in an earlier one.
-
-        Tables with different persons cannot be compared person by person: the name decides.
-        """
-        for path, name in self._unacknowledged():
-            views = sorted({entry.view for entry in earlier if name in entry.marks} - {self.view})
-            if views:
-                listed = ", ".join(views)
-                said = f"tells persons apart in a release of the ledger ({listed}): joined on it,"
-                said += " the rows of a person stand side by side, and k holds for neither"
-                hint = (
-                    "role drop; release the tables together (tables:); or, for a join that leaves"
-                    " k persons, acknowledge_unique: true"
-                )
-                yield Problem(path, said, hint=hint)
-
-    def _unacknowledged(self) -> Iterator[tuple[str, str]]:
-        """Columns published as they are that are not said to be unique: path and name."""
-        listed = [("columns", self.policy)]
-        if self.schema is not None:
-            listed += [
-                (table_path(t, "columns"), child_policy(self.schema, t))
-                for t in self.schema.children
-            ]
-        for path, policy in listed:
-            for name, column in policy.columns.items():
-                if published_as_it_is(policy, name) and not column.acknowledge_unique:
-                    yield f"{path}.{name}", name
 
     def remember(
         self,
         engine: Engine,
         roles: Roles,
+        profile: TableProfile,
         layout: Layout,
         *,
         link: Table,
@@ -155,16 +137,20 @@ class Keeper:
         """
         contents = self._contents(roles, layout, link, originals, written)
         parameters = contents.parameters(
-            digested(self.policy, roles), SPELLS if self._invariant else None
+            digested(self.policy, roles, profile), SPELLS if self._invariant else None
         )
         home = self._home
         gather(engine, home, contents, parameters)
         if self._appends and engine is not home:
             carry(engine, home, HISTORY, ("person", "lineage"))
         several = self.policy.person is not None or bool(contents.tables)
+        recognized = Recognized.of(self.policy, profile)
         counts, schema = counted(home, several=several), self._schema(contents)
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
+            problems = list(recognized.problems(self.view, earlier))
+            if problems:
+                raise EngineError(problems)
             known = schemas(home)
             found = Comparison(
                 home,
@@ -175,6 +161,7 @@ class Keeper:
                 intersect=not self._invariant,
                 absent=self._absent(contents),
                 schemas=known if schema is None else {**known, NEW: schema},
+                shared=shared_marks(home, contents.marks),
             ).run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
@@ -184,7 +171,7 @@ class Keeper:
             number = max((entry.release for entry in earlier), default=0) + 1
             with home.in_any_order():
                 with transaction(home):
-                    self._write(home, number, secret_digest, contents, counts)
+                    self._write(home, number, secret_digest, contents, counts, recognized)
                     if schema is not None:
                         record_rows(home, number, schema)
                 settle_down(home)
@@ -231,6 +218,7 @@ class Keeper:
         secret_digest: str,
         contents: Contents,
         counts: Counts,
+        recognized: Recognized,
     ) -> None:
         seen = contents.facets
         entry = Entry(
@@ -247,9 +235,12 @@ class Keeper:
             several=counts.several,
             facets=tuple(f.column for f in seen),
             scopes=tuple(f.scope for f in seen),
-            marks=tuple(m.column for m in contents.marks),
+            marks=tuple(m.label for m in contents.marks),
             persons=counts.persons,
             counterfeits=counts.counterfeits,
+            person_column=recognized.column,
+            person_kind=recognized.kind,
+            forms=tuple(f.form for f in seen),
         )
         record(engine, entry, contents, self._absent(contents), appends=self._appends)
 

@@ -63,6 +63,19 @@ class FilePlace:
         except Exception:  # locked or damaged: assumed to be published, which is safe
             return None
 
+    def run_of(self, view: str) -> str | None:
+        """The run whose release of that name the file holds; None where that is not known."""
+        from anonymizer.release import objects
+
+        if self.file is None or not self.file.exists():
+            return None
+        try:
+            with own_connection(self.file) as reader:
+                held = objects.recorded(reader, SOURCE)
+                return next((o.run_id for o in held if o.release == view), None)
+        except Exception:  # locked or damaged: the target says so
+            return None
+
     def may_hold(self, run_id: str) -> bool:
         del run_id
         return False  # the target knows

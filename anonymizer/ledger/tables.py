@@ -37,6 +37,9 @@ CREATE = (
     " target varchar, policy_digest varchar, created varchar, state varchar, owner varchar,"
     " key_check varchar, secret_digest varchar, several boolean, facets varchar[],"
     " scopes varchar[], marks varchar[], persons bigint, counterfeits bigint)",
+    f"alter table {ident(RELEASES)} add column if not exists person_column varchar",
+    f"alter table {ident(RELEASES)} add column if not exists person_kind varchar",
+    f"alter table {ident(RELEASES)} add column if not exists forms varchar[]",
     f"create table if not exists {ident(MEMBERS)} (release integer, person uhugeint,"
     " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint,"
     " since integer)",

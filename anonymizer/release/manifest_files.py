@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from anonymizer.compile import Table
@@ -19,6 +19,11 @@ from anonymizer.release.manifest import (
     write_manifest_file,
 )
 from anonymizer.release.names import Names
+
+OTHER = (
+    "the manifest in the database counts: delete the file, run again, or move the database into a"
+    " folder of its own if the file is of another one"
+)
 
 
 def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
@@ -55,7 +60,25 @@ def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[
             found = ""
         if text is None or found != f"{text}\n":
             said = f"{path.name} beside it is not that of the release"
-            yield Problem("manifest", said, hint="delete it, or run again: the database counts")
+            yield Problem("manifest", said, hint=OTHER)
+
+
+def other_file(
+    database: Path, names: Names, held: Iterable[objects.Recorded] = ()
+) -> tuple[str, ...]:
+    """In words, the JSON file of another database that the one of a release takes the place of.
+
+    `held`: what the tool made in this database. Two databases of one folder may have releases of
+    one name; their files have one name then.
+    """
+    file = manifest_file(database, names)
+    run_id = _run_of(file)
+    if run_id is None or run_id in {item.run_id for item in held}:
+        return ()
+    return (
+        f"the file {file.name} beside {database.name} is of another release (run {run_id}) and is"
+        " replaced, its signature with it: to keep both, publish into a folder of its own",
+    )
 
 
 def _run_of(file: Path) -> str | None:

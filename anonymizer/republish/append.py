@@ -68,7 +68,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=False),
-        digests_step(policy, roles),
+        digests_step(policy, roles, profile),
         step("who stays", "staying"),
         Loop(
             "leave out who could be told apart",

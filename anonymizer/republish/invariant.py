@@ -18,6 +18,7 @@ from anonymizer.algorithms.protections import protection
 from anonymizer.compile import Sql, work
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.ledger.digests import digests_step
+from anonymizer.ledger.recognized import same_text
 from anonymizer.ledger.tables import DIGESTS, HISTORY, HISTORY_TEXTS, HISTORY_VALUES, SPELLS
 from anonymizer.policy import Policy
 from anonymizer.privacy.alpha import Alpha
@@ -108,6 +109,8 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         "attributes": attributes,
         "sensitive": sensitive.s,
         "type": Sql(published_type(sensitive.sql_type)),
+        "text": same_text(f"cast({sensitive.s} as varchar)", sensitive.sql_type),
+        "known_text": same_text("cast(original as varchar)", sensitive.sql_type),
         "m": m,
         "person": policy.person is not None,
         "empty": Sql(f"count(*) - count({sensitive.s})"),
@@ -130,7 +133,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),
         Guard(step("one value per person", "unfit"), _unfit(path), SourceError),
-        digests_step(policy, roles),
+        digests_step(policy, roles, profile),
         step("who stays", "standing"),
         step("since when", "spells"),
         step("values of counterfeits", "known_values"),

@@ -128,6 +128,7 @@ class Job:
         keeper.remember(
             self.engine,
             self.prepared.roles,
+            self.prepared.profile,
             self.compiled.layout,
             link=LINK,
             originals=ORIGINALS,

@@ -164,6 +164,8 @@ def run(
                 else:
                     prepared = prepare(policy, session, executor)
                     told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+                if keeper is not None:
+                    told = (*told, *keeper.warnings)
                 with at_persons(policy):
                     executor.run(prepared.compiled.stages, "anonymizing")
                 job = make(

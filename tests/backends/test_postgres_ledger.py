@@ -158,6 +158,20 @@ def test_it_refuses_the_secret_of_an_earlier_release(
     assert {"seed", "publish"} <= {problem.path for problem in raised.value.problems}
 
 
+@pytest.mark.parametrize("later", ["double precision", "numeric(12, 2)"])
+def test_a_number_is_the_same_person_in_every_type(
+    postgres: str, population: Population, tmp_path: Path, later: str
+) -> None:
+    run(tmp_path, postgres, columns=PROTECTED)
+    population.leave(10)
+    population.arrive(10)
+    write(postgres, population)
+    query(postgres, f"alter table visits alter column id type {later}")
+    with pytest.raises(GuaranteeError) as raised:
+        run(tmp_path, postgres, columns=PROTECTED)
+    assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
+
+
 def test_it_refuses_a_pseudonym(postgres: str, population: Population, tmp_path: Path) -> None:
     query(postgres, "alter table visits add column token text")
     query(postgres, "update visits set token = md5(id::text)")

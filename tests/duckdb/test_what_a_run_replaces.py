@@ -132,3 +132,27 @@ def test_a_plan_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(numbers) == list(range(1, len(steps) + 1))
     told = [line.partition("): ")[2] for line in said if "): " in line]
     assert len(set(told)) == len(told)
+
+
+def test_the_manifest_of_another_database_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Releases of one name in two databases of a folder: their JSON files have one name."""
+    for name in ("first", "second"):
+        written(f"{name}.yml", f"{{database: {name}.duckdb, name: released}}")
+    told = "the file released.manifest.json beside second.duckdb is of another release (run "
+    assert "is of another release" not in called(capsys, "run", "first.yml")
+    assert told in called(capsys, "plan", "second.yml")
+    assert told in called(capsys, "run", "second.yml")
+    assert "is of another release" not in called(capsys, "run", "second.yml")
+
+
+def test_a_plan_writes_no_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = written("policy.yml", "{database: release.duckdb, name: released}")
+    called(capsys, "run", policy)
+    beside = folder / "released.manifest.json"
+    beside.unlink()
+    called(capsys, "plan", policy)
+    assert not beside.exists()
+    called(capsys, "run", policy)
+    assert beside.exists()

@@ -25,7 +25,7 @@ from anonymizer.publish.target import Readers, Writer, clashes_with_releases, re
 from anonymizer.release import objects
 from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
-from anonymizer.release.manifest_files import refresh
+from anonymizer.release.manifest_files import other_file, refresh
 from anonymizer.release.names import Names
 from anonymizer.release.plain_views import is_base_table
 from anonymizer.release.seal import SealedObject, Sign
@@ -76,6 +76,8 @@ class FileTarget:
         if self.path.exists():
             with own_connection(None, databases=[self.path]) as gate:
                 self.check_content(gate)
+        else:
+            self.replaces = other_file(self.path, self.names)
 
     def build(self, engine: Engine, writer: Writer) -> None:
         """Write the whole release, and the others of the target, into a file beside it."""
@@ -143,10 +145,7 @@ class FileTarget:
             raise TargetError(Problem(where, "is not a file that can be replaced"))
 
     def check_content(self, engine: DuckDBEngine) -> None:
-        """Raises TargetError for a file that holds what is not ours.
-
-        Touches nothing but the JSON files of its releases, where a killed run left them stale.
-        """
+        """Raises TargetError for a file that holds what is not ours. Writes nothing."""
         where = "publish.database"
         try:
             engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", where)
@@ -164,9 +163,8 @@ class FileTarget:
             if clashes:
                 raise TargetError(clashes)
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
+            self.replaces += other_file(self.path, self.names, held)
             others = objects.foreign(engine, PREVIOUS) | self._not_tables(engine)
-            if not others:
-                refresh(engine, PREVIOUS, self.path)
         finally:
             with afterwards(where):
                 engine.raw(f"detach {PREVIOUS}", where)
@@ -212,6 +210,7 @@ class FileTarget:
             ]
             if self._not_tables(engine):
                 raise TargetError(Problem("publish.database", "was changed during this run"))
+            refresh(engine, PREVIOUS, self.path)  # a killed run may have left them stale
             for item in kept:
                 create_schema(engine, BUILT, item.schema)
                 if item.kind != "view":

@@ -22,6 +22,7 @@ from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
+from anonymizer.release.manifest_files import other_file
 from anonymizer.release.names import Names
 from anonymizer.release.seal import Sign
 from anonymizer.release.sealing import objects_of, sealed_in
@@ -64,6 +65,8 @@ class InPlaceTarget(StagedTarget):
         place = self.database.name if self.database is not None else "the database"
         held = objects.recorded(engine, self.catalog)
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
+        if self.database is not None:
+            self.replaces += other_file(self.database, self.names, held)
         others = clashes_with_releases(self.names, held)
         if others:
             raise TargetError(others)

@@ -1,0 +1,109 @@
+"""How persons are found again from release to release: by which column, and what kind of values.
+
+Digests are made of texts. A number has the same text whatever its type, because types change
+unnoticed (a column with a NULL comes back from a file as doubles); other changes are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anonymizer.compile import Sql, ident
+from anonymizer.errors import Problem
+from anonymizer.policy import Policy
+from anonymizer.policy.paths import name_text
+from anonymizer.source.child import family
+from anonymizer.source.profile import TableProfile
+
+if TYPE_CHECKING:
+    from anonymizer.ledger.entries import Entry
+
+FORGET = "if that release reached nobody, `anonymizer ledger forget`"
+
+
+@dataclass(frozen=True, slots=True)
+class Recognized:
+    """By what the persons of a release are found again."""
+
+    column: str
+    """The person or key; empty where the content of the row is all there is."""
+    kind: str
+    """The kind of its values; the columns of the row where it is its content."""
+
+    @classmethod
+    def of(cls, policy: Policy, profile: TableProfile) -> Recognized:
+        column = policy.person or policy.key
+        if column is not None:
+            return cls(column, kind(profile.type_of(column)))
+        listed = sorted(f"{name_text(name)}: {kind(held)}" for name, held in profile.columns)
+        return cls("", ", ".join(listed))
+
+    def problems(self, view: str, earlier: Iterable[Entry]) -> Iterator[Problem]:
+        """Earlier releases of the view, or by the same column, whose persons are not found again.
+
+        Those of other views with other columns may be of other people.
+        """
+        differing: dict[Recognized, Entry] = {}
+        for entry in earlier:
+            then = entry.recognized
+            if then is None or then == self:
+                continue
+            if entry.view == view or (then.column and then.column == self.column):
+                differing[then] = entry
+        for then, entry in differing.items():
+            said = (
+                f"finds persons by {self._told}, and the release {entry.view} of run"
+                f" {entry.run_id} by {then._told}: what the two tell together cannot be counted"
+            )
+            if not self.column and not then.column:
+                said = (
+                    f"finds persons by the content of their rows, and the release {entry.view} of"
+                    f" run {entry.run_id} was made of rows with other columns or types: what the"
+                    " two tell together cannot be counted"
+                )
+            yield Problem("ledger", said, hint=f"{self._way_out(then)}; or, {FORGET}")
+
+    @property
+    def _told(self) -> str:
+        if not self.column:
+            return "the content of their rows"
+        return f"{name_text(self.column)}, which is {self.kind}"
+
+    def _way_out(self, then: Recognized) -> str:
+        if not then.column:
+            return "the columns of that release in source.query, and no key and person"
+        if then.column != self.column:
+            return f"key or person: {name_text(then.column)}, by this name in source.query"
+        return "cast it in source.query to what it was"
+
+
+def same_text(text: str, sql_type: str) -> Sql:
+    """The text of a value, of numbers the same whatever their type: 7 for 7.0 and 7.00."""
+    if kind(sql_type) != NUMBER or sql_type.removeprefix("U") in WHOLE:
+        return Sql(text)
+    return Sql(
+        f"case when strpos({text}, '.') > 0 and strpos({text}, 'e') = 0"
+        f" then rtrim(rtrim({text}, '0'), '.') else {text} end"
+    )
+
+
+def person_text(column: str, sql_type: str) -> Sql:
+    """The text of a column of the snapshot that says whose a row is."""
+    name = ident(column).text
+    if sql_type in ("FLOAT", "DOUBLE"):
+        name = f"cast(case when {name} = 0 then 0 else {name} end as double)"
+    return same_text(f"cast({name} as varchar)", sql_type)
+
+
+NUMBER = "a number"
+WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
+
+
+def kind(sql_type: str) -> str:
+    """Types between which equal values have equal texts here."""
+    if sql_type in ("FLOAT", "DOUBLE") or sql_type.startswith("DECIMAL"):
+        return NUMBER
+    found = family(sql_type)
+    return NUMBER if found == "a whole number" else found

@@ -1,0 +1,255 @@
+"""Persons and values are found again where the types of their columns changed, or it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.errors import EngineError, GuaranteeError
+from anonymizer.ledger.recognized import same_text
+from tests.threats.population import Population, policy
+
+COLUMNS = {
+    "id": {"role": "identifier"},
+    "age": {"role": "quasi"},
+    "district": {"role": "quasi"},
+    "disease": {"role": "sensitive", "protect": {"l_diversity": 3}},
+}
+CODED = "md5_number_lower(disease) % 1000"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Population:
+    population = Population(seed=2, size=60)
+    population.write(tmp_path / "source.duckdb")
+    return population
+
+
+def run(folder: Path, *, id_type: str = "integer", disease: str = "disease", **changes: Any) -> Any:
+    query = f"select cast(id as {id_type}) as id, age, district, {disease} as disease from visits"
+    given = {"columns": COLUMNS, "source": {"query": query}, **changes}
+    return anonymizer.run(policy(folder, **given), folder / "source.duckdb")
+
+
+def others_come(folder: Path, people: Population) -> None:
+    people.leave(10)
+    people.arrive(10)
+    people.write(folder / "source.duckdb")
+
+
+@pytest.mark.parametrize("later", ["double", "float", "decimal(12, 2)", "bigint"])
+def test_a_number_is_the_same_person_in_every_type(
+    tmp_path: Path, people: Population, later: str
+) -> None:
+    run(tmp_path)
+    others_come(tmp_path, people)
+    with pytest.raises(GuaranteeError) as raised:
+        run(tmp_path, id_type=later)
+    assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
+
+
+def test_persons_by_a_column_are_those_of_a_key(tmp_path: Path, people: Population) -> None:
+    run(tmp_path, id_type="decimal(12, 2)", key=None, person="id")
+    others_come(tmp_path, people)
+    with pytest.raises(GuaranteeError) as raised:
+        run(tmp_path, id_type="double")
+    assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "hint"),
+    [
+        ({}, {"id_type": "varchar"}, "cast"),
+        ({}, {"key": None}, "key or person: id"),
+        ({"key": None}, {}, "no key and person"),
+    ],
+)
+def test_persons_who_are_not_found_again(
+    tmp_path: Path, people: Population, first: dict[str, Any], later: dict[str, Any], hint: str
+) -> None:
+    run(tmp_path, **first)
+    before = (tmp_path / "release.duckdb").read_bytes()
+    others_come(tmp_path, people)
+    with pytest.raises(EngineError) as raised:
+        run(tmp_path, **later)
+    (problem,) = raised.value.problems
+    assert problem.path == "ledger"
+    assert hint in (problem.hint or "")
+    assert "forget" in (problem.hint or "")
+    assert (tmp_path / "release.duckdb").read_bytes() == before
+
+
+def test_rows_of_other_columns_are_not_found_again(tmp_path: Path, people: Population) -> None:
+    """Without a key a person is the content of the row: with a further column nobody is found."""
+    run(tmp_path, key=None)
+    others_come(tmp_path, people)
+    query = "select *, 1 as more from visits"
+    columns = {**COLUMNS, "more": {"role": "drop"}}
+    with pytest.raises(EngineError, match="other columns or types"):
+        run(tmp_path, key=None, source={"query": query}, columns=columns)
+
+
+def test_another_view_may_be_of_other_people(tmp_path: Path, people: Population) -> None:
+    run(tmp_path)
+    query = "select 'X' || id as code, age, district, disease from visits"
+    columns = {"code": {"role": "identifier"}, **{n: c for n, c in COLUMNS.items() if n != "id"}}
+    other = {"name": "others", "database": "others.duckdb"}
+    run(tmp_path, source={"query": query}, columns=columns, key="code", publish=other)
+
+
+@pytest.mark.parametrize("later", ["double", "decimal(12, 2)"])
+def test_a_value_is_the_same_in_every_type(tmp_path: Path, people: Population, later: str) -> None:
+    run(tmp_path, disease=f"cast({CODED} as integer)")
+    others_come(tmp_path, people)
+    with pytest.raises(GuaranteeError) as raised:
+        run(tmp_path, disease=f"cast({CODED} as {later})")
+    assert "columns.disease" in {problem.path for problem in raised.value.problems}
+
+
+def test_signatures_are_kept_where_the_type_of_the_value_changes(
+    tmp_path: Path, people: Population
+) -> None:
+    def shown(kind: str) -> dict[int, set[int]]:
+        columns = {**COLUMNS, "disease": {"role": "sensitive"}}
+        run(tmp_path, disease=f"cast({CODED} as {kind})", columns=columns, republish={"m": 3})
+        with duckdb.connect(str(tmp_path / "private.duckdb"), read_only=True) as ledger:
+            found = ledger.execute(
+                "select person, signature from anonymizer_ledger.members m"
+                " join anonymizer_ledger.signatures s"
+                " on s.release = m.release and s.grp = m.class_id where person is not null"
+                " and m.release = (select max(release) from anonymizer_ledger.releases)"
+            ).fetchall()
+        return {person: set(signature) for person, signature in found}
+
+    first = shown("integer")
+    others_come(tmp_path, people)
+    later = shown("double")
+    returning = first.keys() & later.keys()
+    assert len(returning) == 50
+    assert all(first[person] == later[person] for person in returning)
+
+
+def test_a_pseudonym_is_found_in_every_type(tmp_path: Path, people: Population) -> None:
+    columns = {**COLUMNS, "disease": {"role": "sensitive"}}
+    columns["token"] = {"role": "keep", "acknowledge_unique": True}
+
+    def kept(kind: str) -> Any:
+        query = f"select *, cast(id * 7 as {kind}) as token from visits"
+        return run(tmp_path, source={"query": query}, columns=columns)
+
+    kept("integer")
+    with pytest.raises(GuaranteeError, match=r"columns\.token"):
+        kept("decimal(12, 2)")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("7", "integer"),
+        ("7", "double"),
+        ("7", "float"),
+        ("7", "decimal(9, 3)"),
+        ("-7", "double"),
+        ("700", "decimal(9, 3)"),
+        ("0.5", "double"),
+        ("0.5", "decimal(9, 3)"),
+        ("0", "decimal(9, 3)"),
+        ("'nan'", "double"),
+        ("'7.0'", "varchar"),
+    ],
+)
+def test_texts_of_numbers(value: str, kind: str) -> None:
+    with duckdb.connect() as connection:
+        name = connection.execute(f"select typeof(cast({value} as {kind}))").fetchall()[0][0]
+        text = same_text(f"cast(cast({value} as {kind}) as varchar)", name)
+        assert connection.execute(f"select {text}").fetchall() == [(value.strip("'"),)]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ({"round": 10}, {"round": 4}),
+        ({}, {"top_code": 500}),
+        ({"bottom_code": 100}, {"bottom_code": 200}),
+    ],
+)
+def test_values_that_are_coarsened_otherwise_are_refused(
+    tmp_path: Path, people: Population, first: dict[str, Any], later: dict[str, Any]
+) -> None:
+    """Their texts differ, so that no comparison of texts finds what both releases leave."""
+
+    def coarsened(options: dict[str, Any]) -> Any:
+        sensitive = {**COLUMNS["disease"], **options}
+        columns = {**COLUMNS, "disease": sensitive}
+        return run(tmp_path, disease=f"cast({CODED} as integer)", columns=columns)
+
+    coarsened(first)
+    with pytest.raises(GuaranteeError) as raised:
+        coarsened(later)
+    (problem,) = (p for p in raised.value.problems if p.path == "columns.disease")
+    assert "coarsened otherwise" in problem.message
+    assert "forget" in (problem.hint or "")
+
+
+def test_values_of_another_kind_are_refused(tmp_path: Path, people: Population) -> None:
+    run(tmp_path, disease=f"cast({CODED} as integer)")
+    with pytest.raises(GuaranteeError, match=r"columns\.disease: .* another type"):
+        run(tmp_path, disease=f"'C' || {CODED}")
+
+
+def masked(folder: Path, people: Population, column: str, value: str, **changes: Any) -> Any:
+    """A release with tokens that last, made under one key."""
+    key = folder / "tokens.key"
+    key.write_text("ab" * 32)
+    key.chmod(0o600)
+    query = f"select *, {value} as {column} from visits"
+    columns = {**COLUMNS, column: {"role": "token", "key_file": "tokens.key"}}
+    columns["disease"] = {"role": "drop"}
+    return run(folder, source={"query": query}, columns=columns, **changes)
+
+
+@pytest.mark.parametrize("other", ["badge", "gate"])
+def test_tokens_that_last_are_joined(tmp_path: Path, people: Population, other: str) -> None:
+    """Of another table, whose persons have other keys: the same values have the same tokens."""
+    masked(tmp_path, people, "badge", "'B' || id")
+    query = f"select 'X' || id as pay, age * 7 % 50 as spent, 'B' || id as {other} from visits"
+    columns = {
+        "pay": {"role": "identifier"},
+        "spent": {"role": "quasi"},
+        other: {"role": "token", "key_file": "tokens.key"},
+    }
+    publish = {"name": "payments", "database": "payments.duckdb"}
+    with pytest.raises(GuaranteeError, match=rf"columns\.{other}: tells persons apart"):
+        run(tmp_path, source={"query": query}, columns=columns, key="pay", publish=publish)
+
+
+def test_tokens_that_last_are_pseudonyms(tmp_path: Path, people: Population) -> None:
+    masked(tmp_path, people, "badge", "'B' || id")
+    with pytest.raises(GuaranteeError, match=r"columns\.badge: is nearly unique"):
+        masked(tmp_path, people, "badge", "'B' || id")
+
+
+def test_tokens_that_many_share_are_no_pseudonyms(tmp_path: Path, people: Population) -> None:
+    city = "case when id = 7 then 'far' else 'C' || id % 3 end"
+    masked(tmp_path, people, "city", city)
+    masked(tmp_path, people, "city", city)
+
+
+def test_a_release_that_the_ledger_does_not_know_is_told(
+    tmp_path: Path, people: Population
+) -> None:
+    """The ledger was named after the first release, or it was lost: nobody says so otherwise."""
+    columns = {**COLUMNS, "disease": {"role": "drop"}}
+    first = run(tmp_path, columns=columns, ledger=None)
+    second = run(tmp_path, columns=columns)
+    (told,) = (w for w in second.warnings if "the ledger does not know" in w)
+    assert first.run_id in told
+    third = run(tmp_path, columns=columns)
+    assert not any("the ledger does not know" in warning for warning in third.warnings)
+    (tmp_path / "private.duckdb").unlink()
+    fourth = run(tmp_path, columns=columns)
+    assert any(third.run_id in warning for warning in fourth.warnings)
