@@ -387,3 +387,16 @@ def test_a_csv_file_that_cannot_be_read_is_told_by_the_line(tmp_path: Path, name
         anonymizer.init(str(path))
     assert "SECRET" not in str(error.value)
     assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_view_on_tables_of_other_schemas_has_to_name_them(tmp_path: Path, named: bool) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("create schema shown")
+        connection.execute(f"create view shown.v as from {'main.' if named else ''}people")
+    if named:
+        assert published(run(policy(tmp_path, COLUMNS, source={"table": "shown.v"}), database))
+    else:
+        message = refused(tmp_path, database, source={"table": "shown.v"})
+        assert "a view has to name the schemas of its tables" in message
