@@ -19,6 +19,8 @@ NEARLY_UNIQUE = 0.9
 """Share of different values from which a published column identifies by itself."""
 
 
+TIMESTAMPS = (-290307, 294246)
+"""The years that timestamps reach, in whole: those of dates reach twenty times as far."""
 REPEATED = "leave key out, or name person if several rows belong to one person"
 KEYLESS = "name another column"
 """Hints for keys of a single table."""
@@ -107,7 +109,24 @@ def _quasi_counts(roles: Roles) -> list[Count]:
                     ),
                 )
             )
+        if a.sql_type == "DATE":
+            counts.append(_far_dates(a.q, path))
     return counts
+
+
+def _far_dates(date: Sql, path: str) -> Count:
+    """Dates that no timestamp reaches: intervals of dates are measured by the time between them."""
+    first, last = TIMESTAMPS
+    beyond = f"not isinf({date}) and not year({date}) between {first} and {last}"
+    return Count(
+        f"count(*) filter (where {beyond})",
+        lambda n: Problem(
+            path,
+            f"has {n} dates in years that no interval can hold",
+            allowed=f"the years {first} to {last}",
+            hint="make them NULL in source.query",
+        ),
+    )
 
 
 def _key_counts(policy: Policy) -> list[Count]:

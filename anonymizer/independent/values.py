@@ -27,7 +27,7 @@ _CLOCK = r" (?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})(\.(?P<p
 _ZONE = r"(?P<zone>[+-][0-9]{2}(:[0-9]{2}){0,2})"
 _TIME = re.compile(rf"{_DATE}(?P<bc> \(BC\))?({_CLOCK})?(?P<bc_after> \(BC\))?({_ZONE})?")
 _WHOLE_TYPES = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|BIGNUM|VARINT")
-_DECIMAL = re.compile(r"DECIMAL\([0-9]+, ?(?P<scale>[0-9]+)\)")
+_DECIMAL = re.compile(r"DECIMAL\((?P<digits>[0-9]+), ?(?P<scale>[0-9]+)\)")
 
 
 class ValueFormError(ValueError):
@@ -70,7 +70,9 @@ def _decimal(text: str, sql_type: str) -> Fraction:
     found = _DECIMAL.fullmatch(sql_type)
     assert found is not None
     scale = int(found["scale"])
-    form = r"-?(0|[1-9][0-9]*)" + (rf"\.[0-9]{{{scale}}}" if scale else "")
+    # without digits before the point, DuckDB writes .50, and Postgres 0.50
+    whole = "0?" if int(found["digits"]) == scale else "(0|[1-9][0-9]*)"
+    form = f"-?{whole}" + (rf"\.[0-9]{{{scale}}}" if scale else "")
     if not re.fullmatch(form, text):
         raise ValueFormError("is not a decimal number of its scale")
     return Fraction(text)

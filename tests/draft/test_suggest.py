@@ -131,3 +131,35 @@ def test_init_drafts_codes_where_few_columns_are_quasi(tmp_path: Path) -> None:
         connection.execute(f"create table many as {zips}, {more} from range(3000) r(i)")
     assert "hierarchy: {builder: prefix}" in draft("few", str(path)).text
     assert "hierarchy: {" not in draft("many", str(path)).text
+
+
+def test_numbers_that_no_bounds_suit(tmp_path: Path) -> None:
+    """A column of any numbers has a suggestion, or a true reason why there is none."""
+    path = tmp_path / "n.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            create table t as select
+                [1e308, -1e308, 1.5][1 + i % 3] as wide,
+                [0, 5e-324, 1e-322][1 + i % 3] as narrow,
+                (['NaN', '1', 'Infinity'][1 + i % 3])::double as endless,
+                i * 170141183460469231731687303715::hugeint as huge
+            from range(30) r(i)
+        """)
+    listed = {name: {"role": "quasi"} for name in ("wide", "narrow", "endless", "huge")}
+    policy = Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"table": "t"},
+            "columns": listed,
+            "privacy": {"k_anonymity": 2},
+        }
+    )
+    found = {one.column: one for one in suggest(policy, path)}
+    assert all(one.suggestion is None for one in found.values())
+    assert found["endless"].refused == (
+        "no hierarchy: has values that are NaN or infinite, which no interval holds"
+    )
+    for column in ("wide", "narrow", "huge"):
+        assert found[column].refused == (
+            "no hierarchy: has numbers too large, or too near to each other, for round bounds"
+        )

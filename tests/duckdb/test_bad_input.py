@@ -280,6 +280,26 @@ def test_infinite_dates_fit_no_interval(tmp_path: Path, sql_type: str) -> None:
     assert "infinite dates" in refused(tmp_path, database, {"day": "quasi"})
 
 
+FAR = [(day,) for day in ("5881580-07-10", "5877642-06-25 (BC)", "2024-01-01", "0001-01-01 (BC)")]
+"""Days, of which the first two are in years that no timestamp reaches."""
+
+
+def test_dates_beyond_all_timestamps_fit_no_interval(tmp_path: Path) -> None:
+    database = source(tmp_path, {"day": "DATE"}, FAR)
+    message = refused(tmp_path, database, {"day": "quasi"})
+    assert "columns.day: has 2 dates in years that no interval can hold" in message
+
+
+def test_dates_beyond_all_timestamps_are_reported(tmp_path: Path) -> None:
+    rows = [(i % 2, *day) for i, day in enumerate(FAR * 2)]
+    database = source(tmp_path, {"age": "INTEGER", "day": "DATE"}, rows)
+    columns = {"age": "quasi", "day": {"role": "keep", "acknowledge_unique": True}}
+    given = policy(tmp_path, columns)
+    assert len(published(run(given, database))) == len(rows)
+    anonymizer.report(given, tmp_path / "r.md", source=database)
+    assert "day" in (tmp_path / "r.md").read_text()
+
+
 def test_a_value_that_does_not_convert_is_not_told(tmp_path: Path) -> None:
     columns: dict[str, Any] = {"age": "quasi", "sex": "quasi"}
     query = {"query": f"select cast('{MARK}' as integer) as age, 'm' as sex"}
@@ -367,3 +387,16 @@ def test_a_csv_file_that_cannot_be_read_is_told_by_the_line(tmp_path: Path, name
         anonymizer.init(str(path))
     assert "SECRET" not in str(error.value)
     assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_view_on_tables_of_other_schemas_has_to_name_them(tmp_path: Path, named: bool) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("create schema shown")
+        connection.execute(f"create view shown.v as from {'main.' if named else ''}people")
+    if named:
+        assert published(run(policy(tmp_path, COLUMNS, source={"table": "shown.v"}), database))
+    else:
+        message = refused(tmp_path, database, source={"table": "shown.v"})
+        assert "a view has to name the schemas of its tables" in message

@@ -136,12 +136,20 @@ def test_moments(text: str, sql_type: str, seconds: int | str) -> None:
         *(("2021-01-01 00:00:00", "DATE"), ("2021-01-01", "TIMESTAMP")),
         *(("2021-01-01 24:00:00", "TIMESTAMP"), ("2021-01-01 00:00:00+00", "TIMESTAMP")),
         *(("1.5", "DECIMAL(4,2)"), ("01.50", "DECIMAL(4,2)"), ("1", "BOOLEAN")),
+        *(("00.50", "DECIMAL(2,2)"), ("1.50", "DECIMAL(2,2)"), (".50", "DECIMAL(4,2)")),
         *(("1e9999", "DOUBLE"), ("0x1", "DOUBLE"), ("1_0", "INTEGER")),
     ],
 )
 def test_no_values(text: str, sql_type: str) -> None:
     with pytest.raises(ValueFormError):
         read_value(text, sql_type)
+
+
+@pytest.mark.parametrize("text", [".50", "0.50"])
+def test_decimals_below_one(text: str) -> None:
+    """DuckDB writes no zero before the point of a type without whole digits, Postgres does."""
+    assert read_value(text, "DECIMAL(2,2)") == (0, Fraction(1, 2))
+    assert read_value(f"-{text}", "DECIMAL(2,2)") == (0, Fraction(-1, 2))
 
 
 def test_floats_order_as_in_sql() -> None:

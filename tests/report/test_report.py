@@ -230,6 +230,21 @@ def test_typed_cells_and_notebooks(tmp_path: Path) -> None:
     assert "<script" not in shown
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "first", "last"),
+    [
+        *((-1e308, 1e308, -1e308, 1e308), (-1.7e308, 1.7e308, -1.5e308, 1.5e308)),
+        *((0.0, 5e-324, 0.0, 5e-324), (0.0, 1e-322, 0.0, 1e-322), (-2.51, -2.5, -2.51, -2.5)),
+    ],
+)
+def test_bins_of_all_doubles(low: float, high: float, first: float, last: float) -> None:
+    bounds = round_bounds(low, high, False)
+    assert (bounds[0], bounds[-1]) == (first, last)
+    assert bounds == sorted(set(bounds))
+    assert len(bounds) <= 12
+    assert all(len(one.label) < 50 for one in intervals(bounds, False, False))
+
+
 def test_bins() -> None:
     assert round_bounds(0, 100, True) == [float(x) for x in range(0, 101, 10)]
     assert round_bounds(3, 5, True) == [3.0, 4.0, 5.0]

@@ -55,16 +55,24 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "InvalidInputException",
         "a value of the source was refused by the engine",
-        "check the conditions of the policy",
+        "check the conditions of the policy, and the views of the source",
     ),
     (
         "BinderException",
         "an expression does not fit the columns it names",
         "check the types that the conditions of the policy compare",
     ),
-    ("CatalogException", "a table or function does not exist", "check the names in the policy"),
+    (
+        "CatalogException",
+        "a table or function does not exist",
+        "check the names in the policy; a view has to name the schemas of its tables",
+    ),
     ("TransactionException", "a transaction failed", "run again"),
-    ("PermissionException", "the engine refused access", "files outside the policy are closed"),
+    (
+        "PermissionException",
+        "the engine refused access",
+        "files outside the policy are closed to views and queries, too: name one in source.file",
+    ),
 )
 
 

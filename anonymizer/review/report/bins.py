@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from fractions import Fraction
 from itertools import pairwise
 
 WANTED = 10
 EPOCH = date(1970, 1, 1)
+LARGEST = Fraction(sys.float_info.max)
+LONG = 1e15
+"""Numbers from here on are written with an exponent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +28,28 @@ class Interval:
 
 
 def round_bounds(low: float, high: float, whole: bool) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten that cut [low, high] into about ten."""
-    width = max((high - low) / WANTED, 1.0 if whole else 0.0)
+    """Multiples of 1, 2 or 5 times a power of ten that cut [low, high] into about ten.
+
+    Computed in fractions: doubles reach neither the difference of the largest two of them, nor a
+    tenth of the smallest.
+    """
+    begin, end = Fraction(str(low)), Fraction(str(high))
+    width = max((end - begin) / WANTED, Fraction(int(whole)))
     if width <= 0:
         return [low]
-    power = 10.0 ** math.floor(math.log10(width))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= width * (1 - 1e-9))
-    first, last = math.ceil(low / step), math.ceil(high / step)
-    # for steps below one a multiple is a quotient: 3 / 10, not 3 * 0.1
-    if step < 1:
-        return [number / round(1 / step) for number in range(first, last + 1)]
-    return [number * step for number in range(first, last + 1)]
+    step = _round_step(width)
+    numbers = range(math.ceil(begin / step), math.ceil(end / step) + 1)
+    # the last may lie beyond all doubles, and the smallest doubles lie too far apart for each
+    found = (number * step for number in numbers)
+    return list(dict.fromkeys(float(bound) for bound in found if abs(bound) <= LARGEST))
+
+
+def _round_step(width: Fraction) -> Fraction:
+    """The smallest of 1, 2 or 5 times a power of ten that is not below `width`."""
+    places = math.floor(math.log10(width.numerator) - math.log10(width.denominator))
+    power = Fraction(10) ** places
+    enough = width * (1 - Fraction(1, 10**9))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= enough)
 
 
 def merged(bounds: Sequence[float], units: Sequence[int], floor: int) -> list[float]:
@@ -82,4 +98,4 @@ def _text(place: float, days: bool) -> str:
             return (EPOCH + timedelta(days=place)).isoformat()
         except OverflowError:  # there are dates in databases that are none in Python
             return "9999-12-31" if place > 0 else "0001-01-01"
-    return f"{place:,.0f}" if abs(place) >= 10_000 else f"{place:g}"
+    return f"{place:,.0f}" if 10_000 <= abs(place) < LONG else f"{place:.12g}"

@@ -27,6 +27,9 @@ HALVED = 2
 LEVELS = 5
 LEAVES = 40
 """Intervals of the narrowest level of numbers, at most."""
+LARGEST = 2**53
+"""The largest bound that a policy can state."""
+SMALLEST = 1e-300
 DEGREES = [1, 5, 10, 30]
 FINE = 0.01
 """Width of the cells of a grid within a few degrees: about a kilometre."""
@@ -60,7 +63,7 @@ def suggestions(p: Profile, ends: tuple[float, float] | None) -> Iterator[Sugges
     if kind == "date":
         yield Suggestion({"builder": "date"}, "dates: by calendar periods")
     elif kind == "numeric":
-        if ends is not None and not p.endless:
+        if ends is not None and not p.endless and _writable(*ends):
             yield from _of_numbers(p, *ends)
     elif written := of_writing(p):
         yield written
@@ -72,6 +75,19 @@ def suggestions(p: Profile, ends: tuple[float, float] | None) -> Iterator[Sugges
             yield _beginnings(p)
     elif p.text:
         yield _beginnings(p)
+
+
+def why_none(p: Profile, ends: tuple[float, float] | None) -> str:
+    """Why nothing suits the column."""
+    if (kind := kind_of(p.sql_type)) is None:
+        return "has a type without one"
+    if (p.different or 0) <= 2:
+        return "has two values or fewer"
+    if p.endless:
+        return "has values that are NaN or infinite, which no interval holds"
+    if kind == "numeric" and ends is not None:
+        return "has numbers too large, or too near to each other, for round bounds"
+    return "has too many values to merge"
 
 
 def pruned(suggestion: Suggestion, p: Profile, nodes: list[int]) -> Suggestion | None:
@@ -165,6 +181,11 @@ def _of_numbers(p: Profile, low: float, high: float) -> Iterator[Suggestion]:
         domain = [_tidy(begins), _tidy(begins + width * 2.0**doubled)]
         options = dict[str, Any](builder="conventional", min_width=_tidy(width), domain=domain)
         yield Suggestion(options, "numbers within a small range: halved again and again")
+
+
+def _writable(low: float, high: float) -> bool:
+    """Whether a policy can state bounds of such numbers, and doubles a tenth of their span."""
+    return max(-low, high) <= LARGEST and not 0 < high - low < SMALLEST
 
 
 def _place(p: Profile, low: float, high: float) -> Suggestion | None:

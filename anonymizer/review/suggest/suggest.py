@@ -14,7 +14,7 @@ from anonymizer.policy import single
 from anonymizer.review.assess.opening import Opened
 from anonymizer.review.draft.profiles import Profile, profiles
 from anonymizer.review.hierarchies import built
-from anonymizer.review.suggest.rules import Suggestion, pruned, suggestions
+from anonymizer.review.suggest.rules import Suggestion, pruned, suggestions, why_none
 
 if TYPE_CHECKING:
     from anonymizer.engines.session import Database
@@ -82,8 +82,8 @@ def suggest(
     for p, ends in measured:
         found = tuple(suggestions(p, ends))
         if not found:
-            few = "has two values or fewer" if (p.different or 0) <= 2 else "has a type without one"
-            made.append(Suggested(p.column, None, refused=f"no hierarchy: {few}"))
+            refused = f"no hierarchy: {why_none(p, ends)}"
+            made.append(Suggested(p.column, None, refused=refused))
         made += [_built(policy, database, p, one, ends) for one in found]
     return tuple(made)
 
