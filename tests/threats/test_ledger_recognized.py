@@ -13,7 +13,7 @@ from anonymizer.errors import EngineError, GuaranteeError
 from anonymizer.ledger.recognized import same_text
 from tests.threats.population import Population, policy
 
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "id": {"role": "identifier"},
     "age": {"role": "quasi"},
     "district": {"role": "quasi"},
