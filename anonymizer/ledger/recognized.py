@@ -83,9 +83,13 @@ def same_text(text: str, sql_type: str) -> Sql:
     """The text of a value, of numbers the same whatever their type: 7 for 7.0 and 7.00."""
     if kind(sql_type) != NUMBER or sql_type.removeprefix("U") in WHOLE:
         return Sql(text)
+    number = f"cast({text} as double)"
     return Sql(
-        f"case when strpos({text}, '.') > 0 and strpos({text}, 'e') = 0"
-        f" then rtrim(rtrim({text}, '0'), '.') else {text} end"
+        # (a large one is written as 1e+17)
+        f"case when strpos({text}, 'e') > 0 then"
+        f" case when abs({number}) < {BIGINTS} and {number} = floor({number})"
+        f" then cast(cast({number} as bigint) as varchar) else {text} end"
+        f" when strpos({text}, '.') > 0 then rtrim(rtrim({text}, '0'), '.') else {text} end"
     )
 
 
@@ -98,6 +102,8 @@ def person_text(column: str, sql_type: str) -> Sql:
 
 
 NUMBER = "a number"
+BIGINTS = "9e18"
+"""Numbers below it fit into BIGINT."""
 WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 
 
