@@ -101,6 +101,9 @@ class Application(click.Group):
                 done = super().main(given, prog_name, complete_var, False, **extra)
             except BaseException as error:
                 if interrupted or isinstance(error, KeyboardInterrupt | click.Abort):
+                    from anonymizer.process import run_folder
+
+                    run_folder.remove_left()
                     output.interrupted(error)
                     return INTERRUPTED
                 if isinstance(error, SystemExit):

@@ -15,6 +15,7 @@ import shutil
 import socket
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +38,11 @@ class RunFolder:
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
+        _kept.pop(self.path, None)
+
+
+_kept: dict[Path, int] = {}
+"""Folders that are not removed yet, and the threads that made them."""
 
 
 def base_folder() -> Path:
@@ -60,13 +66,14 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
     unfinished = path.with_name(f"{path.name}.{_host_mark()}.{os.getpid()}.new")
     try:
         unfinished.mkdir(mode=0o700)
+        _kept[path] = threading.get_ident()
+        (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
+        unfinished.replace(path)
     except OSError as err:
+        shutil.rmtree(unfinished, ignore_errors=True)
         said = f"{path.parent.name} is no folder in which files can be written"
         hint = "name a folder for spilled data"
         raise EngineError(Problem("ANONYMIZER_TMPDIR", said, hint=hint)) from err
-    try:
-        (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
-        unfinished.replace(path)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
@@ -132,6 +139,19 @@ def remove_own() -> None:
         if record is not None and _is_own(record):
             _remove_building(record)
             shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_left() -> None:
+    """Remove what an interrupted command of this thread has left.
+
+    An interruption may come between any two steps, also of what cleans up.
+    """
+    for path in [path for path, thread in _kept.items() if thread == threading.get_ident()]:
+        record = _record(path)
+        if record is not None and _is_own(record):
+            _remove_building(record)
+            shutil.rmtree(path, ignore_errors=True)
+        _kept.pop(path, None)
 
 
 def _is_own(record: dict[str, object]) -> bool:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,36 @@ def test_faults_interrupted_at_random_moments(stage: Stage, temporary: Path) -> 
             assert stage.marked() == []
         stage.restore()
     assert codes.count(130) >= MOMENTS // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "time"),
+    # (the second folder is removed when the release is in its place)
+    [("mkdir", 1), ("mkdir", 2), ("replace", 1), ("replace", 2), ("rmtree", 1)],
+)
+def test_an_interruption_while_folders_come_and_go(
+    stage: Stage, temporary: Path, name: str, time: int
+) -> None:
+    """Right after a folder of a run is made, is given its name, and before it is removed."""
+    old, users = stage.rows(), stage.users_files()
+    owner: Any = shutil if name == "rmtree" else Path
+    function = getattr(owner, name)
+    calls: list[None] = []
+
+    def interrupted_once(path: Path, *given: Any, **options: Any) -> Any:
+        ours = str(path).startswith(f"{temporary}/anonymizer-run-") and "parts" not in str(path)
+        calls.extend([None] * ours)
+        now = ours and len(calls) == time
+        if now and name == "rmtree":
+            os.kill(os.getpid(), signal.SIGINT)
+        found = function(path, *given, **options)
+        if now and name != "rmtree":
+            os.kill(os.getpid(), signal.SIGINT)
+        return found
+
+    code, said = run_command(stage, before=lambda: setattr(owner, name, interrupted_once))
+    assert code == 130, said
+    unharmed(stage, temporary, old, users)
 
 
 @pytest.mark.slow
