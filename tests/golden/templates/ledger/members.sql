@@ -10,7 +10,7 @@ left join (select
     row_ref,
     md5_number(concat($ledger_key, ':person:', whose)) as person
     , case when k1 is not null then md5_number(concat($ledger_key, ':mark born:', cast(k1 as varchar))) end as mark1
-    , case when k2 is not null then md5_number(concat($ledger_key, ':mark cost:', case when strpos(cast(k2 as varchar), '.') > 0 and strpos(cast(k2 as varchar), 'e') = 0 then rtrim(rtrim(cast(k2 as varchar), '0'), '.') else cast(k2 as varchar) end)) end as mark2
+    , case when k2 is not null then md5_number(concat($ledger_key, ':mark cost:', case when strpos(cast(k2 as varchar), 'e') > 0 then case when abs(cast(cast(k2 as varchar) as double)) < 9e18 and cast(cast(k2 as varchar) as double) = floor(cast(cast(k2 as varchar) as double)) then cast(cast(cast(cast(k2 as varchar) as double) as bigint) as varchar) else cast(k2 as varchar) end when strpos(cast(k2 as varchar), '.') > 0 then rtrim(rtrim(cast(k2 as varchar), '0'), '.') else cast(k2 as varchar) end)) end as mark2
     , s1
 from (select *, rowid as row_ref, identity as whose from anon_scratch.main.snapshot)) o on o.row_ref = l.row_ref
 left join (

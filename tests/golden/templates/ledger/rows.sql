@@ -39,7 +39,7 @@ join anon_scratch.main.rows_2 o on o.rowid = l."row_ref"
 join persons p on p.row_ref = o.person
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'labs.value'
-) v3 on v3.own = case when strpos(cast(o.s200001 as varchar), '.') > 0 and strpos(cast(o.s200001 as varchar), 'e') = 0 then rtrim(rtrim(cast(o.s200001 as varchar), '0'), '.') else cast(o.s200001 as varchar) end
+) v3 on v3.own = case when strpos(cast(o.s200001 as varchar), 'e') > 0 then case when abs(cast(cast(o.s200001 as varchar) as double)) < 9e18 and cast(cast(o.s200001 as varchar) as double) = floor(cast(cast(o.s200001 as varchar) as double)) then cast(cast(cast(cast(o.s200001 as varchar) as double) as bigint) as varchar) else cast(o.s200001 as varchar) end when strpos(cast(o.s200001 as varchar), '.') > 0 then rtrim(rtrim(cast(o.s200001 as varchar), '0'), '.') else cast(o.s200001 as varchar) end
 -- ledger_tables_two_events, ledger rows: {% if t.values %} ... {% else %}
     cast(null as uhugeint) as content,
     cast(null as uhugeint) as cells,
