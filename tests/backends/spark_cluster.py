@@ -3,13 +3,14 @@
     python -m tests.backends.spark_cluster SOURCE FOLDER
 
 Publishes `FOLDER/calm`, and then `FOLDER/killed` while an executor is killed at each of the moments
-`KILLED_AT`. Prints the moments at which one was. In a process of its own, since there can be one
-Spark in a process.
+`KILLED_AT`. Prints how much memory DuckDB may take beside the driver, and the moments at which one
+was killed. In a process of its own, since there can be one Spark in a process.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -22,6 +23,7 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.engines.base import Limits
 from anonymizer.engines.spark import connection
 from tests.backends.spark_local import SETTINGS
 
@@ -42,6 +44,8 @@ def main(source: str, folder: str) -> None:
     """Both runs, in one session."""
     from pyspark.sql import SparkSession
 
+    from anonymizer.engines.spark.source import spark_engine
+
     # every way that rows can take is for large tables
     connection.ROWS_UP_TO = 0
     vars(connection)["LARGE_FROM"] = 50
@@ -52,6 +56,9 @@ def main(source: str, folder: str) -> None:
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     try:
+        with spark_engine(None, spark, secrets.token_hex(8), Limits()) as engine:
+            limit = engine.duckdb.raw("select current_setting('memory_limit')", "--memory-limit")
+            print(f"beside the driver: {limit[0][0]}")
         anonymizer.run(policy(source, folder, "calm"), spark, seed=7)
         killed: list[str] = []
         ended = threading.Event()

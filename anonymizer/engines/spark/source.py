@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 SOURCE = work("source")
 SHARE = 0.4
 """Of the memory of a run: DuckDB's, and as much the heap of a JVM of ours; both need more."""
+ON_A_DRIVER = "1GiB"
+"""DuckDB's memory where executors are elsewhere and no limit is given: a driver is often a
+container with little more than the heap of its JVM, and sees the memory of its whole machine."""
 
 
 @contextmanager
@@ -68,9 +72,9 @@ def spark_engine(
         )
     readable = input_files(policy) if policy is not None else ()
     with ExitStack() as stack:
-        share = _share(limits)
-        of_jvm = share if limits.memory is not None else limits
+        of_jvm = limits if limits.memory is None else _share(limits, limits.memory)
         spark = database if database is not None else stack.enter_context(own_session(of_jvm))
+        share = _of_duckdb(limits, spark)
         folder = run_folder.create(run_id)
         stack.callback(folder.remove)
         stack.enter_context(usual_settings(spark))
@@ -93,19 +97,26 @@ def spark_engine(
                 undo()
 
 
-def _share(limits: Limits) -> Limits:
-    """Limits of one of the two: DuckDB, or the JVM."""
+def _of_duckdb(limits: Limits, spark: SparkSession) -> Limits:
+    """Limits of the embedded DuckDB beside a session."""
     if limits.memory is not None:
-        amount = re.match(r"\s*([\d.]+)\s*([kmgt])(i?)b\s*\Z", limits.memory, re.IGNORECASE)
-        if amount is None:
-            raise EngineError(
-                Problem("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
-            )
-        unit = (1024 if amount[3] else 1000) ** ("kmgt".index(amount[2].lower()) + 1)
-        whole = float(amount[1]) * unit
-    else:
-        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return Limits(limits.threads, f"{int(whole * SHARE / 2**20)}MiB", limits.temp_size)
+        return _share(limits, limits.memory)
+    master = spark.conf.get("spark.master", None) or ""
+    if master.partition("[")[0] != "local":
+        return replace(limits, memory=ON_A_DRIVER)
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return replace(limits, memory=f"{int(whole * SHARE / 2**20)}MiB")
+
+
+def _share(limits: Limits, memory: str) -> Limits:
+    """Limits of one of the two: DuckDB, or the JVM."""
+    amount = re.match(r"\s*([\d.]+)\s*([kmgt])(i?)b\s*\Z", memory, re.IGNORECASE)
+    if amount is None:
+        raise EngineError(
+            Problem("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
+        )
+    unit = (1024 if amount[3] else 1000) ** ("kmgt".index(amount[2].lower()) + 1)
+    return replace(limits, memory=f"{int(float(amount[1]) * unit * SHARE / 2**20)}MiB")
 
 
 def _refuse_missing(policy: Policy) -> None:
