@@ -13,7 +13,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from anonymizer.policy import Policy
-from anonymizer.policy.algorithms import AlgorithmOptions
+from anonymizer.policy.algorithm_options import AlgorithmOptions
 from anonymizer.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from anonymizer.engines.spark.asking import ROW_REF, Asking
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.numbers import Numbering, by_draw, by_leaf, numbering
 from anonymizer.engines.spark.routes import COLLECTED, COUNTED, PAIRS, ROWS, USED, WRITES, Route
-from anonymizer.engines.spark.spread import AGGREGATED, LARGE_FROM, TUPLES, UNITS, Spread
+from anonymizer.engines.spark.spread import AGGREGATED, LARGE_FROM, TUPLES, UNITS, Spread, executors
 from anonymizer.engines.spark.tables import SparkTables, rows_of
 from anonymizer.engines.spark.together import judged_together
 from anonymizer.engines.spark.types import duckdb_type
@@ -272,15 +272,7 @@ class SparkEngine(Engine):
             self.work_tables.made_in_duckdb(name)
 
     def elsewhere(self) -> Elsewhere:
-        context = self.spark.sparkContext
-
-        def run(task: Callable[[], None]) -> None:
-            try:
-                context.parallelize([0], 1).foreach(lambda _: task())
-            except Exception as error:
-                raise failures.translate(error, "parts") from error
-
-        return Elsewhere(context.defaultParallelism, run)
+        return executors(self.spark)
 
     def spread(self, stage: Parts) -> Spread | None:
         tables = self.work_tables

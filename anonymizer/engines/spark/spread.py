@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident, lit, work
-from anonymizer.engines.base import Limits
+from anonymizer.engines.base import Elsewhere, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.part import ATTEMPT, Recipe, attached
 from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.tables import SparkTables
 from anonymizer.steps import Parts, Row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 LARGE_FROM = 500_000
 """Distinct tuples above which they stay in files: the driver's memory does not depend on them."""
@@ -28,6 +33,19 @@ TUPLES = "tuples"
 UNITS = "units"
 AGGREGATED = frozenset({"leaves_of_cuts", "boxes"})
 """What is made from all units, and is small: on Spark where the units are."""
+
+
+def executors(spark: SparkSession) -> Elsewhere:
+    """The executors, each of which solves as many parts at a time as it has cores."""
+    context = spark.sparkContext
+
+    def run(task: Callable[[], None]) -> None:
+        try:
+            context.parallelize([0], 1).foreach(lambda _: task())
+        except Exception as error:
+            raise failures.translate(error, "parts") from error
+
+    return Elsewhere(context.defaultParallelism, run)
 
 
 @dataclass(frozen=True, slots=True)
