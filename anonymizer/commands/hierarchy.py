@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from anonymizer.commands.output import Output
 if TYPE_CHECKING:
     from anonymizer.compile import Table
     from anonymizer.engines.base import Limits
+    from anonymizer.policy import Policy
 
 policy_option = click.option(
     "--policy", metavar="POLICY", required=True, help="The policy that defines the columns."
@@ -85,13 +87,29 @@ def suggest(
     from anonymizer.review.suggest.suggest import suggest as suggested
 
     if target.lower().endswith((".yml", ".yaml")):
-        policy = load_policy(target)
+        policy = _with_or_without(target)
     else:
         policy = Policy.loads(draft(target, database, limits=limits).text)
     found = suggested(policy, database, columns)
     refuse_without(found)
     lines = [line for one in found for line in one.lines()]
     output.result({"suggestions": [one.as_dict() for one in found]}, lines)
+
+
+def _with_or_without(path: str) -> Policy:
+    """A policy that may still lack the hierarchies that its algorithm needs."""
+    from anonymizer.errors import PolicyError
+    from anonymizer.policy import Policy, load
+
+    try:
+        return load_policy(path)
+    except PolicyError as error:
+        given = load.read(Path(path))
+        if isinstance(given, dict):
+            with suppress(PolicyError):
+                given = {**given, "algorithm": {"name": "mondrian"}}
+                return Policy.model_validate(given, context={"base": Path(path).parent})
+        raise error from None
 
 
 @command.command()

@@ -22,17 +22,31 @@ def test_a_table_and_a_policy_get_the_same(warehouse: Path, call: Call) -> None:
     assert told[0]["hierarchy"]["builder"] == "divisor"
     assert told[1]["refused"] == "no hierarchy: has two values or fewer"
     assert listing(warehouse) == before
-    (warehouse / "p.yml").write_text(
-        "version: 1\nsource: {table: visits}\ncolumns: {patient_id: {role: drop},"
-        " age: {role: quasi, hierarchy: {file: gone.csv}}, sex: {role: quasi},"
-        " disease: {role: drop}}\nprivacy: {k_anonymity: 2}\nalgorithm: {name: full_domain}\n"
-        "publish: {name: o, database: o.duckdb}\n".replace(
-            "sex: {role: quasi}", "sex: {role: quasi, hierarchy: {builder: frequency}}"
+    # whether the policy has the hierarchies that its algorithm needs, or is to get them
+    for age, sex in (
+        ("", ""),
+        (", hierarchy: {file: gone.csv}", ", hierarchy: {builder: frequency}"),
+    ):
+        (warehouse / "p.yml").write_text(
+            "version: 1\nsource: {table: visits}\ncolumns: {patient_id: {role: drop},"
+            f" age: {{role: quasi{age}}}, sex: {{role: quasi{sex}}}, disease: {{role: drop}}}}\n"
+            "privacy: {k_anonymity: 2}\nalgorithm: {name: full_domain}\n"
+            "publish: {name: o, database: o.duckdb}\n"
         )
+        by_policy = call(*SUGGEST, "p.yml", *DATABASE, "--format", "json")
+        assert by_policy.code == 0, by_policy.err
+        assert by_policy.json["suggestions"] == told
+
+
+def test_a_policy_that_is_wrong_otherwise(warehouse: Path, call: Call) -> None:
+    (warehouse / "p.yml").write_text(
+        "version: 1\nsource: {table: visits}\ncolumns: {age: {role: quasi}}\n"
+        "privacy: {k_anonymity: 0}\nalgorithm: {name: full_domain}\npublish: {name: o}\n"
     )
-    by_policy = call(*SUGGEST, "p.yml", *DATABASE, "--format", "json")
-    assert by_policy.code == 0, by_policy.err
-    assert by_policy.json["suggestions"] == told
+    done = call(*SUGGEST, "p.yml", *DATABASE)
+    assert done.code == 2
+    assert "privacy.k_anonymity: " in done.err
+    assert "columns.age.hierarchy: is missing" in done.err
 
 
 @pytest.mark.parametrize("column", ["disease", "DISEASE"])

@@ -69,7 +69,7 @@ def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
         if column.hierarchy is None:
             said = f"is missing: {policy.algorithm.name} generalizes along hierarchies"
             hint = EXAMPLES.get(column.kind or "", UNKNOWN)
-            hint += "; anonymizer hierarchy suggest TABLE lists some that fit"
+            hint += "; anonymizer hierarchy suggest POLICY lists some that fit"
             yield Problem(column_path(name, "hierarchy"), said, hint=hint)
 
 
