@@ -82,7 +82,7 @@ AUTO = Effort(
     searches=1,
     rounds=1,
     least=1,
-    nearest=4,
+    nearest=2,
     most=400_000,
     most_swapped=100_000,
 )

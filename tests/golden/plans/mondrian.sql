@@ -609,7 +609,7 @@ ranked as (
     select a, b, dense_rank() over (partition by a order by size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost, b) as choice
     from joined
 )
-select distinct least(a, b) as a, greatest(a, b) as b from ranked where choice <= 4;
+select distinct least(a, b) as a, greatest(a, b) as b from ranked where choice <= 2;
 
 -- every class to look at: As if all classes had swapped units: there are no offers that stay.
 create or replace table anon_scratch.main.refine_swaps as
