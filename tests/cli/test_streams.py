@@ -1,0 +1,67 @@
+"""Standard streams that are closed, full or of another encoding, and names that are no text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FULL = Path("/dev/full")
+NONE = ("verify", "none.yml")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
+
+
+def shell(command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command line, in which `@` is the command."""
+    return subprocess.run(
+        ["/bin/sh", "-c", command.replace("@", f"{sys.executable} -m anonymizer")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **more},
+        check=False,
+    )
+
+
+def test_closed_streams(warehouse: Path) -> None:
+    done = shell("@ run policy.yml --database warehouse.duckdb --format json <&- >&-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert Path("release.duckdb").is_file()
+    done = shell("@ verify policy.yml <&- >&- 2>&-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@needs_full
+def test_a_result_that_cannot_be_written(warehouse: Path) -> None:
+    done = shell("@ assess visits --database warehouse.duckdb > /dev/full")
+    assert done.returncode == 2
+    assert "standard output: cannot be written: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@needs_full
+@pytest.mark.parametrize("more", ["--format json > /dev/full", "2> /dev/full", "--debug 2>&-"])
+def test_a_message_that_cannot_be_written(warehouse: Path, more: str) -> None:
+    done = shell(f"@ verify none.yml {more}")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_names_that_are_no_text(warehouse: Path) -> None:
+    folder = warehouse / os.fsdecode(b"bad\xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("files have no such names here")
+    (folder / "policy.yml").write_text(Path("policy.yml").read_text())
+    for said, command in {
+        "this folder: has a name": f"cd '{folder.name}' && @ run policy.yml",
+        "an argument has a name": f"@ run '{folder.name}/policy.yml'",
+    }.items():
+        done = shell(f"{command} --database {warehouse}/warehouse.duckdb")
+        assert done.returncode == 2
+        assert f"{said} that is no text" in done.stderr
+    assert [one.name for one in folder.iterdir()] == ["policy.yml"]
+    assert shell(f"cd '{folder.name}' && @ --version").returncode == 0
