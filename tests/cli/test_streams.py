@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full or of another encoding, and names that are no text."""
+"""Standard streams that are closed, full or of another encoding, full disks, and odd names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device th
 def shell(command: str, **more: str) -> subprocess.CompletedProcess[str]:
     """A command line, in which `@` is the command."""
     return subprocess.run(
-        ["/bin/sh", "-c", command.replace("@", f"{sys.executable} -m anonymizer")],
+        ["bash", "-c", command.replace("@", f"{sys.executable} -m anonymizer")],
         capture_output=True,
         text=True,
         env={**os.environ, **more},
@@ -65,3 +65,28 @@ def test_names_that_are_no_text(warehouse: Path) -> None:
         assert f"{said} that is no text" in done.stderr
     assert [one.name for one in folder.iterdir()] == ["policy.yml"]
     assert shell(f"cd '{folder.name}' && @ --version").returncode == 0
+
+
+def test_an_approval_that_cannot_be_written_whole(warehouse: Path) -> None:
+    approve = "@ approve policy.yml --by {} --until 2999-01-01 --approvals kept.duckdb"
+    assert shell(approve.format("Ada")).returncode == 0
+    file = Path("kept.duckdb.approvals")
+    before = file.read_bytes()
+    # a part of the second line fits
+    blocks = -(-len(before) // 1024) + 1
+    long = "B" * 2048
+    done = shell(f"ulimit -f {blocks}; {approve.format(long)}")
+    assert done.returncode == 2
+    assert "cannot be written: nothing was approved" in done.stderr
+    assert file.read_bytes() == before
+    assert shell(approve.format("Bob")).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["new", "secret"])
+def test_a_key_that_cannot_be_written_leaves_no_file(warehouse: Path, kind: str) -> None:
+    before = sorted(warehouse.iterdir())
+    done = shell(f"ulimit -f 0; @ key {kind} own.key")
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert sorted(warehouse.iterdir()) == before
+    assert shell(f"@ key {kind} own.key").returncode == 0
