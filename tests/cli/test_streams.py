@@ -90,3 +90,20 @@ def test_a_key_that_cannot_be_written_leaves_no_file(warehouse: Path, kind: str)
     assert "cannot be written" in done.stderr
     assert sorted(warehouse.iterdir()) == before
     assert shell(f"@ key {kind} own.key").returncode == 0
+
+
+def test_a_link_to_itself(warehouse: Path) -> None:
+    Path("loop.duckdb").symlink_to("loop.duckdb")
+    policy = Path("policy.yml").read_text().replace("release.duckdb", "loop.duckdb")
+    Path("loop.yml").write_text(policy)
+    for command in (
+        "run loop.yml --database warehouse.duckdb",
+        "verify loop.yml",
+        "plan policy.yml --database loop.duckdb",
+        "clean --database loop.duckdb",
+        "export policy.yml --database loop.duckdb -o rows.csv",
+        "key new loop.duckdb",
+    ):
+        done = shell(f"@ {command}")
+        assert "defect" not in done.stderr, command
+        assert done.returncode == 2, command
