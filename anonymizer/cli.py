@@ -12,15 +12,16 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import click
 
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
-from anonymizer.commands.output import ERRORS, Output, wanted_format
+from anonymizer.commands.output import ERRORS, Output, open_streams, wanted_format
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published
 
 INTERRUPTED = 130
@@ -45,6 +46,7 @@ class Application(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        _refuse_bytes(args)
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             from anonymizer.commands.failures import UsageError
             from anonymizer.errors import Problem
@@ -75,6 +77,8 @@ class Application(click.Group):
     ) -> Any:
         """Run the verb that `args` (default: the command line) names, and exit."""
         given = list(sys.argv[1:] if args is None else args)
+        if args is None:
+            open_streams()
         # nothing is left for Ctrl-C to interrupt at interpreter exit: the exit code stays
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         sys.exit(self._run(given, prog_name, complete_var, extra, ours=args is None))
@@ -114,6 +118,22 @@ class Application(click.Group):
                 output.failed(found.problems, error, found.result)
                 return found.exit_code
         return done if isinstance(done, int) else 0
+
+
+def _refuse_bytes(given: Sequence[str]) -> None:
+    """Raises UsageError for names that are no text: the engine can open no file of such a name."""
+    from anonymizer.commands.failures import UsageError
+    from anonymizer.errors import Problem
+
+    named = [("anonymizer", one) for one in given]
+    with suppress(OSError):  # a folder that is gone
+        named.append(("this folder", str(Path.cwd())))
+    for place, name in named:
+        if any("\ud800" <= char <= "\udfff" for char in name):
+            said = "has a name that is no text in the encoding of this system"
+            said = said if place != "anonymizer" else f"an argument {said}"
+            hint = "rename it, or set LANG to a locale of its encoding"
+            raise UsageError(Problem(place, said, hint=hint))
 
 
 def _abandoned(output: Output) -> AbstractContextManager[None]:

@@ -66,6 +66,9 @@ def failure(error: BaseException) -> Failure:
         case MemoryError():
             hint = "lower --memory-limit, or free memory"
             return Failure(CANNOT, (Problem("memory", "there is not enough", hint=hint),))
+        case RuntimeError() if str(error).startswith("Symlink loop"):  # of Path.resolve
+            said = "the path of a file is a symbolic link that leads to itself"
+            return Failure(CANNOT, (Problem("anonymizer", said, hint="ls -l shows it"),))
         case OSError() if error.errno is not None:
             return Failure(CANNOT, (_system(error),))
     if {kind.__name__ for kind in type(error).__mro__} & set(_OF_THE_ENGINE):

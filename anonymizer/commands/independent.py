@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anonymizer.commands.failures import Unfulfilled
 from anonymizer.commands.options import shown
 from anonymizer.commands.output import Output
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 
 if TYPE_CHECKING:
     from anonymizer.policy import Policy
@@ -18,7 +18,7 @@ def judge_independently(
     output: Output, policy: Policy | None, database: str | None, population: str | None
 ) -> None:
     """Judge a file by what its manifest promises. Raises Unfulfilled (1) where it does not hold."""
-    from anonymizer.independent import UnreadableError, judge
+    from anonymizer.independent import ChangedError, UnreadableError, judge
     from anonymizer.independent.__main__ import lines
 
     place = _place(policy, database)
@@ -36,7 +36,8 @@ def judge_independently(
         )
     except UnreadableError as error:
         path, _, said = str(error).partition(": ")
-        raise NothingToCheckError(Problem(path, said)) from error
+        refusal = GuaranteeError if isinstance(error, ChangedError) else NothingToCheckError
+        raise refusal(Problem(path, said)) from error
     except (MemoryError, RecursionError) as error:
         raise NothingToCheckError(Problem("release", "is too large to be read here")) from error
     result = {
@@ -67,6 +68,16 @@ def judge_independently(
         ]
         raise Unfulfilled(problems, 1, result)
     output.result(result, lines(found))
+
+
+def is_export(database: str | None) -> bool:
+    """Whether a place is an exported file, or a folder with one: the second verifier alone reads
+    these, and compares them with the digests of their manifest.
+    """
+    from anonymizer.independent.fetch import SUFFIXES
+
+    place = Path(database or "")
+    return database is not None and (place.suffix.lower() in SUFFIXES or place.is_dir())
 
 
 def _place(policy: Policy | None, database: str | None) -> Path:

@@ -7,9 +7,10 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
-from anonymizer.errors import Problem
+from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.process.text import plain, printable
 
 ERRORS = (
@@ -30,6 +31,10 @@ def wanted_format(arguments: Sequence[str]) -> str:
     return "text"
 
 
+class OutputError(AnonymizerError):
+    """The result of a command cannot be shown (2)."""
+
+
 class Output:
     """Text for people or one JSON object for programs; the choice of `--format`."""
 
@@ -46,6 +51,10 @@ class Output:
         else:
             for line in text:
                 _write(sys.stdout, printable(line))
+
+    def written(self, text: str) -> None:
+        """A text that is the result of a command, as it is."""
+        _write(sys.stdout, text.removesuffix("\n"))
 
     def say(self, line: str) -> None:
         """A line of progress, on standard error."""
@@ -70,10 +79,11 @@ class Output:
             _write(sys.stderr, printable(str(problem), keep=""))
         if self.json:
             errors = [problem.as_dict() for problem in problems]
-            _write(
-                sys.stdout,
-                json.dumps(plain({**(result or {}), "errors": errors}), allow_nan=False, indent=2),
+            text = json.dumps(
+                plain({**(result or {}), "errors": errors}), allow_nan=False, indent=2
             )
+            with suppress(OutputError):  # it has been told on standard error, with its exit code
+                _write(sys.stdout, text)
 
     def interrupted(self, error: BaseException) -> None:
         """The command was interrupted by the user."""
@@ -81,8 +91,24 @@ class Output:
         self.failed([Problem("anonymizer", "interrupted", hint=hint)], error)
 
 
-def _write(stream: IO[str], text: str) -> None:
-    """A reader that has gone (`| head`) does not change what a command did, or its exit code."""
+def open_streams() -> None:
+    """Standard streams that are closed (`>&-`) lead nowhere: a file that is opened later would take
+    their numbers, and whatever is written to them.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def _write(stream: IO[str] | None, text: str) -> None:
+    """A reader that has gone (`| head`) does not change what a command did, or its exit code.
+
+    Raises OutputError where standard output cannot be written otherwise, as on a full disk.
+    """
+    if stream is None:  # it was closed when the process began
+        return
     try:
         try:
             stream.write(text + "\n")
@@ -90,5 +116,10 @@ def _write(stream: IO[str], text: str) -> None:
             coding = getattr(stream, "encoding", None) or "ascii"
             stream.write(text.encode(coding, "backslashreplace").decode(coding) + "\n")
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        # what is left in the buffer is not tried again at the end of the process
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            said = f"cannot be written: {os.strerror(error.errno or 0)}"
+            hint = "all else was done: nothing but what it says is lost"
+            raise OutputError(Problem("standard output", said, hint=hint)) from error

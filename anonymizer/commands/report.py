@@ -70,7 +70,6 @@ def command(
     With --as the figures stand under the clauses of a standard, and what a person has to say is
     left open and marked.
     """
-    import sys
     from pathlib import Path
 
     from anonymizer.errors import Problem, SourceError, no_file
@@ -95,7 +94,7 @@ def command(
     )
     text = rendered(found, chosen, standard)
     if target is None:
-        sys.stdout.write(text)
+        output.written(text)
     else:
         write_text(target, text)
         output.say(f"wrote {target}")

@@ -74,7 +74,7 @@ def command(
     """
     from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import Unfulfilled, UsageError
-    from anonymizer.commands.independent import judge_independently
+    from anonymizer.commands.independent import is_export, judge_independently
     from anonymizer.errors import Problem
     from anonymizer.run.verify import verify
 
@@ -83,7 +83,8 @@ def command(
     loaded = load_policy(policy, preset) if policy is not None else None
     if population is not None and loaded is None and not independent:
         raise UsageError(Problem("--population", "needs the POLICY that asks for it"))
-    if independent and loaded is None and public_key is None and certificate is None:
+    alone = independent and loaded is None and public_key is None and certificate is None
+    if alone and is_export(database):
         output.warn(ORIGIN)
         judge_independently(output, None, database, population)
         return

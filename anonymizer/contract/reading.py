@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from anonymizer.contract.columns import TYPE
 from anonymizer.contract.layout import Role
+from anonymizer.contract.stated_measures import are_measures
 from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, KINDS, PSEUDONYMISED
 from anonymizer.policy.masking import CALENDAR, Identifier
 from anonymizer.policy.safe_harbor import CENSUS, GIVEN, LETTER_OF, LETTERS, ZIP3
@@ -58,10 +59,10 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     good = all(name is None or isinstance(name, str) for name in names)
     good = good and all(isinstance(text, str) for text in texts)
     good = good and layout["cells"] in ("text", "typed")
-    good = good and all(map(_is_column, layout["columns"])) and all(map(_is_asked, requirements))
+    good = good and all(map(is_column, layout["columns"])) and all(map(is_asked, requirements))
     good = good and _has_sets(manifest)
     good = good and _is_of_kind(manifest) and _is_harbored(manifest)
-    good = good and isinstance(manifest["measures"], Mapping)
+    good = good and are_measures(manifest["measures"])
     good = good and isinstance(manifest["versions"], Mapping)
     good = good and isinstance(manifest["verification"]["passed"], bool)
     good = good and all(map(_is_check, manifest["verification"]["checks"]))
@@ -157,7 +158,8 @@ def _is_harbored(manifest: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_column(column: Mapping[str, Any]) -> bool:
+def is_column(column: Mapping[str, Any]) -> bool:
+    """Whether a column has a role, a kind, a plain type, and fields of their kinds."""
     if column["role"] not in ROLES or column["kind"] not in OF_VALUES:
         return False
     if not isinstance(column["column"], str) or not TYPE.match(column["sql_type"]):
@@ -174,8 +176,8 @@ def _is_field(name: str, value: Any) -> bool:
         return real and math.isfinite(value) and value > 0
     if name in FLAGS:
         return isinstance(value, bool)
-    if name in CODES and isinstance(value, int | float):
-        return not isinstance(value, bool)
+    if name in CODES:
+        return value is None or _is_number_or_date(value)
     return value is None or isinstance(value, str)
 
 
@@ -234,7 +236,8 @@ def _is_number_or_date(value: Any) -> bool:
     return True
 
 
-def _is_asked(requirement: Mapping[str, Any]) -> bool:
+def is_asked(requirement: Mapping[str, Any]) -> bool:
+    """Whether the parts of a requirement are of their kinds."""
     return (
         isinstance(requirement["name"], str)
         and isinstance(requirement["column"], str | None)

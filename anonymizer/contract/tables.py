@@ -14,7 +14,7 @@ from anonymizer.contract.layout import (
     requirement_dict,
     requirement_from_dict,
 )
-from anonymizer.contract.reading import is_mask
+from anonymizer.contract.reading import is_asked, is_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +126,24 @@ def _column(column: PublishedColumn) -> dict[str, Any]:
 
 
 def _released(data: Mapping[str, Any], persons: Layout) -> Released:
-    columns = [
-        PublishedColumn.from_dict(
-            {**one, "role": "quasi" if one["role"] == "event" else one["role"]}
-        )
+    listed = [
+        {**one, "role": "quasi" if one["role"] == "event" else one["role"]}
         for one in data["columns"]
     ]
-    if not all(is_mask(mask) for column in columns for mask in column.masks):
-        raise ValueError("a mask that there is not")
+    if not all(map(is_column, listed)) or not all(map(is_asked, data["requirements"])):
+        raise ValueError("a column or a requirement that cannot be")
+    key, links = [data["key"]] * (data["key"] is not None), dict(data["links"])
+    named = (data["table"], data["name"], *key, *links, *links.values())
+    if not all(isinstance(name, str) for name in named):
+        raise ValueError("a name that is no text")
+    columns = [PublishedColumn.from_dict(one) for one in listed]
     layout = Layout(
         algorithm=persons.algorithm,
         cells=persons.cells,
         columns=tuple(columns),
         class_id=None,
         key=data["key"],
-        links=dict(data["links"]),
+        links=links,
     )
     required = tuple(requirement_from_dict(item) for item in data["requirements"])
     return Released(data["table"], data["name"], layout, required)

@@ -1,6 +1,7 @@
 """Command: judge a release and print one line per check.
 
-Exit code 0: everything that was judged holds. 1: something does not. 2: it could not be judged.
+Exit code 0: everything that was judged holds. 1: something does not, or an exported file was
+changed. 2: it could not be judged.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.errors import ChangedError, UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.independent.result import Check, Judgement
 from anonymizer.independent.rules import Figure
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except UnreadableError as error:
         print(error, file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, ChangedError) else 2
     except (RecursionError, MemoryError):
         print("release: is too large to be judged here", file=sys.stderr)
         return 2

@@ -13,7 +13,11 @@ def parsed(text: str) -> Any:
     """JSON with exact numbers, without constants of its own and without a key that stands twice."""
     try:
         return json.loads(
-            text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_no_duplicates
+            text,
+            parse_int=_whole,
+            parse_float=Decimal,
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_duplicates,
         )
     except (ValueError, RecursionError, ArithmeticError, MemoryError):
         raise UnreadableError("manifest: is not JSON that can be read") from None
@@ -72,6 +76,12 @@ def code(given: Any, where: str) -> int | float | str | None:
     if given is not None and (isinstance(given, bool) or not isinstance(given, int | float | str)):
         raise UnreadableError(f"{where}: is no number and no text")
     found: int | float | str | None = given
+    return found
+
+
+def _whole(text: str) -> int:
+    found = int(text)
+    float(found)  # one beyond all doubles is an error here
     return found
 
 

@@ -6,7 +6,8 @@ The type of everything that is used later is checked here, once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.independent.errors import UnreadableError
@@ -34,6 +35,8 @@ class Manifest:
     alone: bool = True
     """Whether the file may hold nothing but releases."""
     kind: str = ANONYMISED
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Of an export: its files, with the SHA-256 of each."""
 
     @property
     def classless(self) -> bool:
@@ -58,6 +61,7 @@ def read_manifest(given: str) -> Manifest:
         tuple(read_requirement(one, f"manifest.requirements[{i}]") for i, one in enumerate(asked)),
         alone=not (isinstance(seal, dict) and seal.get("alone") is False),
         kind=_kind(top.get("kind", ANONYMISED)),
+        files=_files(top.get("export", {"files": []})),
     )
     if manifest.classless:
         _refuse_promising(manifest, top)
@@ -70,6 +74,18 @@ def _kind(given: object) -> str:
     if given not in (ANONYMISED, PSEUDONYMISED):
         raise UnreadableError("manifest.kind: is none that this reader knows")
     return str(given)
+
+
+def _files(given: object) -> dict[str, str]:
+    where = "manifest.export.files"
+    found: dict[str, str] = {}
+    for one in listed(mapping(given, "manifest.export").get("files"), where):
+        entry = mapping(one, where)
+        name = text(entry.get("name"), where)
+        if name in found:
+            raise UnreadableError(f"{where}: names a file twice")
+        found[name] = text(entry.get("sha256"), where)
+    return found
 
 
 def _refuse_promising(manifest: Manifest, top: dict[str, Any]) -> None:

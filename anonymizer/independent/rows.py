@@ -9,6 +9,7 @@ the manifest names; the view over it is compared as text.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.independent import fetch
 from anonymizer.independent.cells import Raw
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.errors import ChangedError, UnreadableError
 from anonymizer.independent.fetch import CATALOG, SUFFIXES, Name, Table
 from anonymizer.independent.layout import Column
 from anonymizer.independent.manifest import Manifest, read_manifest
@@ -220,22 +221,33 @@ def _export(path: Path) -> Opened:
         raise UnreadableError(f"{beside.name}: cannot be read") from None
     manifest = read_manifest(text)
     columns = manifest.layout.columns
+    files = manifest.files
     separate = {
-        column: _file(path, f"{path.stem}_{column}", columns) for column in manifest.layout.tables
+        column: _file(path, f"{path.stem}_{column}", columns, files)
+        for column in manifest.layout.tables
     }
     linked = {}
     if manifest.linked is not None:
         for one in manifest.linked.children:
-            linked[one.table] = Part(_file(path, one.name, one.columns))
-    return Opened(manifest, _file(path, path.stem, columns), separate, linked=linked)
+            linked[one.table] = Part(_file(path, one.name, one.columns, files))
+    return Opened(manifest, _file(path, path.stem, columns, files), separate, linked=linked)
 
 
-def _file(path: Path, stem: str, columns: Iterable[Column]) -> Table:
-    """The rows of a file beside another, or of that file."""
+def _file(path: Path, stem: str, columns: Iterable[Column], files: Mapping[str, str]) -> Table:
+    """The rows of a file beside another, or of that file: those that were written, by its digest.
+
+    An export may have been renamed as a whole.
+    """
     own = f"{stem}{path.suffix}"
     if Path(own).name != own:
         raise UnreadableError("manifest: names what no file name can hold")
-    return _with_lists(fetch.read_file(path.with_name(own)), columns)
+    place = path.with_name(own)
+    table = fetch.read_file(place)
+    with place.open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    if digest not in ([files[own]] if own in files else files.values()):
+        raise ChangedError(f"{own}: is not the file that was exported: its digest differs")
+    return _with_lists(table, columns)
 
 
 def _with_lists(table: Table, columns: Iterable[Column]) -> Table:

@@ -19,6 +19,7 @@ from typing import Any
 
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.key import digest, key_file, make_key, no_key, read_key
+from anonymizer.process.files import append
 
 PURPOSE = "approvals 1"
 """Derives from the ledger's key the one that approvals are under."""
@@ -84,12 +85,11 @@ def remember(ledger: Path, approval: Approval) -> None:
     line = json.dumps({"approval": data, "mac": _code(key, data)}) + "\n"
     path = approvals_file(ledger)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(handle, "wb", buffering=0) as file:
-            file.write(line.encode("ascii"))
-            os.fsync(file.fileno())
+        append(path, line.encode("ascii"))
     except OSError as error:
-        raise EngineError(Problem("ledger", f"{path.name} cannot be written")) from error
+        said = f"{path.name} cannot be written: nothing was approved"
+        hint = "look at free disk space and permissions"
+        raise EngineError(Problem("ledger", said, hint=hint)) from error
 
 
 def known(ledger: Path) -> tuple[Approval, ...]:

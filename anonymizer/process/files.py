@@ -1,7 +1,9 @@
-"""Atomic file writes."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -17,6 +19,57 @@ def write_text(path: str, text: str) -> None:
         aside.write_text(text, encoding="utf-8")
         aside.replace(target)
     except OSError as error:
-        aside.unlink(missing_ok=True)
-        hint = "the folder must exist and be writable"
+        hint = "the folder must exist and be writable, and the disk have room"
         raise TargetError(Problem("-o", f"{target.name} cannot be written", hint=hint)) from error
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that was not there, for its owner alone, or none at all. Raises OSError."""
+    import os
+
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def append(path: Path, content: bytes) -> None:
+    """Append to a file of its owner alone. Raises OSError, and leaves the file as it was then.
+
+    On a full disk the system writes a part without an error.
+    """
+    import os
+
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        with _held(handle):
+            before = os.fstat(handle).st_size
+            try:
+                left = content
+                while left:
+                    left = left[os.write(handle, left) :]
+                os.fsync(handle)
+            except BaseException:
+                os.ftruncate(handle, before)
+                raise
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _held(handle: int) -> Iterator[None]:
+    """One process after the other, where the system has such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    yield  # closing the file gives it back

@@ -49,7 +49,7 @@ def remove_own() -> None:
 
 
 def _lock_of(file: Path) -> Path:
-    name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]
     return base_folder() / f"{PREFIX}{name}"
 
 

@@ -197,11 +197,11 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
         if not isinstance(text, str):
             raise TypeError
         signed = str(signature) if signature is not None else None
-        manifest = Manifest(json.loads(text), signed, text)
+        manifest = Manifest(json.loads(text, parse_int=_whole), signed, text)
         # the fields that are read later: a manifest that was changed has to fail here
         _ = manifest.run_id, manifest.layout, manifest.requirements, manifest.text()
         refuse_odd(manifest.data)
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         unreadable = True
     else:
         unreadable = False
@@ -210,6 +210,13 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
             Problem("manifest", "cannot be read", hint="it was changed after it was published")
         )
     return manifest
+
+
+def _whole(text: str) -> int:
+    """Raises ArithmeticError for a number beyond all doubles: nothing is compared with it."""
+    found = int(text)
+    float(found)
+    return found
 
 
 def _refuse_another_name(runs: Runs, view: Table) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, no_file
+from anonymizer.process.files import write_new
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_digest, seal_of
 
@@ -116,10 +117,18 @@ def new_key(path: Path) -> Path:
     public_text = key.public_key().public_bytes(
         pem, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as written:
-        written.write(private_text)
-    public.write_bytes(public_text)
+    try:
+        write_new(path, private_text)
+        try:
+            public.write_bytes(public_text)
+        except BaseException:
+            for file in (path, public):
+                file.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        said = f"{path.name} and {public.name} cannot be written"
+        hint = "look at free disk space and permissions"
+        raise EngineError(Problem("FILE", said, hint=hint)) from error
     return public
 
 

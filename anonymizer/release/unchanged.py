@@ -92,6 +92,10 @@ def _manifest_changes(
     if policy is not None and manifest.kind != policy.release_kind:
         said = f"is {policy.release_kind} in the policy, and the release is {manifest.kind}"
         yield Problem("kind", said, hint=OTHER_POLICY)
+    tables = released_tables(manifest)
+    children = {one.table for one in tables.children} if tables is not None else set()
+    if set(manifest.data["measures"].get("tables", {})) != children:
+        yield _problem("manifest.measures.tables", "are not those of the release")
     yield from _other_statements(view, manifest)
     if policy is not None and manifest.data.get("policy_digest") == policy.digest():
         yield from _other_demands(policy, manifest)
@@ -181,9 +185,8 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
             yield _problem(f"manifest.measures.{name}", "is not what the release has")
     tables = released_tables(manifest)
     for one in tables.children if tables is not None else ():
-        of_table = stated.get("tables", {}).get(one.table, {})
         (count,) = run_sql(f"select count(*) from {ident(in_release(view)(one))}")
-        if of_table.get("rows") != count[0]:
+        if stated["tables"][one.table]["rows"] != count[0]:
             said = "is not what the release has"
             yield _problem(f"manifest.measures.tables.{one.table}.rows", said)
 

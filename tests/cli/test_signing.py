@@ -98,3 +98,38 @@ def test_the_second_reader(signed: Call) -> None:
     done = signed("verify", *RELEASE)
     assert done.code == 2
     assert "cannot be read" in done.err
+
+
+@pytest.mark.parametrize("extra", [(), ("--independent",), ("--independent", "--plain")])
+def test_the_second_reader_is_asked_besides_the_first(signed: Call, extra: tuple[str, ...]) -> None:
+    """Rows that keep every guarantee, and are not those that were published."""
+    with duckdb.connect("release.duckdb") as connection:
+        found = connection.execute(
+            "select object_name from _anonymizer.objects where kind = 'rows'"
+        ).fetchall()
+        connection.execute(f"insert into {found[0][0]} from {found[0][0]}")
+    done = signed("verify", *RELEASE, *extra)
+    assert done.code == 1
+    assert "are not those that were judged" in done.err
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_an_export_that_was_changed(signed: Call, suffix: str) -> None:
+    file = Path(f"visits{suffix}")
+    assert signed("export", "policy.yml", "-o", str(file)).code == 0
+    done = signed("verify", "--database", str(file), "--independent")
+    assert (done.code, "all checks hold" in done.out) == (0, True)
+    assert "by whom this release was made is unknown" in done.err
+    with duckdb.connect() as connection:
+        connection.execute(f"create table rows as from '{file}'")
+        connection.execute(f"copy (from rows union all from rows) to '{file}'")
+    done = signed("verify", "--database", str(file), "--independent")
+    assert (done.code, done.out) == (1, "")
+    assert f"{file}: is not the file that was exported" in done.err
+
+
+def test_an_export_that_was_renamed(signed: Call) -> None:
+    assert signed("export", "policy.yml", "-o", "visits.csv").code == 0
+    Path("visits.csv").rename("june.csv")
+    Path("visits.csv.manifest.json").rename("june.csv.manifest.json")
+    assert signed("verify", "--database", "june.csv", "--independent").code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -157,12 +158,15 @@ class Made:
     def folder(self, path: Path, suffix: str = ".parquet") -> Path:
         """An exported folder."""
         path.mkdir()
+        files = [path / f"{name}{suffix}" for name in self.types]
         with duckdb.connect(config={"threads": 1}) as connection:
-            for name, types in self.types.items():
+            for file, (name, types) in zip(files, self.types.items(), strict=True):
                 fill(connection, types, self.rows[name], name)
-                connection.execute(f"copy \"{name}\" to '{path / name}{suffix}'")
+                connection.execute(f"copy \"{name}\" to '{file}'")
+        listed = [{"name": f.name, "sha256": sha256(f.read_bytes()).hexdigest()} for f in files]
         beside = path / f"{self.person}{suffix}.manifest.json"
-        beside.write_text(json.dumps(self.manifest()), encoding="utf-8")
+        manifest = {**self.manifest(), "export": {"files": listed}}
+        beside.write_text(json.dumps(manifest), encoding="utf-8")
         return path
 
 

@@ -207,6 +207,34 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         "tables.visits: is published under another name",
     ),
     "other persons": (_set("person", to="visits"), "manifest.tables: cannot be read"),
+    "a column that is no text": (
+        _set("tables", 2, "columns", 0, "column", to=0),
+        "manifest.tables: cannot be read",
+    ),
+    "a kind that there is not": (
+        _set("tables", 1, "columns", 0, "kind", to="x"),
+        "manifest.tables: cannot be read",
+    ),
+    "a requirement of none": (
+        _set("tables", 1, "requirements", to=[{"name": 1}]),
+        "manifest.tables: cannot be read",
+    ),
+    "a link to nothing": (
+        _set("tables", 2, "links", to={"visit_id": None}),
+        "manifest.tables: cannot be read",
+    ),
+    "measures that are none": (
+        lambda data: data["measures"]["tables"].update(labs="x"),
+        "manifest: cannot be read",
+    ),
+    "losses that are none": (
+        lambda data: data["measures"]["tables"]["labs"].update(ncp=[0.5]),
+        "manifest: cannot be read",
+    ),
+    "no measures of a table": (
+        lambda data: data["measures"]["tables"].pop("labs"),
+        "manifest.measures.tables: are not those of the release",
+    ),
     "no tables at all": (_set("tables", to=[]), "manifest: cannot be read"),
     "a list of nothing": (_set("tables", to=[1]), "manifest: cannot be read"),
     "one table": (_of_one_table, "is of one table, and the release of several"),

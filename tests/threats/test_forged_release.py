@@ -17,9 +17,10 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import AnonymizerError, GuaranteeError
+from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.release.seal import manifest_digest
 from anonymizer.release.signing import new_key
+from anonymizer.review.report import write_report
 from tests import runs
 from tests.forging import seal_again
 from tests.independent.planted import RELEASES, asked, make
@@ -390,6 +391,53 @@ def _definition(data: dict[str, Any]) -> None:
     for one in data["seal"]["objects"]:
         if "definition" in one:
             one["definition"] += " where true"
+
+
+HUGE = 10**400
+"""Beyond all doubles, which nothing can be compared with."""
+
+
+def _column(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        data["layout"]["columns"][-1][name] = value
+
+    return change
+
+
+# what no manifest can hold: it is read by several commands, and none of them has to fail
+ODD: dict[str, Callable[[dict[str, Any]], None]] = {
+    "a loss that is a text": _measure("ncp.age", "much"),
+    "a loss that is an object": _measure("ncp.sex", {"a": 1}),
+    "a loss beyond all": _measure("ncp", HUGE),
+    "a bound that is none": _measure("ncp_bound", HUGE),
+    "an odd largest class": _measure("class_max", {"": None}),
+    "an odd share": _measure("suppressed_share", "x"),
+    "a list of rows": _measure("rows", [None]),
+    "fewer than no rows": _measure("suppressed", -1),
+    "no rows that are left out": lambda data: data["measures"].pop("suppressed"),
+    "measures of tables that are none": _measure("tables", {"labs": 1}),
+    "a figure beyond all": _measure("c_dm", HUGE),
+    "an achieved figure beyond all": _check("achieved", HUGE),
+    "a weight beyond all": _column("weight", HUGE),
+    "a mask beyond all": _column("masks", [{"mask": "top_code", "at": HUGE}]),
+    "a code beyond all": _column("top", HUGE),
+    "a code that is none": _column("bottom", "a\0b"),
+}
+
+
+@some(4)
+@pytest.mark.parametrize("name", ODD)
+def test_what_no_manifest_holds(forged: Place, name: str) -> None:
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        ODD[name](data)
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(NothingToCheckError, match="manifest: cannot be read"):
+            anonymizer.verify(policy, forged.file)
+    with pytest.raises(NothingToCheckError, match="manifest: cannot be read"):
+        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
 
 
 # what a forger changes who makes the seal anew; and what the message says with the policy

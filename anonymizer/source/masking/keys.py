@@ -16,6 +16,7 @@ from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import singles_of
+from anonymizer.process.files import write_new
 
 DIGITS = re.compile(r"[0-9a-f]{64}\Z")
 BLOCK = 64
@@ -108,12 +109,10 @@ def read_key(path: Path, where: str) -> bytes | Problem:
 def new_secret(path: Path) -> None:
     """Write a new key of 256 bits for its owner alone. Raises EngineError; never overwrites."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32) + "\n")
+        write_new(path, f"{secrets.token_hex(32)}\n".encode("ascii"))
     except FileExistsError as error:
         said = "is there already, and a key is never overwritten"
         raise EngineError(Problem(path.name, said, hint="another name")) from error
     except OSError as error:
-        hint = "the folder must exist and be writable"
+        hint = "the folder must exist and be writable, and the disk have room"
         raise EngineError(Problem(path.name, "cannot be written", hint=hint)) from error

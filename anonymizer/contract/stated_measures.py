@@ -1,0 +1,65 @@
+"""Validation of the measures in a manifest from an untrusted source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+NUMBERS = frozenset({"class_max", "suppressed_share"})
+MOST = 10**30
+"""No figure of a release is as large, and doubles can be larger."""
+LOSSES = "ncp"
+"""Measures with this prefix are losses of information, which reports calculate with."""
+
+
+def are_measures(measures: Mapping[str, Any]) -> bool:
+    """Whether all measures are figures, those of further tables too.
+
+    A part that is missing or of another kind is a KeyError, TypeError or AttributeError.
+    """
+    told = {name: value for name, value in measures.items() if name != "tables"}
+    tables = measures.get("tables", {})
+    return (
+        all(map(_is_figure, told.values()))
+        and all(map(_is_number_or_none, _calculated(told)))
+        and _has_counts(measures)
+        and all(map(_is_of_table, tables.values()))
+    )
+
+
+def _calculated(measures: Mapping[str, Any]) -> Iterator[Any]:
+    for name, value in measures.items():
+        if name in NUMBERS or name.startswith(LOSSES):
+            yield value
+
+
+def _is_of_table(measures: Mapping[str, Any]) -> bool:
+    return _has_counts(measures) and all(map(_is_number, measures["ncp"].values()))
+
+
+def _has_counts(measures: Mapping[str, Any]) -> bool:
+    """Whether the rows that are published, and those that are left out, are counted."""
+    counts = (measures["rows"], measures["suppressed"])
+    return all(_is_number(count) and isinstance(count, int) and count >= 0 for count in counts)
+
+
+def _is_figure(value: Any) -> bool:
+    """A number, its text (an infinity, or a decimal of some engine), or none."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return _is_number_or_none(value)
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < MOST and math.isfinite(value)
