@@ -59,5 +59,7 @@ class Originals:
     """Source column to a table (value) of its different values, where they were counted before."""
     masked: tuple[MaskedColumn, ...] = ()
     """The columns whose values were masked, with their values as they were."""
+    read: Table | None = None
+    """The rows that were read, where `table` has others as well, which were never masked."""
     row_ref: str = "row_ref"
     """Column of this table and of the staged rows that joins them."""

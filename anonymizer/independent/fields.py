@@ -71,11 +71,16 @@ def whole(given: Any, where: str, least: int, most: int) -> int:
     return given
 
 
-def code(given: Any, where: str) -> int | float | str | None:
+def is_number(given: Any) -> bool:
+    """Whether it is a number as `parsed` reads it."""
+    return isinstance(given, int | Decimal) and not isinstance(given, bool)
+
+
+def code(given: Any, where: str) -> int | Decimal | str | None:
     """The code of a column that is cut off at one end."""
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int | float | str)):
+    if given is not None and not isinstance(given, str) and not is_number(given):
         raise UnreadableError(f"{where}: is no number and no text")
-    found: int | float | str | None = given
+    found: int | Decimal | str | None = given
     return found
 
 

@@ -7,11 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from math import inf
 from typing import Any, Literal, TypeAlias, cast
 
 from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.fields import code, flag, known, listed, mapping, name, text, whole
+from anonymizer.independent.fields import (
+    code,
+    flag,
+    is_number,
+    known,
+    listed,
+    mapping,
+    name,
+    text,
+    whole,
+)
 from anonymizer.independent.masks import HARBOR, Mask, read_masks
 
 Role: TypeAlias = Literal["quasi", "semi", "event", "sensitive", "keep"]
@@ -37,8 +48,8 @@ class Column:
     bucket: str | None = None
     hierarchy: bool = False
     list_cells: bool = False
-    bottom: int | float | str | None = None
-    top: int | float | str | None = None
+    bottom: int | Decimal | str | None = None
+    top: int | Decimal | str | None = None
     masks: tuple[Mask, ...] = ()
     safe_harbor: str | None = None
     """Which of the eighteen identifiers of Safe Harbor it holds, or none."""
@@ -167,7 +178,7 @@ def read_column(given: Any, where: str, cells: object, roles: tuple[str, ...] = 
 def _weight(given: Any, where: str) -> float | None:
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < inf:
+    if not is_number(given) or not 0 < float(given) < inf:
         raise UnreadableError(f"{where}: is no positive number")
     return float(given)
 

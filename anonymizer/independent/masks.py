@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.fields import known, listed, mapping, whole
+from anonymizer.independent.fields import is_number, known, listed, mapping, whole
 
 LARGEST = 2**63
 CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
@@ -95,16 +94,16 @@ def _refuse_odd(option: str, value: Any, where: str) -> None:
         case "at":
             limit(value, where)
         case "amount" | "share":
-            good = _is_number(value) and value > 0
+            good = is_number(value) and value > 0
         case "to":
-            good = value in CALENDAR if isinstance(value, str) else _is_number(value) and value > 0
+            good = value in CALENDAR if isinstance(value, str) else is_number(value) and value > 0
         case "between":
             low, high = (limit(end, where) for end in _pair(value, where))
             good = low <= high
         case "lasting":
             good = value is True
         case "value":
-            good = isinstance(value, str | bool) or _is_number(value)
+            good = isinstance(value, str | bool) or is_number(value)
         case _:
             allowed: Collection[str] = {
                 "format": FORMATS,
@@ -130,13 +129,9 @@ def _pair(value: Any, where: str) -> list[Any]:
     return ends
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
-
-
 def limit(value: Any, where: str) -> Fraction:
     """A number, or the seconds of a date since 1970."""
-    if _is_number(value):
+    if is_number(value):
         return Fraction(value)
     try:
         moment = dt.datetime.fromisoformat(value)

@@ -14,6 +14,7 @@ from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.profile import Attribute, published_type
 from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.verification.population import NEEDED, Members
 
 ORIGINALS = work("originals")
@@ -22,7 +23,8 @@ ORIGINALS = work("originals")
 def originals(roles: Roles, *, forged: bool = False) -> Originals:
     """The values that the release is checked against, from the snapshot.
 
-    With `forged` rows beside it, the values that were counted are not all of them.
+    With `forged` rows beside it, the values that were counted are not all of them, and not all
+    were masked.
     """
     values = {a.column: a.q.text for a in roles.quasi}
     values |= {s.column: s.s.text for s in roles.sensitive}
@@ -38,6 +40,7 @@ def originals(roles: Roles, *, forged: bool = False) -> Originals:
         leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
         distinct={} if forged else {a.column: a.values for a in roles.quasi},
         masked=tuple(masked_originals(roles.masks)),
+        read=SNAPSHOT if forged else None,
     )
 
 

@@ -155,7 +155,7 @@ def against_source(
 ) -> Verification:
     """Verify the release against the snapshot, after `stage_for_judging`, through the link."""
     embedded = engine.embedded
-    where = originals(prepared.roles)
+    where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
     # (rows that `nulls: suppress` leaves out are not among the originals)
     suppressed = _rows_suppressed(
         engine,

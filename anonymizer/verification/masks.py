@@ -107,7 +107,7 @@ def against_originals(originals: Originals) -> Iterator[Question]:
     """What the masked values have to do with the values as they were."""
     for column in originals.masked:
         shared = {
-            "original": originals.table,
+            "original": originals.read or originals.table,
             "column": column,
             "label": "what",
             "type": type_sql(column.sql_type),
@@ -184,7 +184,7 @@ def _against(
         case "redact":
             pattern = _patterns(mask)
             identifiers = [
-                (table or originals.table, _words(f"cast({name} as varchar)"))
+                (table or originals.read or originals.table, _words(f"cast({name} as varchar)"))
                 for table, name in column.identifiers
             ]
             words: dict[str, Any] = {

@@ -102,3 +102,17 @@ def test_same_seed_same_classes(tmp_path: Path) -> None:
             return found.execute("from people_anonymous order by all").fetchall()
 
     assert rows("one") == rows("other")
+
+
+@pytest.mark.parametrize(
+    "mask", [{"top_code": 50}, {"round": 10}, {"bottom_code": {"at_least": 2}}]
+)
+def test_counterfeits_stand_beside_coarsened_values(tmp_path: Path, mask: dict[str, Any]) -> None:
+    """A counterfeit is no value that was masked; the masks of the others are judged."""
+    rows = [(n, 20 + 5 * n, ["flu", "flu", "asthma"][n % 3]) for n in range(9)]
+    types = {"id": "BIGINT", "age": "INTEGER", "disease": "VARCHAR"}
+    columns = {"id": "identifier", "age": {"role": "quasi", **mask}, "disease": "sensitive"}
+    given = policy(tmp_path, columns, k=2, key="id", ledger="private.duckdb", republish={"m": 2})
+    made = run(given, source(tmp_path, types, rows))
+    assert made.measures["counterfeits"] > 0
+    assert made.measures["suppressed"] == 0

@@ -384,3 +384,16 @@ def test_manifests_are_read_once_for_all(correct: Path) -> None:
     with pytest.raises(UnreadableError):
         read_manifest(text.replace('"numeric"', '"number"'))
     assert open_release(correct).manifest == read_manifest(text)
+
+
+def test_codes_and_weights_that_are_no_whole_numbers_are_read(tmp_path: Path) -> None:
+    """The manifest writes a weight of 3 as 3.0."""
+    ages = {"builder": "intervals", "cuts": [2.5], "bottom": 0.5, "top": 4.5}
+    columns = {
+        "age": {"role": "quasi", "weight": 3, "hierarchy": ages},
+        "sex": {"role": "quasi", "weight": 0.5},
+    }
+    rows = [(n, "fm"[n % 2]) for n in (0, 1, 2, 3, 4, 5) * 4]
+    database = source(tmp_path, {"age": "DOUBLE", "sex": "VARCHAR"}, rows)
+    run(policy(tmp_path, columns), database)
+    assert judge(tmp_path / "release.duckdb").passed

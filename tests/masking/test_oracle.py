@@ -437,6 +437,13 @@ def test_dates_are_cut_off(tmp_path: Path, unit: str) -> None:
             assert not differing(shown[name], expected), kind
 
 
+def test_the_last_nanosecond_of_a_year_is_not_rounded_into_the_next(tmp_path: Path) -> None:
+    values = ["1999-12-31 23:59:59.999999999", "1969-12-31 23:59:59.999999999"]
+    role = {**OPEN, "role": "round", "to": "year"}
+    shown = released(tmp_path, {"m": ("TIMESTAMP_NS", values)}, {"m": role}, shown=TEXT)["m"]
+    assert shown == ["1999-01-01 00:00:00", "1969-01-01 00:00:00"]
+
+
 # noise -----------------------------------------------------------------------------------------
 
 
@@ -447,7 +454,7 @@ def fitting(kind: str) -> list[dict[str, float]]:
     part = {"amount": 0.05}
     if kind in WHOLE or kind == "DECIMAL(4,0)" or kind == "DECIMAL(38,0)":
         return [share, whole]
-    return [share, part] if kind == "DECIMAL(18,18)" else [share, whole, part]
+    return [share, part] if kind in ("DECIMAL(18,18)", "DECIMAL(38,38)") else [share, whole, part]
 
 
 @some(3, 12)

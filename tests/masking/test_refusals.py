@@ -19,6 +19,7 @@ VALUES: dict[str, tuple[str, list[Any]]] = {
     "number": ("INTEGER", [n % 3 for n in range(20)]),
     "real": ("DOUBLE", [n % 3 / 2 for n in range(20)]),
     "price": ("DECIMAL(9,2)", [n % 3 for n in range(20)]),
+    "share": ("DECIMAL(38,38)", [n % 3 / 4 for n in range(20)]),
     "text": ("VARCHAR", ["x"] * 20),
     "day": ("DATE", ["2020-01-01"] * 20),
     "flag": ("BOOLEAN", [True] * 20),
@@ -42,6 +43,9 @@ UNFIT: dict[str, tuple[str, dict[str, Any], str]] = {
     "a date rounded to hours": ("day", {"role": "round", "to": "hour"}, "to"),
     "whole numbers rounded to halves": ("number", {"role": "round", "to": 0.5}, "to"),
     "prices rounded to mills": ("price", {"role": "round", "to": 0.001}, "to"),
+    "a whole step of a share": ("share", {"role": "round", "to": 5}, "to"),
+    "a code beyond a share": ("share", {"role": "top_code", "at": 1}, "at"),
+    "noise beyond a share": ("share", {"role": "noise", "amount": 1}, "amount"),
     "a text rounded": ("text", {"role": "round", "to": 5}, "role"),
     "noise finer than the type": ("number", {"role": "noise", "amount": 0.5}, "amount"),
     "noise between dates": (

@@ -30,7 +30,7 @@ WHOLE = {
 """The ends of every type of whole numbers."""
 DECIMALS = {
     f"DECIMAL({digits},{scale})": (digits, scale)
-    for digits, scale in ((4, 0), (9, 2), (18, 3), (18, 18), (30, 10), (38, 0), (38, 12))
+    for digits, scale in ((4, 0), (9, 2), (18, 3), (18, 18), (30, 10), (38, 0), (38, 12), (38, 38))
 }
 REALS = ("FLOAT", "DOUBLE")
 INSTANTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from anonymizer.review.report.collect import collect
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of, parse
 from tests.report.cases import COLUMNS, ends, labels, made, near, table
+from tests.runs import policy, run, source
 from tests.selection import some
 
 
@@ -83,3 +85,19 @@ def test_null_cells_of_coded_columns_cost_nothing(tmp_path: Path, cells: str) ->
     assert case.report.manifest["measures"]["ncp.age"] == pytest.approx(
         sum(map(float, costs)) / 150
     )
+
+
+def test_texts_with_numbers_for_tokens_are_compared(tmp_path: Path) -> None:
+    """A token that is a number, or a constant, stands for values that are none."""
+    rows = [(n % 3, f"P{n:03}", f"note {n}") for n in range(9)]
+    columns = {
+        "age": "quasi",
+        "patient": {"role": "token", "format": "number"},
+        "note": {"role": "constant", "value": 1},
+    }
+    given = policy(tmp_path, columns)
+    types = {"age": "INTEGER", "patient": "VARCHAR", "note": "VARCHAR"}
+    database = source(tmp_path, types, rows)
+    run(given, database)
+    shown = {d.column: d.role for d in collect(given, source=str(database)).distributions}
+    assert shown["patient"] == shown["note"] == "masked"

@@ -25,6 +25,8 @@ LITTLE = 0.49
 OTHER = "other values"
 NULL = "NULL"
 RANGES, SETS = "ranges", "sets of values"
+UNORDERED = ("token", "constant")
+"""Masks whose values may be numbers where those they stand for are none."""
 OR_NULL, BUCKETS = "a value or NULL", "in a bucket"
 
 
@@ -186,7 +188,9 @@ def _count(
 
 
 def _kind(column: PublishedColumn) -> str:
-    """A column that is kept is described as categorical whatever its type."""
+    """A column that is kept is described as categorical whatever its type; a token is one."""
+    if any(mask["mask"] in UNORDERED for mask in column.masks):
+        return "categorical"
     if column.role == "keep" and not column.sql_type.startswith(("VARCHAR", "BOOLEAN", "UUID")):
         from anonymizer.source.profile import kind_of
 
@@ -199,8 +203,8 @@ def _make_bins(release: Published, counted: Table, column: PublishedColumn, floo
     if _kind(column) == "categorical":
         _make_groups(release, counted, floor)
         return False
-    text = render("report/range.sql.j2", {"counted": counted}).text
-    low, high, whole, _ = release.run_sql(text)[0]
+    ends = render("report/range.sql.j2", {"counted": counted})
+    low, high, whole, _ = release.run_sql(ends.text)[0]
     if low is None:
         _make_groups(release, counted, floor)
         return False
@@ -221,11 +225,7 @@ def _make_groups(release: Published, counted: Table, floor: int) -> None:
 def _make_intervals(
     release: Published, bounds: list[float], counted: Table, whole: bool, days: bool
 ) -> None:
-    parameters = {
-        "counted": counted,
-        "bins": BINS,
-        "intervals": intervals(bounds, whole, days),
-    }
+    parameters = {"counted": counted, "bins": BINS, "intervals": intervals(bounds, whole, days)}
     release.run_sql(render("report/intervals.sql.j2", parameters).text)
 
 

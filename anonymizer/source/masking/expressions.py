@@ -188,7 +188,10 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
         if mask.family == "zoned":
             cut = f"timezone('UTC', date_trunc({unit}, timezone('UTC', {value})))"
         else:
-            cut = f"date_trunc({unit}, {value})"
+            # (of nanoseconds, date_trunc would round the last one of a year into the next)
+            nanoseconds = mask.sql_type == "TIMESTAMP_NS"
+            exact = f"make_timestamp(epoch_us({value}))" if nanoseconds else value
+            cut = f"date_trunc({unit}, {exact})"
         return Sql(
             f"case when isfinite({value}) then cast({cut} as {mask.sql_type}) else {value} end"
         )

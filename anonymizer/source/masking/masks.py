@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
 from anonymizer.compile import Sql, Table, lit, sql
@@ -216,7 +217,10 @@ def _exact(value: Any, mask: Mask) -> bool:
         return number == number.to_integral_value() and least <= number <= most
     if mask.family == "decimal":
         _, scale = precision(mask.sql_type)
-        return number == round(number, scale) and abs(number) <= bounds(mask.sql_type)[1]
+        least, most = bounds(mask.sql_type)
+        # (Decimal itself rounds to 28 digits, and a column has up to 38)
+        whole = (Fraction(number) * 10**scale).denominator == 1
+        return whole and least <= number <= most
     return True
 
 
@@ -253,7 +257,13 @@ def typed(value: Any, sql_type: str) -> Sql:
     """A value of the policy as one of a column's type."""
     if isinstance(value, str) and family_of(sql_type) == "zoned":
         value = in_utc(value)
-    given = lit(value) if isinstance(value, bool | str) else Sql(f"{Decimal(str(value)):f}")
+    if isinstance(value, bool | str):
+        given = lit(value)
+    else:
+        number = f"{Decimal(str(value)):f}"
+        # a point among more than 38 digits, the zero before it counted, would make a double of it
+        long = "." in number and sum(map(str.isdigit, number)) > 38
+        given = lit(number) if long else Sql(number)
     return sql("cast({v} as {t})", v=given, t=Sql(sql_type))
 
 
