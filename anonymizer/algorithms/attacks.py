@@ -6,7 +6,10 @@ COMPOSITION = (
 DOWNCODING = (
     "downcoding (Cohen 2022): minimal generalizations can be refined from the release's own rules"
 )
-REFINEMENT = "combinatorial refinement (2025): local recoding can be narrowed without other data"
+REFINEMENT = (
+    "combinatorial refinement (Chhillar et al. 2025): local recoding can be narrowed without"
+    " other data"
+)
 MINIMALITY = (
     "minimality (Wong et al. 2007): cuts that depend on sensitive values tell something of them"
 )
