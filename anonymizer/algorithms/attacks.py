@@ -1,4 +1,7 @@
-"""Known attacks on the releases of some algorithms, as certificates describe them."""
+"""Known attacks on the releases of some algorithms, as certificates describe them.
+
+`verify` compares them with those in the manifest: in other words, no older release would hold.
+"""
 
 COMPOSITION = (
     "composition (Ganta et al. 2008): a second release of overlapping persons can be intersected"
@@ -6,10 +9,7 @@ COMPOSITION = (
 DOWNCODING = (
     "downcoding (Cohen 2022): minimal generalizations can be refined from the release's own rules"
 )
-REFINEMENT = (
-    "combinatorial refinement (Chhillar et al. 2025): local recoding can be narrowed without"
-    " other data"
-)
+REFINEMENT = "combinatorial refinement (2025): local recoding can be narrowed without other data"
 MINIMALITY = (
     "minimality (Wong et al. 2007): cuts that depend on sensitive values tell something of them"
 )
