@@ -670,10 +670,13 @@ comment on macro table anon_classes is
 --
 -- example  select anon_date_interval(date '1979-05-23', 'quarter') as born;
 create or replace temp macro anon_date_interval(value, period) as
-    '[' || cast(date_trunc(_anon_calendar(period), cast(value as date)) as date)
-    || ', '
-    || cast(date_trunc(_anon_calendar(period), cast(value as date)) + _anon_length(period) - interval 1 day as date)
-    || ']';
+    case
+        when _anon_calendar(period) is null then null
+        else '[' || cast(date_trunc(_anon_calendar(period), cast(value as date)) as date)
+            || ', '
+            || cast(date_trunc(_anon_calendar(period), cast(value as date)) + _anon_length(period) - interval 1 day as date)
+            || ']'
+    end;
 
 comment on macro anon_date_interval is
     'Calendar period of a date as text: anon_date_interval(value, period)';
@@ -1244,15 +1247,12 @@ comment on macro table anon_person_k is
 --
 -- example  select anon_prefix('21345', 3) as zip;
 create or replace temp macro anon_prefix(value, keep, fill := '*') as
-    left(cast(value as varchar), cast(_anon_at_least('anon_prefix', 'keep', keep, 0) as bigint))
-    || repeat(
-        case
-            when coalesce(length(fill) <> 1, true)
-            then error('anon_prefix: fill: must be one character')
-            else fill
-        end,
-        cast(greatest(length(cast(value as varchar)) - keep, 0) as bigint)
-    );
+    case
+        when coalesce(length(fill) <> 1, true) then error('anon_prefix: fill: must be one character')
+        when _anon_at_least('anon_prefix', 'keep', keep, 0) is null then null
+        else left(cast(value as varchar), cast(keep as bigint))
+            || repeat(fill, cast(greatest(length(cast(value as varchar)) - keep, 0) as bigint))
+    end;
 
 comment on macro anon_prefix is
     'Beginning of a code, the rest filled up: anon_prefix(value, keep, fill := ''*'')';
@@ -1267,13 +1267,17 @@ comment on macro anon_prefix is
 --
 -- example  select anon_pseudonym('Ann Smith', 'f0e1d2c3b4a5968778695a4b3c2d1e0f') as person;
 create or replace temp macro anon_pseudonym(value, secret) as
-    sha256(
-        _anon_xor(_anon_block(_anon_secret('anon_pseudonym', secret)), '54761032DCFE98BA', 'CDEF89AB45670123')
-        || unhex(sha256(
-            _anon_xor(_anon_block(secret), '32107654BA98FEDC', '67452301EFCDAB89')
-            || encode(cast(value as varchar))
-        ))
-    );
+    case
+        -- (asked by itself: DuckDB takes an expression with a NULL in it for NULL, without its error)
+        when _anon_secret('anon_pseudonym', secret) is null then null
+        else sha256(
+            _anon_xor(_anon_block(secret), '54761032DCFE98BA', 'CDEF89AB45670123')
+            || unhex(sha256(
+                _anon_xor(_anon_block(secret), '32107654BA98FEDC', '67452301EFCDAB89')
+                || encode(cast(value as varchar))
+            ))
+        )
+    end;
 
 comment on macro anon_pseudonym is 'Keyed pseudonym (HMAC-SHA-256): anon_pseudonym(value, secret)';
 
@@ -1321,7 +1325,10 @@ comment on macro table anon_risk is
 --
 -- example  select anon_round(1234, 50) as income;
 create or replace temp macro anon_round(value, base) as
-    cast(round(value / _anon_positive('anon_round', 'base', base)) as bigint) * base;
+    case
+        when _anon_positive('anon_round', 'base', base) is null then null
+        else cast(round(value / base) as bigint) * base
+    end;
 
 comment on macro anon_round is 'Nearest multiple of a base: anon_round(value, base)';
 

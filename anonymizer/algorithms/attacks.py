@@ -1,4 +1,7 @@
-"""Known attacks on the releases of some algorithms, as certificates describe them."""
+"""Known attacks on the releases of some algorithms, as certificates describe them.
+
+`verify` compares them with those in the manifest: in other words, no older release would hold.
+"""
 
 COMPOSITION = (
     "composition (Ganta et al. 2008): a second release of overlapping persons can be intersected"

@@ -170,10 +170,14 @@ def _duration(seconds: float) -> str:
 
 
 def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
+    if not current["rows"]:
+        yield "the source as it is: no rows"
+        return
     unit = "persons" if policy.person is not None else "rows"
+    classes = "1 class" if current["classes"] == 1 else f"{figure(current['classes'])} classes"
     yield (
         f"the source as it is: {figure(current['rows'])} rows in"
-        f" {figure(current['classes'])} classes of equal quasi-identifiers"
+        f" {classes} of equal quasi-identifiers"
     )
     alone = "alone" if policy.person is None else "of persons who are alone"
     yield (

@@ -44,7 +44,7 @@ def details_of(
         "floor": floor,
         "unit": unit_of(policy),
         "distributions": list(_distributions(beside, floor, check)),
-        "observers": _observers(policy, beside, found, rows, check),
+        "observers": _observers(policy, beside, rows, check),
         "known": known_attacks(policy),
         "examples": examples(policy, beside, found),
     }
@@ -63,7 +63,7 @@ def _distributions(
 
 
 def _observers(
-    policy: Policy, beside: Beside, found: Scratch, rows: int, check: Callable[[], None]
+    policy: Policy, beside: Beside, rows: int, check: Callable[[], None]
 ) -> list[dict[str, Any]]:
     if beside.layout.classless:
         return []
@@ -76,12 +76,10 @@ def _observers(
         attacked = attack_beside(beside, share=max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may hold none of the targets
-    return list(_stopped(policy, was, now, attacked))
+    return list(_stopped(was, now, attacked))
 
 
-def _stopped(
-    policy: Policy, was: Assessment, now: Assessment, attacked: Attack | None
-) -> Iterator[dict[str, Any]]:
+def _stopped(was: Assessment, now: Assessment, attacked: Attack | None) -> Iterator[dict[str, Any]]:
     """What observers know or want, the chance before and after, and whether a promise stops it."""
     bound = attacked.linking.bound if attacked is not None else None
     holds = None

@@ -195,7 +195,6 @@ def _is_constant(text: str, value: Any, cells: Cells) -> bool:
 _MAIL = re.compile(r"[^\s@<>,;:\"'()]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
 _URL = re.compile(r"(?:https?|ftp)://[^ ]")
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_HEX = "[0-9a-fA-F]"
 _START, _STOP = r"(?<![0-9A-Za-z])", r"(?![0-9A-Za-z])"
 _FORMS = {
     "mail": _MAIL,

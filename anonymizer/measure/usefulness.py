@@ -16,6 +16,8 @@ GIANT = 0.5
 """Share of the published rows from which one class is a giant..."""
 GIANT_LOST = 0.5
 """... where at least this much of the information of all cells is lost."""
+MOST_NAMED = 5
+"""More columns than these are told together: a line for each would hide everything else."""
 LEFT_OUT = 0.5
 """Share of the rows (persons) that are left out, from which little is left."""
 COLUMN = "ncp."
@@ -27,7 +29,7 @@ class Little:
     """Something of which little is left, in figures of the release alone."""
 
     what: str
-    """`class`, `column`, `cells`, `rows` or `table`."""
+    """`class`, `column`, `columns`, `cells`, `rows` or `table`."""
     column: str | None
     """The column (or the table) that it is about."""
     says: str
@@ -69,21 +71,37 @@ def _found(measures: Mapping[str, Any]) -> Iterator[Little]:
             f"{percent(ncp)} of the information of the generalized cells is lost (NCP)",
             other,
         )
-    for name, lost in sorted(losses.items(), key=lambda item: (-item[1], item[0])):
-        if lost >= LOST:
-            yield Little(
-                "column",
-                name,
-                f"{percent(lost)} of the information of {name} is lost (NCP)",
-                f"try a hierarchy or bounds that keep more of {name}, or leave it out (role drop),"
-                " so that the other columns keep more",
-            )
+    yield from _of_columns({name: lost for name, lost in losses.items() if lost >= LOST})
     for table, one in measures.get("tables", {}).items():
         yield from _of_table(table, one)
     share = measures.get("suppressed_share") or 0
     if share >= LEFT_OUT:
         unit = "persons" if "suppressed_persons" in measures else "rows"
         yield Little("rows", None, f"{percent(share)} of the {unit} are left out", other)
+
+
+def _of_columns(losses: Mapping[str, float]) -> Iterator[Little]:
+    """What little is left of in columns that lost nearly everything, the worst first."""
+    worst = sorted(losses, key=lambda name: (-losses[name], name))
+    if len(worst) > MOST_NAMED:
+        named = f"{', '.join(worst[:MOST_NAMED])} and {len(worst) - MOST_NAMED} more columns"
+        least = losses[worst[-1]]
+        share = percent(least) + (" or more" if least < 1 else "")
+        yield Little(
+            "columns",
+            None,
+            f"{share} of the information of {named} is lost (NCP)",
+            "leave out the columns that are needed least (role drop), so that the others keep more",
+        )
+        return
+    for name in worst:
+        yield Little(
+            "column",
+            name,
+            f"{percent(losses[name])} of the information of {name} is lost (NCP)",
+            f"try a hierarchy or bounds that keep more of {name}, or leave it out (role drop),"
+            " so that the other columns keep more",
+        )
 
 
 def _of_table(table: str, measures: Mapping[str, Any]) -> Iterator[Little]:

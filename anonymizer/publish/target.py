@@ -33,6 +33,8 @@ TOGETHER = "whoever has both may learn more than either promises"
 """What follows from a second release of the same persons."""
 TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
 """What a policy of one table can do about it."""
+COMPARED = "the ledger compares it with all earlier ones that it holds"
+"""What is done about it where the policy names a ledger."""
 Places: TypeAlias = Callable[[str], Table]
 """Where a further table of the release goes, by its published name."""
 
@@ -105,10 +107,17 @@ def replaced_release(
     """
     return tuple(
         f"the release {item.release} of run {item.run_id}{_made(engine, names.view(catalog))}"
-        f" in {place} is replaced by the new one; {TOGETHER}{'' if names.several else TRY}"
+        f" in {place} is replaced by the new one; {_together(names)}"
         for item in earlier
         if item.kind == "view" and item.release == names.release
     )
+
+
+def _together(names: Names) -> str:
+    """What the two releases do together, and what can be done about it."""
+    if names.compared:
+        return COMPARED
+    return TOGETHER if names.several else TOGETHER + TRY
 
 
 def _made(engine: Runs | None, view: Table) -> str:

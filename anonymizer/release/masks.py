@@ -42,14 +42,14 @@ LASTING = (
 )
 
 
-def mask_attacks(policy: Policy) -> Iterator[str]:
-    """The attacks that the masked columns of a release leave open."""
+def mask_attacks(policy: Policy, at: str = "") -> Iterator[str]:
+    """The attacks that the masked columns of a release leave open; `at`: before their names."""
     for name in policy.masked:
         column = policy.columns[name]
         if column.role in REMAINS:
-            yield REMAINS[column.role].format(name=name)
+            yield REMAINS[column.role].format(name=at + name)
         if column.role == "token" and column.key_file is not None:
-            yield LASTING.format(name=name)
+            yield LASTING.format(name=at + name)
 
 
 def mask_words(policy: Policy, name: str) -> str:

@@ -22,17 +22,21 @@ class Names:
     release of several tables besides that of the persons."""
     several: bool = False
     """Whether the policy has several tables."""
+    compared: bool = False
+    """Whether a ledger compares the release with earlier ones."""
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str) -> Names:
+        compared = policy.ledger is not None
         if isinstance(policy, SchemaPolicy):
             name, *others = (policy.view(table) for table in (policy.person, *policy.children))
-            return cls(policy.publish.schema_, name, run_id, tuple(others), True)
-        tables = tuple(separated_tables(policy).values())
+            return cls(policy.publish.schema_, name, run_id, tuple(others), True, compared)
+        schema, name = policy.publish.schema_, policy.publish.name
         if policy.publish.replace_source:
             *above, name = policy.source.parts
-            return cls(above[-1] if above else "main", name, run_id, tables)
-        return cls(policy.publish.schema_, policy.publish.name, run_id, tables)
+            schema = above[-1] if above else "main"
+        tables = tuple(separated_tables(policy).values())
+        return cls(schema, name, run_id, tables, compared=compared)
 
     @property
     def path(self) -> str:

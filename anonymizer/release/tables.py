@@ -16,6 +16,7 @@ from anonymizer.privacy.of_policy.requirements import requirements_of, with_path
 from anonymizer.release.agreement import HINT
 from anonymizer.release.certificate import acknowledged, certificate, joined_on, known_attacks
 from anonymizer.release.manifest import Manifest
+from anonymizer.release.masks import mask_attacks
 from anonymizer.release.names import Names
 from anonymizer.source.masking.masks import options_told
 from anonymizer.verification.tables import tables_sql
@@ -148,8 +149,10 @@ def known_attacks_of(policy: AnyPolicy) -> list[str]:
     found = known_attacks(lead_of(policy))
     if isinstance(policy, SchemaPolicy):
         for name in policy.children:
-            for column in acknowledged(child_policy(policy, name)):
+            child = child_policy(policy, name)
+            for column in acknowledged(child):
                 found.append(f"joining: {name}.{column} {joined_on(policy)}")
+            found += mask_attacks(child, f"{name}.")
     return found
 
 

@@ -265,7 +265,7 @@ def current_state(policy: Policy, session: Session, columns: Roles) -> dict[str,
     k = least_class(policy)
     least = "".join(f", min(l{i})" for i in range(len(columns.sensitive)))
     row = session.engine.raw(
-        f"select cast(sum(size) as bigint), count(*), min(n), avg(n), max(n),"
+        f"select cast(coalesce(sum(size), 0) as bigint), count(*), min(n), avg(n), max(n),"
         f" cast(coalesce(sum(size) filter (where n = 1), 0) as bigint),"
         f" cast(coalesce(sum(size) filter (where n < {int(k)}), 0) as bigint){least} from"
         f" (select count(*) as size, {unit} as n{diversity} from {ident(SNAPSHOT)}"

@@ -7,10 +7,13 @@
 --
 -- example  select anon_date_interval(date '1979-05-23', 'quarter') as born;
 create or replace temp macro anon_date_interval(value, period) as
-    '[' || cast(date_trunc(_anon_calendar(period), cast(value as date)) as date)
-    || ', '
-    || cast(date_trunc(_anon_calendar(period), cast(value as date)) + _anon_length(period) - interval 1 day as date)
-    || ']';
+    case
+        when _anon_calendar(period) is null then null
+        else '[' || cast(date_trunc(_anon_calendar(period), cast(value as date)) as date)
+            || ', '
+            || cast(date_trunc(_anon_calendar(period), cast(value as date)) + _anon_length(period) - interval 1 day as date)
+            || ']'
+    end;
 
 comment on macro anon_date_interval is
     'Calendar period of a date as text: anon_date_interval(value, period)';

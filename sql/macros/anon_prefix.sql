@@ -7,15 +7,12 @@
 --
 -- example  select anon_prefix('21345', 3) as zip;
 create or replace temp macro anon_prefix(value, keep, fill := '*') as
-    left(cast(value as varchar), cast(_anon_at_least('anon_prefix', 'keep', keep, 0) as bigint))
-    || repeat(
-        case
-            when coalesce(length(fill) <> 1, true)
-            then error('anon_prefix: fill: must be one character')
-            else fill
-        end,
-        cast(greatest(length(cast(value as varchar)) - keep, 0) as bigint)
-    );
+    case
+        when coalesce(length(fill) <> 1, true) then error('anon_prefix: fill: must be one character')
+        when _anon_at_least('anon_prefix', 'keep', keep, 0) is null then null
+        else left(cast(value as varchar), cast(keep as bigint))
+            || repeat(fill, cast(greatest(length(cast(value as varchar)) - keep, 0) as bigint))
+    end;
 
 comment on macro anon_prefix is
     'Beginning of a code, the rest filled up: anon_prefix(value, keep, fill := ''*'')';

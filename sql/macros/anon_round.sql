@@ -6,6 +6,9 @@
 --
 -- example  select anon_round(1234, 50) as income;
 create or replace temp macro anon_round(value, base) as
-    cast(round(value / _anon_positive('anon_round', 'base', base)) as bigint) * base;
+    case
+        when _anon_positive('anon_round', 'base', base) is null then null
+        else cast(round(value / base) as bigint) * base
+    end;
 
 comment on macro anon_round is 'Nearest multiple of a base: anon_round(value, base)';

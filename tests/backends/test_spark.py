@@ -183,10 +183,6 @@ def test_persons_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> No
     both(spark, tmp_path, path, columns, algorithm=algorithm, privacy=privacy, person="who")
 
 
-def release_policy(path: Path, folder: Path, columns: Mapping[str, Any]) -> Policy:
-    return policy(path, folder / "released", columns, engine="spark")
-
-
 def test_mondrian_of_every_type_with_typed_cells(spark: Any, tmp_path: Path) -> None:
     quasi = ("age", "born", "seen", "town", "wage", "member")
     ill = {"role": "sensitive", "protect": {"l_diversity": 2, "t_closeness": 0.6}}

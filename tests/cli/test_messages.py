@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.cli.conftest import POLICY, Call
@@ -111,3 +112,38 @@ def test_a_header_in_a_hierarchy_is_suspected(warehouse: Path, call: Call) -> No
     (warehouse / "sex.csv").write_text("f;x\nm;y\n")
     done = call("plan", "policy.yml", *DATABASE)
     assert "(hint: add a last column of *)" in done.err + done.out
+
+
+def test_a_table_without_rows_is_said_to_have_none(warehouse: Path, call: Call) -> None:
+    """Not that no column of it can be guessed, and no figures of nothing."""
+    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
+        connection.execute("delete from visits")
+    done = call("assess", "visits", *DATABASE)
+    assert done.err == "TABLE: has no rows (hint: there is nothing to assess)\n"
+    done = call("plan", "policy.yml", *DATABASE)
+    assert done.code == 2
+    assert done.out.startswith("the source as it is: no rows\n")
+
+
+def test_one_class_is_told_in_the_singular(warehouse: Path, call: Call) -> None:
+    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
+        connection.execute("update visits set age = 40, sex = 'f'")
+    assert "rows in 1 class of equal" in call("plan", "policy.yml", *DATABASE).out
+
+
+def test_many_columns_that_lost_everything_are_told_in_one_line(
+    warehouse: Path, call: Call
+) -> None:
+    names = [f"c{number:02}" for number in range(1, 13)]
+    columns = ", ".join(f"i % {number + 1} as {name}" for number, name in enumerate(names, 1))
+    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
+        connection.execute(f"create table wide as select {columns} from range(60) as n(i)")
+    roles = "\n".join(f"  {name}: {{role: quasi}}" for name in names)
+    (warehouse / "wide.yml").write_text(
+        f"version: 1\nsource: {{table: wide}}\ncolumns:\n{roles}\nprivacy: {{k_anonymity: 50}}\n"
+        "publish: {database: wide_release.duckdb}\n"
+    )
+    done = call("run", "wide.yml", *DATABASE)
+    told = [line for line in done.err.splitlines() if "little is left" in line]
+    assert len(told) == 2  # one class, and its columns
+    assert "100 % of the information of c01, c02, c03, c04, c05 and 7 more columns" in told[1]

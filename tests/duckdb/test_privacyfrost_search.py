@@ -19,7 +19,6 @@ from tests.duckdb.privacyfrost_tables import Case, Tree, random_case, searched
 from tests.oracle.models import distinct_l, recursive_cl, t_closeness
 from tests.oracle.privacyfrost import Rule, eta, logarithmic, table_score
 
-ONES = [Fraction(1)] * 4
 NATIONALITY_FIRST = [Fraction(1)] * 3 + [Fraction(10)]
 LEFT, RIGHT = (2, 2, 2, 3), (2, 2, 2, 2)
 """Different values of birth, gender, zip and nationality in the two tables of Fig. 2."""

@@ -84,6 +84,18 @@ def test_a_replaced_release_is_told_first(capsys: pytest.CaptureFixture[str], pu
         assert "attack --earlier" in said
 
 
+def test_nobody_is_sent_to_a_ledger_who_has_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "private").mkdir(mode=0o700)
+    policy = Path(written("p.yml", "{database: release.duckdb}"))
+    policy.write_text(f"{policy.read_text()}key: id\nledger: private/ledger.duckdb\n")
+    called(capsys, "run", str(policy))
+    said = first_line(capsys, "plan", str(policy))
+    assert "is replaced by the new one; the ledger compares it with all earlier ones" in said
+    assert "name a ledger" not in said
+
+
 def test_a_replaced_table_is_told_although_it_cannot_be(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

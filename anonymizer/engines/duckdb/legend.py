@@ -28,7 +28,9 @@ def legend(policy: Policy, roles: Roles, stages: Iterable[Stage]) -> Iterator[st
         own = [f"{a.q} its value", f"{a.c} its code (0 is NULL)"]
         if a.flagged:
             own += [f"{a.f} whether the cell is sensitive", f"{a.r} the code of such a cell"]
-        yield _line(a.column, f"{', '.join(own)}; other names that end in {a.index} are of it too")
+        yield _line(
+            a.column, f"{', '.join(own)}; other names with the number {a.index} are of it too"
+        )
     for s in roles.sensitive:
         yield _line(s.column, f"{s.s} its value")
     for kept in roles.kept:

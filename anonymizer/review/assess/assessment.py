@@ -26,6 +26,7 @@ THRESHOLD = 0.2
 """A chance of one in five: classes below five rows."""
 COMBINED = 3
 """Columns that are combined to find persons who are singled out."""
+EMPTY = Problem("TABLE", "has no rows", hint="there is nothing to assess")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -179,6 +180,8 @@ def assess_opened(
     who = opened.find([person], "--person")[0] if person is not None else None
     guessed = not chosen
     if guessed:
+        if not _has_rows(opened):
+            raise SourceError(EMPTY)  # (otherwise it would be said that no column can be guessed)
         found = guess_columns(opened, known={*protected, *([who] if who else [])})
         chosen = tuple(n for n, role in found.items() if role == "quasi")
         protected = protected or tuple(n for n, role in found.items() if role == "sensitive")
@@ -186,6 +189,10 @@ def assess_opened(
     checks.refuse_unanswerable(required, protected, who, population is not None)
     staged = stage(opened, chosen, protected, who)
     return _assessed(staged, table, guessed, population, fraction, threshold, combined, required)
+
+
+def _has_rows(opened: Opened) -> bool:
+    return bool(opened.engine.raw(f"select 1 from {opened.relation.sql.text} limit 1", "assess"))
 
 
 def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | None) -> None:
@@ -214,7 +221,7 @@ def _assessed(
     at_risk = risk.at_risk_below(threshold)
     sizes = figures.sizes(staged, at_risk)
     if sizes.rows == 0:
-        raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to assess"))
+        raise SourceError(EMPTY)
     columns = {c.column: figures.column_figures(staged, c) for c in staged.sensitive}
     other = risk.population_of(staged, population, at_risk) if population is not None else None
     found_risk = risk.risk_of(sizes, threshold, other, fraction, risk.class_sizes(staged))

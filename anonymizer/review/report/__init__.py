@@ -85,6 +85,7 @@ def rendered(report: object, form: str, standard: str | None = None) -> str:
     from anonymizer.review.report.content import Report
     from anonymizer.review.report.markdown import markdown
     from anonymizer.review.report.page import html
+    from anonymizer.review.tables import markdown as as_text
     from anonymizer.review.tables import report as tables
 
     if standard is not None:
@@ -94,7 +95,7 @@ def rendered(report: object, form: str, standard: str | None = None) -> str:
         return json.dumps(plain(report.as_dict()), indent=2, allow_nan=False) + "\n"
     if form in ("html", "md"):
         if isinstance(report, tables.TablesReport):
-            return tables.html(report) if form == "html" else tables.markdown(report)
+            return tables.html(report) if form == "html" else as_text.markdown(report)
         assert isinstance(report, Report)
         return html(report) if form == "html" else markdown(report)
     raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))

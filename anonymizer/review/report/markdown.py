@@ -12,6 +12,11 @@ from anonymizer.review.report.content import Report
 from anonymizer.review.report.page import percent, risk_rows, share, size_rows, utility_rows
 from anonymizer.review.report.words import attack_sentences, moved_sentence
 
+RETURNS = (
+    "Anybody who has the release can run these statements on it; each returns the classes or"
+    " buckets that break a condition, and no row where it holds."
+)
+
 
 def markdown(report: Report) -> str:
     """The whole report."""
@@ -80,6 +85,7 @@ def _lines(report: Report) -> Iterator[str]:
     for attack in report.attacks:
         yield f"- {attack}"
     yield "\n## The SQL to check it\n"
+    yield RETURNS
     for check in report.verification.checks:
         name = check.name + (f": {cell(check.column)}" if check.column else "")
         yield f"\n{name}\n\n```sql\n{check.sql};\n```"

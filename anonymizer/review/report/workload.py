@@ -97,13 +97,13 @@ def run_workload(policy: Policy, beside: Beside, least: int) -> list[Answer]:
         return []
     name = policy.source.parts[-1] if policy.source.kind == "table" else "source"
     schemas = ["main", *policy.source.parts[:-1][-1:]]
-    _reconstruct(policy, beside, name, schemas)
+    _reconstruct(beside, name, schemas)
     unit = "persons" if policy.person is not None else "rows"
     asked = _Asked(beside, schemas[-1], policy.person, unit, least)
     return [asked.answer(number, text) for number, text in enumerate(queries, start=1)]
 
 
-def _reconstruct(policy: Policy, beside: Beside, name: str, schemas: list[str]) -> None:
+def _reconstruct(beside: Beside, name: str, schemas: list[str]) -> None:
     """Both tables under the source's name, in two scratch catalogs."""
     engine = beside.engine
     layout = beside.layout

@@ -1,4 +1,4 @@
-"""The report on a release of several tables: HTML, Markdown or plain data."""
+"""The report on a release of several tables: HTML or plain data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 
 from anonymizer.compile import ident
 from anonymizer.contract.checks import Verification
+from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import SchemaPolicy
-from anonymizer.policy.kinds import ReleaseKind, kind_words
-from anonymizer.policy.schema.derived import lead_of
+from anonymizer.policy.kinds import ReleaseKind
+from anonymizer.policy.masking import MASKS
+from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.privacy.of_policy.registry import BY_NAME
-from anonymizer.process.text import figure, printable, table
-from anonymizer.release.certificate import known_attacks
+from anonymizer.process.text import figure
 from anonymizer.release.judge import judge
-from anonymizer.release.tables import stated_certificate
+from anonymizer.release.masks import mask_words
+from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
 from anonymizer.review.report.collect import NOT_SHOWN
 from anonymizer.review.report.page import Tile, page_environment, percent
@@ -72,6 +74,8 @@ class TablesReport:
     kind: ReleaseKind
     attacks: tuple[str, ...]
     warnings: tuple[str, ...]
+    little: tuple[Little, ...] = ()
+    """What little is left of."""
 
     @property
     def holds(self) -> bool:
@@ -84,8 +88,9 @@ class TablesReport:
             return "This release does not hold, and must not be used."
         form = sum(check.required == 0 for check in self.verification.checks)
         guarantees = len(self.verification.checks) - form
+        holds = "The release holds, but little is left" if self.little else "The release holds"
         return (
-            f"The release holds: {guarantees} guarantees and {form} conditions of form, judged"
+            f"{holds}: {guarantees} guarantees and {form} conditions of form, judged"
             " again for this report from the rows of all tables."
         )
 
@@ -108,6 +113,7 @@ class TablesReport:
             "created": self.created,
             "passed": self.holds,
             "says": self.says,
+            "little_left": [asdict(one) for one in self.little],
             "verification": self.verification.as_dict(),
             "tables": [asdict(one) for one in self.tables],
             "columns": list(self.columns),
@@ -148,8 +154,9 @@ def collect_tables(
             before=in_source(run_sql, found.tables, found.read) if found.read else (),
             certificate=stated_certificate(manifest),
             kind=manifest.kind,
-            attacks=tuple(known_attacks(lead_of(policy))),
+            attacks=tuple(data.get("known_attacks") or known_attacks_of(policy)),
             warnings=tuple(warnings),
+            little=little_left(data["measures"]),
         )
 
 
@@ -184,11 +191,16 @@ def _tables(found: OpenTables) -> Iterator[OneTable]:
 
 
 def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
-    for name, described in policy.tables.items():
-        for column, one in described.columns.items():
-            says = SAYS[one.role]
-            if one.role == "sensitive" and one.protect is None:
+    tables = zip((policy.person, *policy.children), singles_of(policy).values(), strict=True)
+    for name, single in tables:
+        for column, one in policy.tables[name].columns.items():
+            masked = mask_words(single, column)
+            if one.role in MASKS:
+                says = f"published masked: {masked}"
+            elif one.role == "sensitive" and one.protect is None:
                 says = "published as it is, without a rule of its own"
+            else:
+                says = SAYS[one.role] + (f"; read {masked}" if masked else "")
             yield {"table": name, "column": column, "role": one.role, "says": says}
 
 
@@ -216,71 +228,3 @@ def _tiles(report: TablesReport) -> Iterator[Tile]:
         yield Tile(figure(one.below), said, more)
     rows, left = sum(t.rows for t in report.tables), sum(t.suppressed for t in report.tables)
     yield Tile(percent(left / max(rows + left, 1)), "rows left out, of all tables")
-
-
-def markdown(report: TablesReport) -> str:
-    """The same parts without pictures."""
-    return "\n".join(_lines(report)) + "\n"
-
-
-def _lines(report: TablesReport) -> Iterator[str]:
-    yield f"# Privacy report: {printable(report.view)}"
-    yield ""
-    yield f"Kind of release: **{kind_words(report.kind)}**."
-    yield ""
-    yield f"Run `{report.run_id}`, {report.created}. **{report.says}**"
-    for title, heads, rows in (
-        (
-            "Tables",
-            ("table", "hangs on", "rows", "left out", "lost"),
-            [
-                (
-                    one.name,
-                    one.above or "-",
-                    figure(one.rows),
-                    figure(one.suppressed),
-                    ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "-",
-                )
-                for one in report.tables
-            ],
-        ),
-        (
-            "What observers are left with",
-            ("known besides the class", "alone", f"below {report.k}", "fewest", "promised"),
-            [
-                (
-                    one.knows,
-                    figure(one.alone),
-                    figure(one.below),
-                    figure(one.fewest),
-                    f"{report.k}" if one.promised else "-",
-                )
-                for one in report.after
-            ],
-        ),
-        (
-            "Guarantees",
-            ("guarantee", "column", "required", "reached", ""),
-            [
-                (
-                    check.name,
-                    check.column or "-",
-                    figure(check.required),
-                    figure(check.achieved),
-                    "holds" if check.passed else "DOES NOT HOLD",
-                )
-                for check in report.verification.checks
-                if check.required != 0
-            ],
-        ),
-    ):
-        yield ""
-        yield f"## {title}"
-        yield ""
-        yield "```text"
-        yield from table(heads, rows)
-        yield "```"
-    yield ""
-    yield from (f"- {said}" for said in report.open)
-    yield ""
-    yield report.certificate

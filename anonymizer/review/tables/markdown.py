@@ -1,0 +1,90 @@
+"""A report on several tables as Markdown: the same parts without pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anonymizer.policy.kinds import kind_words
+from anonymizer.process.text import figure, printable, table
+from anonymizer.review.report.page import percent
+from anonymizer.review.tables.report import TablesReport
+
+
+def markdown(report: TablesReport) -> str:
+    """The whole report."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: TablesReport) -> Iterator[str]:
+    yield f"# Privacy report: {printable(report.view)}"
+    yield ""
+    yield f"Kind of release: **{kind_words(report.kind)}**."
+    yield ""
+    yield f"Run `{report.run_id}`, {report.created}. **{report.says}**"
+    if report.little:
+        yield ""
+    yield from (f"- {printable(str(one), keep='')}" for one in report.little)
+    for warning in report.warnings:
+        yield f"\n**Note: {warning}.**"
+    for title, heads, rows in (
+        (
+            "Tables",
+            ("table", "hangs on", "rows", "left out", "lost"),
+            [
+                (
+                    one.name,
+                    one.above or "-",
+                    figure(one.rows),
+                    figure(one.suppressed),
+                    ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "-",
+                )
+                for one in report.tables
+            ],
+        ),
+        (
+            "What is published",
+            ("table", "column", "role", "what is done with it"),
+            [(one["table"], one["column"], one["role"], one["says"]) for one in report.columns],
+        ),
+        (
+            "What observers are left with",
+            ("known besides the class", "alone", f"below {report.k}", "fewest", "promised"),
+            [
+                (
+                    one.knows,
+                    figure(one.alone),
+                    figure(one.below),
+                    figure(one.fewest),
+                    f"{report.k}" if one.promised else "-",
+                )
+                for one in report.after
+            ],
+        ),
+        (
+            "Guarantees",
+            ("guarantee", "column", "required", "reached", ""),
+            [
+                (
+                    check.name,
+                    check.column or "-",
+                    figure(check.required),
+                    figure(check.achieved),
+                    "holds" if check.passed else "DOES NOT HOLD",
+                )
+                for check in report.verification.checks
+                if check.required != 0
+            ],
+        ),
+    ):
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield "```text"
+        yield from table(heads, rows)
+        yield "```"
+    yield ""
+    yield from (f"- {said}" for said in report.open)
+    yield "\n## What it does not promise\n"
+    yield report.certificate
+    yield ""
+    yield from (f"- {printable(said, keep='')}" for said in report.attacks)

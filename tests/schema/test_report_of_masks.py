@@ -1,0 +1,72 @@
+"""The report and the attacks on several tables with masked columns, and what the pages must say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import anonymizer
+from anonymizer import SchemaPolicy
+from anonymizer.review.report import collected, rendered
+from tests.schema import hospital
+
+MASKED = {
+    "tables.patients.columns.name": {"role": "token"},
+    "tables.patients.columns.birth_date": {"role": "quasi", "bottom_code": "1950-01-01"},
+    "tables.visits.columns.cost": {"role": "noise", "share": 0.1},
+    "tables.labs.columns.value": {"role": "round", "to": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> SchemaPolicy:
+    folder = tmp_path_factory.mktemp("masked")
+    policy = hospital.policy(folder, MASKED)
+    hospital.run(policy, hospital.write(folder / "source.duckdb"))
+    return policy
+
+
+@pytest.mark.parametrize("source", [False, True])
+@pytest.mark.parametrize("form", ["md", "html", "json"])
+def test_every_page_tells_masks_seed_and_attacks(
+    policy: SchemaPolicy, form: str, source: bool
+) -> None:
+    path = policy.resolve("source.duckdb") if source else None
+    page = rendered(collected(policy, source=path), form)
+    for said in (
+        "published masked: a token (hex) under a key that the run forgets",
+        "published masked: rounded to multiples of 5",
+        "read cut off below 1950-01-01",
+        "made with a test seed: not for publication",
+        "frequency: name has equal tokens",
+        "averages: visits.cost has noise",
+    ):
+        assert said in page, said
+
+
+def test_the_manifest_names_what_masks_of_all_tables_leave_open(policy: SchemaPolicy) -> None:
+    found = anonymizer.verify(policy)
+    assert found.passed
+    told = collected(policy).as_dict()["known_attacks"]
+    assert [one.split(" has ")[0] for one in told if one.startswith(("frequency", "averages"))] == [
+        "frequency: name",
+        "averages: visits.cost",
+    ]
+
+
+def test_attacks_need_no_key(policy: SchemaPolicy) -> None:
+    found = anonymizer.attack(policy, policy.resolve("source.duckdb"))
+    assert found.holds
+
+
+def test_little_that_is_left_is_on_every_page(tmp_path: Path) -> None:
+    source = hospital.write(tmp_path / "source.duckdb")
+    policy = hospital.policy(tmp_path, {"privacy.k_anonymity": 50, "suppression_limit": 1.0})
+    hospital.run(policy, source)
+    report = collected(policy)
+    for form in ("md", "html"):
+        page = rendered(report, form)
+        assert "The release holds, but little is left" in page
+        assert "of the rows of labs are left out" in page
+    assert report.as_dict()["little_left"]
