@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 from anonymizer.compile import Table, ident
@@ -29,6 +30,9 @@ BLOCK = 1024
 AT_ONCE = 2048
 """Blocks in one statement, which holds the text of all their rows: memory does not grow with the
 rows."""
+LINES = "anonymizer_lines"
+FIRST_BYTES = 256
+"""Values of the first byte of a digest, by which rows without an order are divided."""
 OFTEN, VALUES, NUMBERED = 8, 65_536, 24
 """A column is numbered if its values occur 8 times on average and are at most 65,536; at most 24
 columns are."""
@@ -129,17 +133,35 @@ def _of_few_values(
 
 
 def sorted_rows(runs: Runs, relation: Table, columns: tuple[tuple[str, str], ...]) -> RowsDigest:
-    """The digest of rows that have no order, of anything that DuckDB can select from."""
-    found = runs.raw(
-        "select cast(coalesce(sum(n), 0) as bigint),"
-        " sha256(coalesce(string_agg(digest, '' order by block), '')) from ("
-        " select substr(line, 1, 3) as block, count(*) as n,"
-        " sha256(array_to_string(list(line order by line), '')) as digest"
-        f" from (select sha256({row_text(columns)}) as line from {ident(relation)})"
-        " group by block)",
-        "seal",
-    )[0]
-    return RowsDigest(int(found[0]), str(found[1]), SORTED)
+    """The digest of rows that have no order, of anything that DuckDB can select from.
+
+    Many rows are read once: their digests are kept in a temporary table, which the engine spills,
+    and are sorted part by part.
+    """
+    read = f"select sha256({row_text(columns)}) as line from {ident(relation)}"
+    all_rows = int(runs.raw(f"select count(*) from {ident(relation)}", "seal")[0][0])
+    parts = min(max(-(-all_rows // (BLOCK * AT_ONCE)), 1), FIRST_BYTES)
+    if parts > 1:
+        kept = f"create or replace temp table {LINES} as select unhex(line) as line from ({read})"
+        runs.raw(kept, "seal")
+    digest, rows = sha256(), 0
+    for low, high in pairwise(part * FIRST_BYTES // parts for part in range(parts + 1)):
+        if parts > 1:
+            read = f"select lower(hex(line)) as line from {LINES} where line >= unhex('{low:02x}')"
+            read += f" and line < unhex('{high:02x}')" if high < FIRST_BYTES else ""
+        found = runs.raw(
+            "select cast(coalesce(sum(n), 0) as bigint),"
+            " coalesce(string_agg(digest, '' order by block), '') from ("
+            " select substr(line, 1, 3) as block, count(*) as n,"
+            " sha256(array_to_string(list(line order by line), '')) as digest"
+            f" from ({read}) group by block)",
+            "seal",
+        )[0]
+        rows += int(found[0])
+        digest.update(str(found[1]).encode())
+    if parts > 1:
+        runs.raw(f"drop table {LINES}", "seal")
+    return RowsDigest(rows, digest.hexdigest(), SORTED)
 
 
 def row_text(columns: tuple[tuple[str, str], ...]) -> str:

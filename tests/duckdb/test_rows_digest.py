@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from itertools import groupby
 from typing import Any
 
 import duckdb
@@ -10,7 +11,7 @@ import pytest
 
 from anonymizer.compile import Table
 from anonymizer.release import rows_digest
-from anonymizer.release.rows_digest import SORTED, STORED, RowsDigest, stored_rows
+from anonymizer.release.rows_digest import SORTED, STORED, RowsDigest, sorted_rows, stored_rows
 
 ROWS = 2_500
 TABLE = Table("made", "main", None)
@@ -66,6 +67,21 @@ def by_definition(runs: Runs, numbered: tuple[str, ...]) -> str:
     blocks = [b"".join(map(line, rows[i : i + 1024])) for i in range(0, len(rows), 1024)]
     lists = [b"".join(map(cell, values[name])) for name in names if name in numbered]
     return sha256("".join(sha256(b).hexdigest() for b in (*blocks, *lists)).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("at_once", [1, rows_digest.AT_ONCE])
+def test_the_digest_of_rows_without_an_order(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_digest, "AT_ONCE", at_once)
+    runs = Runs()
+    runs.connection.execute("insert into made select * from made where place < 9")
+    lines = sorted(
+        sha256(b"".join(map(cell, row))).hexdigest() for row in runs.raw("from made", "seal")
+    )
+    blocks = ["".join(block) for _, block in groupby(lines, lambda line: line[:3])]
+    whole = "".join(sha256(block.encode()).hexdigest() for block in blocks)
+    expected = RowsDigest(ROWS + 9, sha256(whole.encode()).hexdigest(), SORTED)
+    assert sorted_rows(runs, TABLE, runs.columns()) == expected
+    assert runs.raw("select count(*) from duckdb_tables() where temporary", "seal") == [(0,)]
 
 
 @pytest.mark.parametrize("at_once", [1, rows_digest.AT_ONCE])
