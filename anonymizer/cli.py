@@ -125,13 +125,12 @@ def _refuse_bytes(given: Sequence[str]) -> None:
     from anonymizer.commands.failures import UsageError
     from anonymizer.errors import Problem
 
-    named = [("anonymizer", one) for one in given]
+    named = [("anonymizer", "an argument has", one) for one in given]
     with suppress(OSError):  # a folder that is gone
-        named.append(("this folder", str(Path.cwd())))
-    for place, name in named:
+        named.append(("this folder", "has", str(Path.cwd())))
+    for place, has, name in named:
         if any("\ud800" <= char <= "\udfff" for char in name):
-            said = "has a name that is no text in the encoding of this system"
-            said = said if place != "anonymizer" else f"an argument {said}"
+            said = f"{has} a name that is no text in the encoding of this system"
             hint = "rename it, or set LANG to a locale of its encoding"
             raise UsageError(Problem(place, said, hint=hint))
 

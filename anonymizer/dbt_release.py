@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -72,7 +73,7 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
         problems.append(Problem("source", "stands in the policy", hint="the model's SQL is it"))
     if isinstance(columns, dict):
         problems += [
-            Problem(f"columns.{name}", "stands in the policy and in the column's meta")
+            Problem(column_path(name), "stands in the policy and in the column's meta")
             for name in sorted(columns.keys() & data["columns"].keys())
         ]
         columns = {**columns, **data["columns"]}

@@ -9,6 +9,7 @@ from anonymizer.algorithms.tuples import tuple_words
 from anonymizer.compile import Sql, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.source.draws import later_draw
 from anonymizer.source.labels import value_text
 from anonymizer.source.profile import Attribute
@@ -105,7 +106,7 @@ def _as_counted(roles: Roles) -> Guard:
 
     def explain(row: Row) -> Problem:
         return Problem(
-            f"columns.{roles.quasi[row[0] - 1].column}",
+            column_path(roles.quasi[row[0] - 1].column),
             f"has {row[1]} more values than when the plan was made",
             hint="compile the policy again",
         )

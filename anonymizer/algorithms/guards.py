@@ -10,6 +10,7 @@ from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy.paths import column_path
 from anonymizer.source.masking.masks import UNTOLD, Mask
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -72,7 +73,7 @@ def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
     return [
         Count(
             f"count(*) filter (where {name} is null)",
-            lambda n, path=f"columns.{column}.nulls": Problem(  # type: ignore[misc]
+            lambda n, path=path: Problem(  # type: ignore[misc]
                 path,
                 f"forbids NULL, but {n} rows have none there",
                 allowed="own_class, suppress, forbid",
@@ -80,13 +81,14 @@ def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
         )
         for column, name in columns
         if policy.columns[column].nulls == "forbid"
+        for path in (column_path(column, "nulls"),)
     ]
 
 
 def _quasi_counts(roles: Roles) -> list[Count]:
     counts = []
     for a in roles.quasi:
-        path = f"columns.{a.column}"
+        path = column_path(a.column)
         if a.sql_type in ("FLOAT", "DOUBLE") and a.kind == "numeric":
             counts.append(
                 Count(
@@ -182,7 +184,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]
             Count(
                 _unique(name) if policy.person is None else _of_one_person(name, snapshot),
                 lambda n, column=column: Problem(  # type: ignore[misc]
-                    f"columns.{column}",
+                    column_path(column),
                     said.format(n=n),
                     hint=hint,
                 ),
@@ -192,7 +194,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]
         Count(
             _unique(told) if policy.person is None else _of_one_person(told, snapshot),
             lambda n, mask=mask: Problem(  # type: ignore[misc]
-                f"columns.{mask.column}",
+                column_path(mask.column),
                 f"has noise that is too small to hide who has which value: {n} values or groups of"
                 " them are told apart still, nearly every one of them of one row or person",
                 hint="a larger amount or share, or acknowledge_unique: true",

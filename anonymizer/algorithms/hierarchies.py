@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.algorithms import ALGORITHMS
+from anonymizer.policy.paths import column_path
 
 
 def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
@@ -38,6 +39,6 @@ def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str
                 " and bottom of a hierarchy"
             )
         yield (
-            f"columns.{name}.hierarchy: is not used: {policy.algorithm.name} {why};"
+            f"{column_path(name, 'hierarchy')}: is not used: {policy.algorithm.name} {why};"
             f" {others} publish its nodes"
         )

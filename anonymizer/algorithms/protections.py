@@ -10,6 +10,7 @@ from anonymizer.compile import Sql, ident, lit
 from anonymizer.contract.value_text import value_text
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
@@ -76,7 +77,7 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
         closeness = described.protect.t_closeness
         if closeness is not None and closeness.distance == "hierarchical" and not column.height:
             said = "has no hierarchy to measure distances by: the column has no values"
-            path = f"columns.{column.column}.protect.t_closeness"
+            path = column_path(column.column, "protect", "t_closeness")
             raise SourceError(Problem(path, said, hint="drop the column"))
         rules = rules_of(
             column.column, described.protect, described.null_as_value, height=column.height

@@ -8,6 +8,7 @@ from anonymizer.algorithms.descriptor import Algorithm
 from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Lgb, Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import OF_COLUMNS, OF_TABLE, asked
 
@@ -43,7 +44,7 @@ def _problems(policy: Policy) -> Iterator[Problem]:
     for column in policy.protected:
         protect = policy.columns[column].protect
         assert protect is not None
-        path = f"columns.{column}.protect"
+        path = column_path(column, "protect")
         given = {g.option for g, _ in asked(OF_COLUMNS, protect) if not algorithm.works_towards(g)}
         for rule in sorted(given):
             yield Problem(
@@ -89,7 +90,7 @@ def _identity_problems(policy: Policy) -> Iterator[Problem]:
     for column in policy.sensitive:
         if policy.columns[column].protect is not None:
             yield Problem(
-                f"columns.{column}.protect",
+                column_path(column, "protect"),
                 f"deals the values into buckets, and {models[0]} is about those of a class",
                 hint=f"leave protect out ({models[0]} protects the column), or the model",
             )

@@ -97,7 +97,10 @@ def suggest(
 
 
 def _with_or_without(path: str) -> Policy:
-    """A policy that may still lack the hierarchies that its algorithm needs."""
+    """A policy that may still lack the hierarchies that its algorithm needs.
+
+    Only what is wrong with columns may follow from that, and may be gone under another algorithm.
+    """
     from anonymizer.errors import PolicyError
     from anonymizer.policy import Policy, load
 
@@ -105,7 +108,8 @@ def _with_or_without(path: str) -> Policy:
         return load_policy(path)
     except PolicyError as error:
         given = load.read(Path(path))
-        if isinstance(given, dict):
+        of_columns = all(problem.path.startswith("columns.") for problem in error.problems)
+        if of_columns and isinstance(given, dict):
             with suppress(PolicyError):
                 given = {**given, "algorithm": {"name": "mondrian"}}
                 return Policy.model_validate(given, context={"base": Path(path).parent})

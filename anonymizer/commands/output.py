@@ -121,5 +121,5 @@ def _write(stream: IO[str] | None, text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             said = f"cannot be written: {os.strerror(error.errno or 0)}"
-            hint = "all else was done: nothing but what it says is lost"
+            hint = "everything else was done; nothing but this output is lost"
             raise OutputError(Problem("standard output", said, hint=hint)) from error

@@ -14,6 +14,7 @@ from anonymizer.engines.base import EngineName
 from anonymizer.engines.registry import engines
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import applies
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import GUARANTEES
@@ -100,7 +101,7 @@ def guaranteed(guarantee: Guarantee) -> Callable[[Policy], Iterator[str]]:
             yield guarantee.field
         for column, said in policy.columns.items():
             if guarantee.holder == "protect" and getattr(said.protect, guarantee.option, None):
-                yield f"columns.{column}.{guarantee.field}"
+                yield column_path(column, guarantee.holder, guarantee.option)
 
     return uses
 
@@ -111,7 +112,7 @@ def hierarchy(builder: str) -> Callable[[Policy], Iterator[str]]:
     def uses(policy: Policy) -> Iterator[str]:
         for column, said in policy.columns.items():
             if said.hierarchy is not None and said.hierarchy.builder == builder:
-                yield f"columns.{column}.hierarchy"
+                yield column_path(column, "hierarchy")
 
     return uses
 
@@ -129,25 +130,25 @@ def _beside(policy: Policy) -> Iterator[str]:
 
 def _masked(policy: Policy) -> Iterator[str]:
     for name in policy.masked:
-        yield f"columns.{name}"
+        yield column_path(name)
 
 
 def _like(policy: Policy) -> Iterator[str]:
     for name, column in policy.columns.items():
         if column.format == "like":
-            yield f"columns.{name}.format"
+            yield column_path(name, "format")
 
 
 def _vault(policy: Policy) -> Iterator[str]:
     for name, column in policy.columns.items():
         if column.vault is not None:
-            yield f"columns.{name}.vault"
+            yield column_path(name, "vault")
 
 
 def _zip3(policy: Policy) -> Iterator[str]:
     for name in policy.masked:
         if any(mask == "zip3" for mask, _ in policy.columns[name].masks):
-            yield f"columns.{name}"
+            yield column_path(name)
 
 
 def _lacking(

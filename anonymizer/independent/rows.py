@@ -194,10 +194,11 @@ def _manifest(
 
 def _folder(folder: Path) -> Opened:
     """A folder with one export."""
+    name = folder.resolve().name
     found = sorted(folder.glob(f"*{MANIFEST}"))
     exports = [one for one in found if one.name.removesuffix(MANIFEST).endswith(SUFFIXES)]
     if len(exports) != 1:
-        raise UnreadableError(f"{folder.name}: holds {len(exports)} exports with a manifest")
+        raise UnreadableError(f"{name}: holds {len(exports)} exports with a manifest")
     path = exports[0].with_name(exports[0].name.removesuffix(MANIFEST))
     opened = _export(path)
     if opened.manifest.linked is not None:
@@ -208,7 +209,7 @@ def _folder(folder: Path) -> Opened:
         if any(
             one.suffix.lower() in SUFFIXES and one.name not in listed for one in folder.iterdir()
         ):
-            raise UnreadableError(f"{folder.name}: holds a table that the manifest does not list")
+            raise UnreadableError(f"{name}: holds a table that the manifest does not list")
     return opened
 
 

@@ -11,6 +11,7 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.ledger.recognized import kind, person_text, same_text
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.source.column_names import names_person
 from anonymizer.source.profile import TableProfile
@@ -128,7 +129,7 @@ def facets(
                 least=max(2, least, republished or 0),
                 sql_type=column.sql_type,
                 once=column.bucket is None and layout.class_id is not None,
-                path=f"columns.{column.column}",
+                path=column_path(column.column),
                 masks=column.masks,
             )
         )
@@ -178,7 +179,7 @@ def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
         described = policy.columns[column]
         said = described.acknowledge_unique or names_person(column)
         if said or (mask == "token" and described.key_file is not None):
-            path, i = f"columns.{column}", len(found) + 1
+            path, i = column_path(column), len(found) + 1
             found.append(Mark(column, i, physical, sql_type, path, mask == "token", not said))
     return tuple(found)
 

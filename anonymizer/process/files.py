@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -22,14 +22,18 @@ def write_text(path: str, text: str) -> None:
         hint = "the folder must exist and be writable, and the disk have room"
         raise TargetError(Problem("-o", f"{target.name} cannot be written", hint=hint)) from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # it is not there, or was never made
+            aside.unlink()
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """Write a file that was not there, for its owner alone, or none at all. Raises OSError."""
+def write_new(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+    """Write a file that was not there, or none at all; without `mode` for its owner alone.
+
+    Raises OSError.
+    """
     import os
 
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -15,6 +15,7 @@ from anonymizer.policy import Msb, Policy
 from anonymizer.policy.columns import Column
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.names import PublishedName, published_names, renamed
+from anonymizer.policy.paths import column_path
 from anonymizer.source.masking.masks import options_told
 from anonymizer.source.profile import check_kind
 
@@ -58,25 +59,25 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
     if _published_role(asked) != role:
         wanted = "is not listed" if asked is None else f"is {_stated_role(asked)}"
         said = "does not publish it" if role is None else f"publishes it as {role}"
-        return _problem(f"columns.{name}", f"{wanted} in the policy, and the release {said}")
+        return _problem(column_path(name), f"{wanted} in the policy, and the release {said}")
     if asked is None or released is None:
         return None
     if asked.safe_harbor != released.safe_harbor:
         wanted, found = asked.safe_harbor or "not stated", released.safe_harbor or "nothing"
         said = f"is {wanted} in the policy, and the release says {found}"
-        return _problem(f"columns.{name}.safe_harbor", said)
+        return _problem(column_path(name, "safe_harbor"), said)
     masks = [name for name, _ in asked.masks]
     if masks != [mask["mask"] for mask in released.masks]:
         found = ", ".join(mask["mask"] for mask in released.masks) or "values as they are"
         wanted = ", ".join(masks) or "none"
         said = f"the policy masks it by {wanted}, and the release publishes {found}"
-        return _problem(f"columns.{name}", said)
+        return _problem(column_path(name), said)
     for (mask, options), released_mask in zip(asked.masks, released.masks, strict=True):
         wanted_options = {"mask": mask, **options_told(mask, options)}
         # (of a file of populations, what it holds is not compared)
         if wanted_options != {n: v for n, v in released_mask.items() if n != "restricted"}:
             said = f"the policy masks it by {mask} with other options than the release"
-            return _problem(f"columns.{name}", said)
+            return _problem(column_path(name), said)
     if asked.role != "quasi":
         return None
     try:
@@ -85,10 +86,10 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
         kind = asked.kind or released.kind
     if kind != released.kind:
         said = f"is {kind} in the policy, and the release publishes it as {released.kind}"
-        return _problem(f"columns.{name}.kind", said)
+        return _problem(column_path(name, "kind"), said)
     if released.hierarchy and asked.hierarchy is None:
         said = "is missing in the policy, and the release publishes nodes of one"
-        return _problem(f"columns.{name}.hierarchy", said)
+        return _problem(column_path(name, "hierarchy"), said)
     return None
 
 
@@ -147,7 +148,7 @@ def _what(one: PublishedName) -> str:
 
 def _path(column: str | None, name: str) -> str:
     if column is not None:
-        return f"columns.{column}"
+        return column_path(column)
     return "person" if name == "person_id" else "publish"
 
 

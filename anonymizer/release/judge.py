@@ -11,6 +11,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.promises import unanswered
 from anonymizer.verification.population import NEEDED, Members
 from anonymizer.verification.questions import Asking, ask_all
@@ -39,7 +40,7 @@ def path_of(name: str, column: str | None) -> str:
         known = name.startswith("known_")
         return f"privacy.knows.{name.removeprefix('known_')}" if known else "privacy"
     asked = not name.startswith(("cell_", "source_", "mask_"))
-    return f"columns.{column}{'.protect' if asked else ''}"
+    return column_path(column, *(["protect"] if asked else []))
 
 
 def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> Problem:

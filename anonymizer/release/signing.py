@@ -120,10 +120,9 @@ def new_key(path: Path) -> Path:
     try:
         write_new(path, private_text)
         try:
-            public.write_bytes(public_text)
+            write_new(public, public_text, mode=0o666)
         except BaseException:
-            for file in (path, public):
-                file.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
     except OSError as error:
         said = f"{path.name} and {public.name} cannot be written"

@@ -12,6 +12,7 @@ from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.agreement import HINT
 from anonymizer.release.certificate import acknowledged, certificate, joined_on, known_attacks
@@ -187,12 +188,12 @@ def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
     released = {one.table: one for one in tables.tables}
     for name in sorted(set(policy.tables) ^ set(released)):
         said = "is not in the release" if name in policy.tables else "is not in the policy"
-        yield Problem(f"tables.{name}", said, hint=HINT)
+        yield Problem(table_path(name), said, hint=HINT)
     for name in policy.tables:
         if name not in released:
             continue
         table, one = policy.tables[name], released[name]
-        path = f"tables.{name}"
+        path = table_path(name)
         if one.name != policy.view(name):
             yield Problem(path, "is published under another name than the policy's", hint=HINT)
         stated = (table.published_key, dict(table.links))
@@ -209,7 +210,7 @@ def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
         for column in sorted({*found, *asked}):
             if found.get(column) != asked.get(column):
                 said = "has another role in the release than in the policy"
-                yield Problem(f"{path}.columns.{column}", said, hint=HINT)
+                yield Problem(table_path(name, "columns", column), said, hint=HINT)
         for shown in one.layout.columns:
             described = table.columns.get(shown.column)
             masks = () if described is None else described.masks
@@ -218,4 +219,4 @@ def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
                 {"mask": mask, **options_told(mask, options)} for mask, options in masks
             ]:
                 said = "has other masks in the release than in the policy"
-                yield Problem(f"{path}.columns.{shown.column}", said, hint=HINT)
+                yield Problem(table_path(name, "columns", shown.column), said, hint=HINT)

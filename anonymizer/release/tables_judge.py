@@ -102,13 +102,13 @@ def _unanswered(
             whole = tuple(c for c in verification.checks if c.column is None)
             judged = replace(verification, checks=(*own, *whole))
             for path, names in unanswered(single, judged, source=source):
-                yield f"tables.{name}.{path}" if path.startswith("columns.") else path, names
+                yield f"{table_path(name)}.{path}" if path.startswith("columns.") else path, names
         for column, described in policy.tables[name].columns.items():
             asked = described.protect is not None and described.protect.eir_l is not None
             if asked and ("eir_l", f"{name}.{column}") not in found:
-                yield f"tables.{name}.columns.{column}.protect.eir_l", "eir_l"
+                yield table_path(name, "columns", column, "protect", "eir_l"), "eir_l"
         if ("references", f"{name}.{policy.way(name)[0][0]}") not in found:
-            yield f"tables.{name}.links", "references"
+            yield table_path(name, "links"), "references"
     knows = policy.privacy.knows
     if knows.events and policy.events and ("known_events", None) not in found:
         yield "privacy.knows.events", "known_events"

@@ -21,6 +21,7 @@ from anonymizer.ledger.digests import digests_step
 from anonymizer.ledger.recognized import same_text
 from anonymizer.ledger.tables import DIGESTS, HISTORY, HISTORY_TEXTS, HISTORY_VALUES, SPELLS
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.alpha import Alpha
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.privacy.of_policy.sizes import least_class
@@ -127,7 +128,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         return Step(name, f"refine/{template}.sql.j2", context)
 
     codes = [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi]
-    path = f"columns.{sensitive.column}"
+    path = column_path(sensitive.column)
     how, rule_stages = _regions(sensitive, m, profile.rows)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),

@@ -12,6 +12,7 @@ from anonymizer.compile import Table, ident, lit, quote, work
 from anonymizer.errors import Problem, SourceError, TargetError
 from anonymizer.hierarchy import distortion, exchange, files
 from anonymizer.hierarchy.show import Shown, show
+from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.engines.session import Database, Session
@@ -46,7 +47,7 @@ class Built:
         if published and self.builder not in distortion.PUBLISHED:
             raise SourceError(
                 Problem(
-                    f"columns.{self.column}.hierarchy.builder",
+                    column_path(self.column, "hierarchy", "builder"),
                     f"{self.builder} has no formula in Table 4",
                     allowed=", ".join(distortion.PUBLISHED),
                 )
@@ -147,10 +148,10 @@ def _chosen(
 def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
     having = [name for name, column in policy.columns.items() if column.hierarchy is not None]
     problems = [
-        Problem(f"columns.{name}", "is not a column of the policy", allowed=", ".join(having))
+        Problem(column_path(name), "is not a column of the policy", allowed=", ".join(having))
         if name not in policy.columns
         else Problem(
-            f"columns.{name}.hierarchy",
+            column_path(name, "hierarchy"),
             "is missing: the column has no hierarchy",
             ", ".join(having),
         )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import EngineError, PolicyError, Problem
+from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Listener
@@ -173,7 +174,7 @@ def _without_hierarchy(policy: Policy) -> Sequence[Problem]:
         return [Problem("columns", "has no quasi column, so there is no lattice")]
     return [
         Problem(
-            f"columns.{name}.hierarchy",
+            column_path(name, "hierarchy"),
             "is missing: the lattice is made of hierarchies",
             hint="hierarchy: {builder: …}, or {file: tree.csv}",
         )

@@ -20,6 +20,7 @@ from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.names import clashes
+from anonymizer.policy.paths import column_path
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
@@ -219,7 +220,7 @@ def check_conditions(policy: Policy, session: Session) -> None:
     names = [name for name, _ in session.profile.columns]
     problems: list[Problem] = []
     for name in policy.semi_sensitive:
-        path = f"columns.{name}.sensitive_when"
+        path = column_path(name, "sensitive_when")
         found = condition(policy.columns[name].sensitive_when or "", names, path)
         if isinstance(found, Problem):
             problems.append(found)

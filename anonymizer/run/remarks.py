@@ -17,6 +17,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
@@ -132,15 +133,15 @@ def remarks(
         nulls = undecided.get(name, 0)
         if nulls:
             found.append(
-                f"columns.{name}.sensitive_when is NULL in {nulls:,} rows:"
+                f"{column_path(name, 'sensitive_when')} is NULL in {nulls:,} rows:"
                 " their cells count as sensitive"
             )
     for name in acknowledged(policy):
-        found.append(f"columns.{name}: {joined_on(policy)}")
+        found.append(f"{column_path(name)}: {joined_on(policy)}")
     for name in (name for name in unprotected(policy) if name not in spoken):
         found.append(
-            f"columns.{name}: is sensitive and no rule protects it: everybody in a class may have"
-            " the same value, and who finds the class then knows it; for instance"
+            f"{column_path(name)}: is sensitive and no rule protects it: everybody in a class may"
+            " have the same value, and who finds the class then knows it; for instance"
             " protect: {l_diversity: 3}"
         )
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
@@ -149,7 +150,7 @@ def remarks(
     for name in sure or repeating:
         mean = known[name] / different[name]
         found.append(
-            f"columns.{name}: {different[name]:,} values in {known[name]:,} rows (on average"
+            f"{column_path(name)}: {different[name]:,} values in {known[name]:,} rows (on average"
             f" {mean:.1f} rows per value, at most {most[name]:,}):"
             + (" it is published as it is;" if published_as_it_is(policy, name) else "")
             + ("" if sure else " if it tells whose row it is,")

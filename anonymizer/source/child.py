@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.errors import Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.source.masking.masks import Named
 from anonymizer.source.profile import Attribute, TableProfile
 from anonymizer.source.roles import Roles, roles
@@ -211,7 +212,7 @@ def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
         return None
     said = f"is {kinds[0]}, and the key {key} of {child.above} is {kinds[1]}"
     return Problem(
-        f"tables.{child.name}.links.{child.link}", said, hint="cast one of them in source.query"
+        table_path(child.name, "links", child.link), said, hint="cast one of them in source.query"
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from anonymizer.compile import Sql
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.source.child import Above, Child
 from anonymizer.source.coding import coded, coding
 from anonymizer.source.looked_through import identifier_columns
@@ -69,7 +70,7 @@ def orphans_guard(child: Child, above: Above) -> Guard:
 
     def explain(row: Row) -> Problem:
         return Problem(
-            f"tables.{child.name}.links.{child.link}",
+            table_path(child.name, "links", child.link),
             f"{row[0]} rows have a link that leads to no row of {child.above}",
             hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
         )

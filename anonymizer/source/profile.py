@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.hierarchy.shape import Shape
@@ -260,13 +261,13 @@ def unusable(column: str, sql_type: str) -> Problem:
     name = own_name(sql_type)
     if name is not None:
         return Problem(
-            f"columns.{column}",
+            column_path(column),
             f"has the type {name}, whose equal values may have different texts",
             allowed="keep, which publishes it as text, or drop",
             hint="cast it in source.query: to text, or to what is meant by it",
         )
     return Problem(
-        f"columns.{column}",
+        column_path(column),
         "has a type that cannot be published as a value",
         allowed="numbers, text, boolean, date, timestamp, uuid, enum",
         hint="unnest or cast it in source.query, or give it role drop",
@@ -284,7 +285,7 @@ def check_kind(column: str, sql_type: str, kind: Kind | None) -> Kind:
         return kind
     raise SourceError(
         Problem(
-            f"columns.{column}.kind",
+            column_path(column, "kind"),
             f"does not fit the column's type {published_type(sql_type)}",
             allowed=f"{natural}, categorical" if natural != "categorical" else "categorical",
             hint="cast the column in source.query",

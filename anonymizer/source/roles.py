@@ -10,6 +10,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.masking import MASKS
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.suggest import closest
 from anonymizer.policy.weights import weights_of
 from anonymizer.source.masking.areas import shown_areas
@@ -168,7 +169,7 @@ def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
             mend = closest(name, unlisted) or "remove it, or mend its name"
             problems.append(
                 Problem(
-                    f"columns.{name}",
+                    column_path(name),
                     "is not a column of the source",
                     hint=f"the source has {near}" if near else mend,
                 )
@@ -178,7 +179,7 @@ def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
         if name not in listed and name.lower() not in wanted:
             problems.append(
                 Problem(
-                    f"columns.{name}",
+                    column_path(name),
                     "is a column of the source that the policy does not list",
                     allowed=ROLES,
                     hint="give it a role; drop leaves it out",

@@ -8,6 +8,7 @@ from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.source.coding import coded, coding
 from anonymizer.source.labels import typed
 from anonymizer.source.masking.expressions import per
@@ -117,7 +118,7 @@ def _columns(
         columns.append((value if codes is None else coded(value, codes, a.sql_type), a.q))
         when = policy.columns[a.column].sensitive_when
         if when is not None:
-            found = condition(when, names, f"columns.{a.column}.sensitive_when")
+            found = condition(when, names, column_path(a.column, "sensitive_when"))
             if isinstance(found, Problem):
                 problems.append(found)
             else:

@@ -11,6 +11,7 @@ from anonymizer.contract.ask import Ask
 from anonymizer.contract.columns import cell_parts, cells, flags, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.verification.bounds import lower_bound, upper_bound
 from anonymizer.verification.questions import Achieved, Over, Question
@@ -124,7 +125,7 @@ def _values(view: Table, layout: Layout, requirement: Requirement) -> Groups:
     if group is None:
         where = {"class": "classes", "bucket": "buckets", "group": "groups"}[requirement.scope]
         raise NothingToCheckError(
-            Problem(f"columns.{column.column}.protect", f"the release has no {where} to judge")
+            Problem(column_path(column.column, "protect"), f"the release has no {where} to judge")
         )
     nulls_count = bool(requirement.parameters.get("null_as_value", False))
     return groups_of(data, group, person, column, type_sql(column.sql_type), nulls_count)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.errors import TargetError
+from anonymizer.process.files import write_text
+
 FULL = Path("/dev/full")
 NONE = ("verify", "none.yml")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
@@ -107,3 +110,24 @@ def test_a_link_to_itself(warehouse: Path) -> None:
         done = shell(f"@ {command}")
         assert "defect" not in done.stderr, command
         assert done.returncode == 2, command
+
+
+def test_a_public_key_is_written_through_no_link(warehouse: Path) -> None:
+    Path("own.key.pub").symlink_to("elsewhere.pub")
+    done = shell("@ key new own.key")
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert not Path("own.key").exists()
+    assert not Path("elsewhere.pub").exists()
+    assert Path("own.key.pub").is_symlink()
+
+
+def test_a_file_in_what_is_no_folder(warehouse: Path) -> None:
+    with pytest.raises(TargetError, match=r"x\.md cannot be written"):
+        write_text("policy.yml/x.md", "a report")
+
+
+def test_this_folder_has_a_name(warehouse: Path) -> None:
+    done = shell("@ verify --database . --independent")
+    assert done.returncode == 2
+    assert f"{warehouse.name}: holds 0 exports" in done.stderr

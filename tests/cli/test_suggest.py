@@ -49,6 +49,18 @@ def test_a_policy_that_is_wrong_otherwise(warehouse: Path, call: Call) -> None:
     assert "columns.age.hierarchy: is missing" in done.err
 
 
+@pytest.mark.parametrize("algorithm", ["{name: fulldomain}", "{name: full_domain, nonsense: 3}"])
+def test_a_policy_with_a_wrong_algorithm(algorithm: str, warehouse: Path, call: Call) -> None:
+    """Only what may follow from missing hierarchies is let pass."""
+    (warehouse / "p.yml").write_text(
+        "version: 1\nsource: {table: visits}\ncolumns: {age: {role: quasi}}\n"
+        f"privacy: {{k_anonymity: 2}}\nalgorithm: {algorithm}\npublish: {{name: o}}\n"
+    )
+    done = call(*SUGGEST, "p.yml", *DATABASE)
+    assert done.code == 2
+    assert done.err.startswith("algorithm")
+
+
 @pytest.mark.parametrize("column", ["disease", "DISEASE"])
 def test_columns_may_be_named(column: str, warehouse: Path, call: Call) -> None:
     done = call(*SUGGEST, "visits", *DATABASE, "--column", column)

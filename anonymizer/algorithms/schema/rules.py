@@ -12,8 +12,9 @@ from anonymizer.algorithms.protections import column_rules, feasible, protection
 from anonymizer.algorithms.schema.events import OWNERS
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem, SourceError
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.privacy import Privacy
-from anonymizer.policy.schema.paths import within
+from anonymizer.policy.schema.paths import table_path, within
 from anonymizer.privacy.eir_l import EirL
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
@@ -56,7 +57,7 @@ def child_protections(
             name = f"{child.name}.{column.column}"
             stages += [
                 Step(f"values of {name}", "prepare/reference.sql.j2", context),
-                feasible(column, rules, f"tables.{child.name}.columns"),
+                feasible(column, rules, table_path(child.name, "columns")),
                 Step(f"{name} by unit", "schema/values_by_unit.sql.j2", context),
             ]
             made.append(protection(column, rules))
@@ -187,12 +188,12 @@ def pair_rules(
         rules += (EirL("any", l=max([*own, *eir_l.values()])),)
     judged: list[Judged] = []
     if everywhere:
-        judged += [(SNAPSHOT, "rowid", s, f"columns.{s.column}", False) for s in persons]
+        judged += [(SNAPSHOT, "rowid", s, column_path(s.column), False) for s in persons]
     for child in children:
         for s in child.roles.sensitive:
             if everywhere or (child.name, s.column) in eir_l:
                 nulls = child.policy.columns[s.column].null_as_value
-                path = f"tables.{child.name}.columns.{s.column}"
+                path = table_path(child.name, "columns", s.column)
                 judged.append((child.kept, "person", s, path, nulls))
     columns = tuple(s for _, _, s, _, _ in judged)
     return PersonRules(columns, rules if columns else (), k, k), tuple(judged)

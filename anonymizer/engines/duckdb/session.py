@@ -21,6 +21,7 @@ from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Msb, Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.paths import within
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
@@ -157,7 +158,7 @@ def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
 def _missing_files(policy: Policy) -> Iterator[Problem]:
     named = [("source.file", policy.source.file), *_population_files(policy)]
     named += [
-        (f"columns.{name}.hierarchy.file", str(file.resolve()))
+        (column_path(name, "hierarchy", "file"), str(file.resolve()))
         for name, column in policy.columns.items()
         if column.hierarchy is not None
         for file in hierarchy.inputs(column.hierarchy, policy.base)

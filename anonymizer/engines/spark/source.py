@@ -25,6 +25,7 @@ from anonymizer.engines.spark.session import is_session, own_session, usual_sett
 from anonymizer.engines.spark.tables import SparkTables
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.process import run_folder
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
@@ -126,7 +127,7 @@ def _refuse_missing(policy: Policy) -> None:
         problem = Problem("source.file", f"there is no file or folder {Path(source.file).name}")
         raise SourceError(problem)
     hierarchies = [
-        Problem(f"columns.{name}.hierarchy.file", f"there is no file {file.name}")
+        Problem(column_path(name, "hierarchy", "file"), f"there is no file {file.name}")
         for name, column in policy.columns.items()
         if column.hierarchy is not None
         for file in hierarchy.inputs(column.hierarchy, policy.base)
@@ -143,7 +144,7 @@ def _refuse_conditions(policy: Policy) -> None:
 
     problems: list[Problem] = []
     for name in policy.semi_sensitive:
-        path, text = f"columns.{name}.sensitive_when", policy.columns[name].sensitive_when or ""
+        path, text = column_path(name, "sensitive_when"), policy.columns[name].sensitive_when or ""
         if text in policy.columns:
             continue
         try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from anonymizer.contract.checks import Verification
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.columns import Column
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.privacy import SCOPING
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
@@ -68,17 +69,17 @@ def _promises(policy: Policy) -> Iterator[Promise]:
             if value is not None and f"protect.{name}" not in parameters:
                 guarantee = by_field.get(f"protect.{name}")
                 judged = name if guarantee is None else guarantee.name
-                path = f"columns.{column}.protect.{name}"
+                path = column_path(column, "protect", name)
                 yield Promise(path, frozenset({(judged, column)}))
     for masked in policy.masked:
         shown = shown_by_release(policy.columns[masked])
         if shown is not None:
-            yield Promise(f"columns.{masked}", frozenset({(shown, masked)}))
+            yield Promise(column_path(masked), frozenset({(shown, masked)}))
     if safe_harbor.applies(policy):
         for shown, given in policy.columns.items():
             if given.role not in safe_harbor.UNPUBLISHED:
                 judged = _harbor_check(given)
-                yield Promise(f"columns.{shown}.safe_harbor", frozenset({(judged, shown)}))
+                yield Promise(column_path(shown, "safe_harbor"), frozenset({(judged, shown)}))
     if policy.republish is not None and policy.republish.m is not None:
         yield _of_table(policy, "republish.m", by_field.get("republish.m"))
 
@@ -123,7 +124,7 @@ def told_by_source(policy: Policy) -> Iterator[Promise]:
         for mask, _ in policy.columns[name].masks:
             if mask in BY_SOURCE:
                 checks = frozenset((check, name) for check in BY_SOURCE[mask])
-                yield Promise(f"columns.{name}", checks)
+                yield Promise(column_path(name), checks)
 
 
 def _of_table(policy: Policy, path: str, guarantee: Guarantee | None) -> Promise:

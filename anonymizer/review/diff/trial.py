@@ -17,6 +17,7 @@ from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError
 from anonymizer.measure.release import column_losses
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.process.seed import Seed
@@ -61,7 +62,7 @@ def trial(
 def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
     """Name and path of every column of the tables that can be read."""
     if not isinstance(policy, SchemaPolicy):
-        yield from ((name, f"columns.{name}") for name, _ in session.profile.columns)
+        yield from ((name, column_path(name)) for name, _ in session.profile.columns)
         return
     for number, table in enumerate((policy.person, *policy.children)):
         profile = session.profile
@@ -72,7 +73,7 @@ def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
                 _, profile = relation_of(one, session.embedded, seen)
         if not number or profile is not session.profile:
             for name, _ in profile.columns:
-                yield f"{table}.{name}", f"{table_path(table)}.columns.{name}"
+                yield f"{table}.{name}", table_path(table, "columns", name)
 
 
 def _replaced(policy: AnyPolicy, session: Session) -> tuple[str, ...]:

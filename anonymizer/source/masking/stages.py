@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from anonymizer.compile import Sql, Table, join, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.source.masking.expressions import (
     draws_rows,
     found_in_values,
@@ -126,7 +127,7 @@ def _like_stages(
 def _plain_letters(mask: Mask, raw: Table) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
-            f"columns.{mask.column}.format",
+            column_path(mask.column, "format"),
             f"like replaces the letters a to z and digits, and {row[0]} values have other letters",
             allowed="hex, uuid, number",
         )
