@@ -88,6 +88,7 @@ def spark_engine(
                 limits=share,
             )
         )
+        duckdb.limits = share
         tables = SparkTables(spark, duckdb, folder.path, f"anonymizer_{run_id}_")
         stack.callback(tables.drop)
         engine = SparkEngine(spark, duckdb, tables, owned=database is None)

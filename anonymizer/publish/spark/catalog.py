@@ -111,7 +111,7 @@ class CatalogTarget(StagedTarget):
         if files is None:
             self.warnings = (*self.warnings, NOT_SEEN)
         else:
-            judged_by_duckdb(files, manifest)
+            judged_by_duckdb(files, manifest, engine.duckdb.limits)
         marks = (
             f"{_text(OF)} = {_text(self.names.release)}, {_text(RUN)} = {_text(self.names.run_id)}"
         )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table, ident, lit, work
 from anonymizer.contract.checks import Verification
-from anonymizer.engines.base import Engine
+from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.errors import Problem, TargetError
 from anonymizer.process.interrupts import decide
@@ -31,32 +33,31 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def judged_by_duckdb(folder: Path, manifest: Manifest) -> Verification:
+@contextmanager
+def _read(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
+    """The rows of a folder of Parquet files, on a new DuckDB that reads nothing else."""
+    with own_connection(None, writable=(folder,), limits=limits) as engine:
+        view = work("release")
+        files = lit(str(folder / "*.parquet"))
+        engine.raw(f"create view {ident(view)} as from read_parquet({files})", "release")
+        yield engine, view
+
+
+def judged_by_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> Verification:
     """Verify Parquet files on a new DuckDB that reads nothing else.
 
     Raises GuaranteeError where a guarantee does not hold.
     """
-    import duckdb
-
-    with closing(duckdb.connect()) as connection:
-        files = lit(str(folder / "*.parquet"))
-        connection.execute(f"create view release as from read_parquet({files})").fetchall()
-        engine = DuckDBEngine(connection, owned=True)
-        view = Table("release", "main", "memory")
+    with _read(folder, limits) as (engine, view):
         found = judge(engine, view, manifest.layout, manifest.requirements)
     refuse_unless_passed(found)
     return found
 
 
-def files_object(names: Names, folder: Path) -> SealedObject:
+def files_object(names: Names, folder: Path, limits: Limits) -> SealedObject:
     """The rows of a folder of Parquet files, which have no order, as DuckDB reads them."""
-    import duckdb
-
-    with closing(duckdb.connect()) as connection:
-        files = lit(str(folder / "*.parquet"))
-        connection.execute(f"create view release as from read_parquet({files})").fetchall()
-        engine = DuckDBEngine(connection, owned=True)
-        return relation_object(engine, names, Table("release", "main", "memory"))
+    with _read(folder, limits) as (engine, view):
+        return relation_object(engine, names, view)
 
 
 def relation_object(engine: DuckDBEngine, names: Names, relation: Table) -> SealedObject:
@@ -169,9 +170,10 @@ class ParquetTarget(StagedTarget):
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Judge the files once more, now on DuckDB, and make them the release."""
-        del engine
-        judged_by_duckdb(self.building, manifest)
-        rows = files_object(self.names, self.building)
+        assert isinstance(engine, SparkEngine)
+        limits = engine.duckdb.limits
+        judged_by_duckdb(self.building, manifest, limits)
+        rows = files_object(self.names, self.building, limits)
         manifest = sealed(manifest, (rows,), alone=True, sign=sign)
         for path in self.building.glob(".*.crc"):
             path.unlink()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.names import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
+from anonymizer.process import run_folder
 from anonymizer.publish.spark.catalog import OF, catalog_objects, properties
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object
 from anonymizer.release.manifest import Manifest, parsed, signature_file
@@ -71,7 +73,12 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
             )
         )
     folder = Path(given).resolve()
-    with duckdb.connect() as connection:
+    with ExitStack() as stack:
+        connection = stack.enter_context(duckdb.connect())
+        spilled = run_folder.create(secrets.token_hex(8))
+        stack.callback(spilled.remove)
+        # (by default rows are spilled into the current folder)
+        connection.execute(f"set temp_directory = {lit(str(spilled.path / 'spilled'))}")
         engine = FolderEngine(connection, owned=True, catalog=CATALOG)
         found: dict[Table, Manifest] = {}
         for names in [Names.of(policy, "")] if policy is not None else _all_of(folder):
