@@ -14,6 +14,7 @@ from anonymizer.hierarchy import distortion, exchange, files
 from anonymizer.hierarchy.show import Shown, show
 
 if TYPE_CHECKING:
+    from anonymizer.engines.duckdb.connection import DuckDBEngine
     from anonymizer.engines.session import Database, Session
     from anonymizer.policy import Policy
     from anonymizer.source.profile import Attribute, Sensitive
@@ -187,8 +188,11 @@ def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) 
     table = Table(name.name, schema, SOURCE)
     with own_connection(database.resolve(), read_only=False) as engine:
         ours = {(o.schema, o.name) for o in objects.recorded(engine, SOURCE) if o.kind == KIND}
-        if (schema, name.name) in objects.present(engine, SOURCE):
-            _refuse_taken(name.name, (schema, name.name) in ours, replace_it)
+        _refuse_private(engine, schema)
+        # the engine treats names that differ only in case as equal
+        alike = [o for o in objects.present(engine, SOURCE) if _same(o, (schema, name.name))]
+        if alike:
+            _refuse_taken(alike[0][1], (schema, name.name) in {*ours} & {*alike}, replace_it)
         engine.raw("begin", where)
         objects.create_record(engine, SOURCE)
         engine.raw(f"create schema if not exists {ident(Table(schema, None, SOURCE))}", where)
@@ -204,6 +208,33 @@ def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) 
             made = objects.Recorded(release, schema, name.name, KIND, "")
             objects.record(engine, SOURCE, [made])
         engine.raw("commit", where)
+
+
+def _same(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    return [part.lower() for part in one] == [part.lower() for part in other]
+
+
+def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
+    """Raises TargetError for places where whatever else stands breaks what is there."""
+    from anonymizer.engines.duckdb.connection import SOURCE
+    from anonymizer.ledger.tables import SCHEMA as LEDGER
+    from anonymizer.release import objects
+    from anonymizer.release.manifest import read_manifest
+    from anonymizer.release.seal import seal_of
+
+    if schema.lower() == objects.SCHEMA:
+        said = f"is in {objects.SCHEMA}, where the tool keeps its record"
+        raise TargetError(Problem("--table", said, hint="choose another schema"))
+    held = {other for other, _ in objects.present(engine, SOURCE)}
+    alone = (
+        seal_of(read_manifest(engine, item.table(SOURCE))).alone
+        for item in objects.recorded(engine, SOURCE)
+        if item.kind == "view"
+    )
+    said = "is a ledger" if LEDGER in held else "holds a release that stands there alone"
+    if LEDGER in held or any(alone):
+        hint = "store it in the database of the source, or in one of its own"
+        raise TargetError(Problem("--database", said, hint=hint))
 
 
 def _refuse_taken(name: str, ours: bool, replace_it: bool) -> None:

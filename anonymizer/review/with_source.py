@@ -141,7 +141,7 @@ def attached_release(
         return
     engine = session.embedded
     try:
-        engine.raw(f"attach {lit(str(database))} as {name} (read_only)", where)
+        engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
     except EngineError as error:
         raise EngineError(unopened(database, where, error.__cause__ or error)) from error
     try:

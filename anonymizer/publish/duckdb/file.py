@@ -148,7 +148,9 @@ class FileTarget:
         """Raises TargetError for a file that holds what is not ours. Writes nothing."""
         where = "publish.database"
         try:
-            engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", where)
+            engine.raw(
+                f"attach {lit(str(self.path))} as {PREVIOUS} (type duckdb, read_only)", where
+            )
         except EngineError as error:
             raise TargetError(
                 Problem(
@@ -201,7 +203,10 @@ class FileTarget:
         """Copy the other releases of ours from the target into the file that is being built."""
         if not self.path.exists():
             return
-        engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", "publish.database")
+        engine.raw(
+            f"attach {lit(str(self.path))} as {PREVIOUS} (type duckdb, read_only)",
+            "publish.database",
+        )
         try:
             kept = [
                 item
