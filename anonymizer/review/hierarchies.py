@@ -166,6 +166,10 @@ def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
 
 def read_csv(path: Path, *, nested: bool = True) -> Wide:
     """A hierarchy file, checked as a policy's is. Raises SourceError with all that is wrong."""
+    of_the_shell = path.parts[:2] in (("/", "dev"), ("/", "proc"))
+    if path.exists() and not path.is_file() and not of_the_shell:
+        said = "is a folder" if path.is_dir() else "is a named pipe, which nobody may write to"
+        raise SourceError(Problem("FILE", f"{path} {said}", allowed="a CSV file"))
     rows, _ = files.read(path, path.name)
     problems = exchange.check(rows, path.name, nested=nested)
     if problems:
