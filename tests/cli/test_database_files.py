@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -70,3 +71,11 @@ def test_a_data_file_is_no_database(suffix: str, warehouse: Path, call: Call) ->
 def test_a_folder_is_no_hierarchy(warehouse: Path, call: Call) -> None:
     done = call("hierarchy", "import", ".", "--table", "t", "--database", "warehouse.duckdb")
     assert (done.code, done.err) == (2, "FILE: . is a folder (allowed: a CSV file)\n")
+
+
+def test_a_file_that_may_not_be_written_is_not_said_to_be_locked(
+    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    said = imported(call, "--table", "tree", "--database", "warehouse.duckdb")
+    assert "--database: warehouse.duckdb may not be written by this user" in said
