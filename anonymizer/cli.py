@@ -47,6 +47,7 @@ class Application(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         _refuse_bytes(args)
+        _refuse_empty(args)
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             from anonymizer.commands.failures import UsageError
             from anonymizer.errors import Problem
@@ -133,6 +134,20 @@ def _refuse_bytes(given: Sequence[str]) -> None:
             said = f"{has} a name that is no text in the encoding of this system"
             hint = "rename it, or set LANG to a locale of its encoding"
             raise UsageError(Problem(place, said, hint=hint))
+
+
+def _refuse_empty(given: Sequence[str]) -> None:
+    """Raises UsageError for an argument or option without a text: as a path it is this folder."""
+    from anonymizer.commands.failures import UsageError
+    from anonymizer.errors import Problem
+
+    for before, one in zip(("", *given), given, strict=False):
+        option = before if one == "" else one.removesuffix("=")
+        if one == "" or (one.startswith("--") and one.endswith("=") and one.count("=") == 1):
+            named = option.startswith("-")
+            said = "is empty" if named else "an argument is empty"
+            hint = "leave it out, or name something; is a variable of the shell not set?"
+            raise UsageError(Problem(option if named else "anonymizer", said, hint=hint))
 
 
 def _abandoned(output: Output) -> AbstractContextManager[None]:

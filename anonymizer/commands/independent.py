@@ -37,7 +37,9 @@ def judge_independently(
     except UnreadableError as error:
         path, _, said = str(error).partition(": ")
         refusal = GuaranteeError if isinstance(error, ChangedError) else NothingToCheckError
-        raise refusal(Problem(path, said)) from error
+        several = policy is None and "none is named" in said
+        hint = "name the POLICY of one" if several else None
+        raise refusal(Problem(path, said, hint=hint)) from error
     except (MemoryError, RecursionError) as error:
         raise NothingToCheckError(Problem("release", "is too large to be read here")) from error
     result = {

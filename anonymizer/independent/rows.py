@@ -176,7 +176,7 @@ def _chosen(tables: Mapping[Name, object], view: str | None) -> Name:
         raise UnreadableError("release: has no manifest" + (" of that name" if view else ""))
     if len(there) > 1:
         listed = ", ".join(f"{schema}.{name}" for schema, name in there[:10])
-        raise UnreadableError(f"--view: names none of the releases of the file ({listed})")
+        raise UnreadableError(f"release: the file holds several, and none is named ({listed})")
     return there[0]
 
 

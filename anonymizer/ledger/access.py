@@ -47,11 +47,11 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
 
 
 def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
-    mode = " (read_only)" if read_only else ""
+    mode = "type duckdb, read_only" if read_only else "type duckdb"
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            engine.raw(f"attach {lit(str(path))} as {CATALOG}{mode}", "ledger")
+            engine.raw(f"attach {lit(str(path))} as {CATALOG} ({mode})", "ledger")
             return
         except AnonymizerError as error:
             if time.monotonic() > until or not _may_be_locked(path, error):

@@ -34,6 +34,9 @@ def read(path: Path) -> object:
     try:
         if path.is_dir():
             raise PolicyError(Problem(name, "is a folder, not a policy file"))
+        # one that nobody writes to would be waited for; those of the shell have a writer
+        if path.is_fifo() and path.parts[:2] not in (("/", "dev"), ("/", "proc")):
+            raise PolicyError(Problem(name, "is a named pipe, not a policy file"))
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:

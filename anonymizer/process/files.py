@@ -19,8 +19,9 @@ def write_text(path: str, text: str) -> None:
         aside.write_text(text, encoding="utf-8")
         aside.replace(target)
     except OSError as error:
+        said = f"{target.name} cannot be written: {os.strerror(error.errno or 0)}"
         hint = "the folder must exist and be writable, and the disk have room"
-        raise TargetError(Problem("-o", f"{target.name} cannot be written", hint=hint)) from error
+        raise TargetError(Problem("-o", said, hint=hint)) from error
     finally:
         with suppress(OSError):  # it is not there, or was never made
             aside.unlink()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,11 @@ from anonymizer.publish.exported import (
 from anonymizer.publish.from_postgres import carry
 from anonymizer.release.agreement import refuse_other
 from anonymizer.release.manifest import read_manifest
+from anonymizer.release.manifest_files import changes_beside
 from anonymizer.release.names import Names
 from anonymizer.release.opening import opened, place_of
 from anonymizer.release.sealing import changes_in_database
+from anonymizer.release.stated import refuse_untrue
 from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 
@@ -76,7 +79,11 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
         refuse_unknown_columns(engine, view, manifest.layout)
-        refuse_not_as_published(policy, view, manifest, changes_in_database(engine, view, manifest))
+        alone = policy.publish.database is not None
+        inside = changes_in_database(engine, view, manifest, alone=alone)
+        changes = chain(inside, changes_beside(source, view, manifest))
+        refuse_not_as_published(policy, view, manifest, changes)
+        refuse_untrue(engine, view, manifest)
         tables = {target: view} | {
             aside.separate(column): Table(name, names.schema, catalog)
             for column, name in manifest.layout.tables.items()
@@ -100,6 +107,7 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export
         with opened(beside, "--database") as (engine, catalog):
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(engine, view)
+            refuse_untrue(engine, view, manifest)
             rows = engine.raw(f"select count(*) from {ident(view)}", "export")[0][0]
         aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
         shutil.copyfile(beside, aside)

@@ -15,6 +15,7 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.publish.exported import Aside, Export, check_target, refuse_read, write_export
 from anonymizer.release.opened_tables import unchanged_tables
 from anonymizer.release.opening import opened, place_of
+from anonymizer.release.stated import refuse_untrue
 
 LONGEST = 120
 """Bytes of a table's name: its file, and the one that is written aside, are called after it."""
@@ -44,7 +45,8 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
         aside = Aside(target)
         reach = [aside.of(file) for file in files.values()]
         with opened(source, place_of(lead_of(policy), source), reach) as (engine, catalog):
-            view, manifest, tables = unchanged_tables(policy, engine, catalog)
+            view, manifest, tables = unchanged_tables(policy, engine, catalog, source)
+            refuse_untrue(engine, view, manifest)
             where = in_release(view)
             placed = {files[one.table]: where(one) for one in tables.tables}
             return write_export(engine, manifest, placed, aside, force)

@@ -61,6 +61,9 @@ def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
     path = Path(database).resolve()
     if not path.is_file():
         raise TargetError(Problem("--database", no_file(database)))
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        said = "or its folder cannot be written by this user"
+        raise TargetError(Problem("--database", f"{path.name} {said}", hint="chmod u+w"))
     aside = building_of(path, secrets.token_hex(8))
     try:
         tables, live_old, live_new = _copy(path, aside)
@@ -87,13 +90,7 @@ def _copy(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
             engine = stack.enter_context(own_connection(path, databases=[aside], read_only=False))
             engine.raw(f"checkpoint {OLD}", "--database")
         except AnonymizerError as error:
-            raise TargetError(
-                Problem(
-                    "--database",
-                    "cannot be opened for writing as a DuckDB database, or is locked",
-                    hint="close the process that has it open",
-                )
-            ) from error
+            raise TargetError(error.problems) from error
         engine.raw(f"attach {lit(str(aside))} as {NEW}", "--database")
         engine.raw(f"copy from database {OLD} to {NEW}", "--database")
         engine.raw(f"checkpoint {NEW}", "--database")

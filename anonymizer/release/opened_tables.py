@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from pathlib import Path
+
 from anonymizer.compile import Table
 from anonymizer.contract.tables import Tables
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -11,6 +14,7 @@ from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import within
 from anonymizer.release.agreement import HINT, refuse_other
 from anonymizer.release.manifest import Manifest, read_manifest
+from anonymizer.release.manifest_files import changes_beside
 from anonymizer.release.names import Names
 from anonymizer.release.sealing import changes_in_database
 from anonymizer.release.tables import refuse_tables_unmet, released_tables
@@ -19,9 +23,9 @@ from anonymizer.release.unknown_columns import refuse_unknown_columns
 
 
 def unchanged_tables(
-    policy: SchemaPolicy, engine: DuckDBEngine, catalog: str
+    policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path
 ) -> tuple[Table, Manifest, Tables]:
-    """The persons' view, the manifest and the tables of the release of `policy` in a database.
+    """The persons' view, the manifest and the tables of the release of `policy` in `file`.
 
     Raises NothingToCheckError where there is none, and GuaranteeError where it was changed or is
     not what the policy asks for. Its promises are not judged again.
@@ -39,6 +43,7 @@ def unchanged_tables(
     refuse_tables_unmet(policy, tables)
     refuse_unknown_columns(engine, view, manifest.layout, tables)
     alone = policy.publish.database is not None
-    changes = changes_in_database(engine, view, manifest, alone=alone)
+    inside = changes_in_database(engine, view, manifest, alone=alone)
+    changes = chain(inside, changes_beside(file, view, manifest))
     refuse_not_as_published(policy, view, manifest, changes)
     return view, manifest, tables

@@ -19,7 +19,8 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.measure.groups import measure_groups
 from anonymizer.measure.release import counts_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy, safe_harbor
-from anonymizer.policy.schema.derived import lead_of
+from anonymizer.policy.schema.derived import lead_of, singles_of
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.weights import weights_given
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.manifest import Manifest
@@ -30,6 +31,7 @@ from anonymizer.release.tables import (
     released_tables,
     stated_certificate,
 )
+from anonymizer.source.coding import coding
 from anonymizer.verification.tables import tables_sql
 from anonymizer.verification.verify import check_sql
 
@@ -116,6 +118,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
     if weights != weights_given(policy.columns):
         yield Problem("manifest.layout", "has other weights than the policy", hint=OTHER_POLICY)
+    yield from _other_ends(of, manifest)
     stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None
     if _plain(stated or []) != (manifest.data.get("safe_harbor") or []):
         yield Problem("manifest.safe_harbor", "is not that of the policy", hint=OTHER_POLICY)
@@ -123,6 +126,22 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
         yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
     if manifest.data.get("known_attacks") != known_attacks_of(of):
         yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
+
+
+def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
+    """Columns whose intervals are open at other ends: by these the cells are read."""
+    tables = released_tables(manifest)
+    layouts = {"": manifest.layout}
+    if tables is not None:
+        layouts = {f"{table_path(one.table)}.": one.layout for one in tables.tables}
+    for path, policy in singles_of(of).items():
+        for one in layouts[path].columns if path in layouts else ():
+            generalized = one.role in ("quasi", "semi")
+            spec = coding(policy, one.column, one.sql_type) if generalized else None
+            asked = (spec.bottom, spec.top) if spec is not None else (None, None)
+            if _plain(asked) != [one.bottom, one.top]:
+                said = "has intervals with other open ends in the manifest than in the policy"
+                yield Problem(f"{path}columns.{one.column}", said, hint=OTHER_POLICY)
 
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ it is a made-up hospital.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ FOLDER = "anonymizer-demo"
 MARK = ".anonymizer-demo"
 REPORT = "report.html"
 ROWS = 5
+ANOTHER = "name another folder: anonymizer demo DIR"
 
 # About three in sixteen hide their age; md5 makes it the same everywhere.
 TABLE = """
@@ -172,15 +174,22 @@ def _claim(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         (path / MARK).write_text("A folder of `anonymizer demo`; it may be removed as a whole.\n")
     except OSError as error:
-        raise TargetError(
-            Problem("DIR", "cannot be written", hint="name a folder: anonymizer demo DIR")
-        ) from error
+        said = f"cannot be written: {os.strerror(error.errno or 0)}"
+        raise TargetError(Problem("DIR", said, hint=ANOTHER)) from error
 
 
 def _write(folder: Path, name: str, source: Traversable, kept: list[str]) -> None:
     target, content = folder / name, source.read_bytes()
     if not target.exists():
-        target.write_bytes(content)
+        aside = target.with_name(f"{target.name}.new")
+        try:  # half a file would count as an edited one afterwards
+            aside.write_bytes(content)
+            aside.replace(target)
+        except OSError as error:
+            said = f"{name} cannot be written: {os.strerror(error.errno or 0)}"
+            raise TargetError(Problem("DIR", said, hint=ANOTHER)) from error
+        finally:
+            aside.unlink(missing_ok=True)
     elif target.read_bytes() != content:
         kept.append(name)
 
@@ -206,3 +215,6 @@ def _write_tables(demo: Demo, source: Traversable, statements: str) -> None:
         raise EngineError(
             Problem("DIR", "the source database cannot be written", hint="is the disk full?")
         ) from error
+    finally:
+        for file in (aside, aside.with_name(f"{aside.name}.wal")):
+            file.unlink(missing_ok=True)

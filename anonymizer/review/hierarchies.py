@@ -15,6 +15,7 @@ from anonymizer.hierarchy.show import Shown, show
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
+    from anonymizer.engines.duckdb.connection import DuckDBEngine
     from anonymizer.engines.session import Database, Session
     from anonymizer.policy import Policy
     from anonymizer.source.profile import Attribute, Sensitive
@@ -166,6 +167,10 @@ def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
 
 def read_csv(path: Path, *, nested: bool = True) -> Wide:
     """A hierarchy file, checked as a policy's is. Raises SourceError with all that is wrong."""
+    of_the_shell = path.parts[:2] in (("/", "dev"), ("/", "proc"))
+    if path.exists() and not path.is_file() and not of_the_shell:
+        said = "is a folder" if path.is_dir() else "is a named pipe, which nobody may write to"
+        raise SourceError(Problem("FILE", f"{path} {said}", allowed="a CSV file"))
     rows, _ = files.read(path, path.name)
     problems = exchange.check(rows, path.name, nested=nested)
     if problems:
@@ -188,8 +193,11 @@ def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) 
     table = Table(name.name, schema, SOURCE)
     with own_connection(database.resolve(), read_only=False) as engine:
         ours = {(o.schema, o.name) for o in objects.recorded(engine, SOURCE) if o.kind == KIND}
-        if (schema, name.name) in objects.present(engine, SOURCE):
-            _refuse_taken(name.name, (schema, name.name) in ours, replace_it)
+        _refuse_private(engine, schema)
+        # the engine treats names that differ only in case as equal
+        alike = [o for o in objects.present(engine, SOURCE) if _same(o, (schema, name.name))]
+        if alike:
+            _refuse_taken(alike[0][1], (schema, name.name) in {*ours} & {*alike}, replace_it)
         engine.raw("begin", where)
         objects.create_record(engine, SOURCE)
         engine.raw(f"create schema if not exists {ident(Table(schema, None, SOURCE))}", where)
@@ -205,6 +213,33 @@ def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) 
             made = objects.Recorded(release, schema, name.name, KIND, "")
             objects.record(engine, SOURCE, [made])
         engine.raw("commit", where)
+
+
+def _same(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    return [part.lower() for part in one] == [part.lower() for part in other]
+
+
+def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
+    """Raises TargetError for places where whatever else stands breaks what is there."""
+    from anonymizer.engines.duckdb.connection import SOURCE
+    from anonymizer.ledger.tables import SCHEMA as LEDGER
+    from anonymizer.release import objects
+    from anonymizer.release.manifest import read_manifest
+    from anonymizer.release.seal import seal_of
+
+    if schema.lower() == objects.SCHEMA:
+        said = f"is in {objects.SCHEMA}, where the tool keeps its record"
+        raise TargetError(Problem("--table", said, hint="choose another schema"))
+    held = {other for other, _ in objects.present(engine, SOURCE)}
+    alone = (
+        seal_of(read_manifest(engine, item.table(SOURCE))).alone
+        for item in objects.recorded(engine, SOURCE)
+        if item.kind == "view"
+    )
+    said = "is a ledger" if LEDGER in held else "holds a release that stands there alone"
+    if LEDGER in held or any(alone):
+        hint = "store it in the database of the source, or in one of its own"
+        raise TargetError(Problem("--database", said, hint=hint))
 
 
 def _refuse_taken(name: str, ours: bool, replace_it: bool) -> None:

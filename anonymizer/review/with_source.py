@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.policy import Policy
 from anonymizer.release.agreement import refuse_other
 from anonymizer.release.manifest import Manifest, read_manifest
+from anonymizer.release.manifest_files import changes_beside
 from anonymizer.release.names import Names
 from anonymizer.release.opening import opened, place_of
 from anonymizer.release.sealing import changes_in_database
@@ -88,7 +90,7 @@ def open_release(policy: Policy, database: Path) -> Iterator[Published]:
         view = Names.of(policy, "").view(catalog)
         manifest = read_manifest(engine, view)
         refuse_other(policy, manifest.layout)
-        _refuse_changed(policy, engine, view, manifest)
+        _refuse_changed(policy, engine, view, manifest, database)
         yield Published(engine, view, manifest)
 
 
@@ -111,15 +113,18 @@ def open_beside(
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(session.engine, view)
             refuse_other(policy, manifest.layout)
-            _refuse_changed(policy, session.embedded, view, manifest)
+            _refuse_changed(policy, session.embedded, view, manifest, database)
             columns, originals = _read(policy, session, view, manifest.layout)
             yield Beside(session.embedded, view, manifest, session, columns, originals)
 
 
-def _refuse_changed(policy: Policy, engine: DuckDBEngine, view: Table, manifest: Manifest) -> None:
+def _refuse_changed(
+    policy: Policy, engine: DuckDBEngine, view: Table, manifest: Manifest, file: Path
+) -> None:
     refuse_unknown_columns(engine, view, manifest.layout)
     alone = policy.publish.database is not None
-    changes = changes_in_database(engine, view, manifest, alone=alone)
+    inside = changes_in_database(engine, view, manifest, alone=alone)
+    changes = chain(inside, changes_beside(file, view, manifest))
     refuse_not_as_published(policy, view, manifest, changes)
 
 
@@ -136,7 +141,7 @@ def attached_release(
         return
     engine = session.embedded
     try:
-        engine.raw(f"attach {lit(str(database))} as {name} (read_only)", where)
+        engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
     except EngineError as error:
         raise EngineError(unopened(database, where, error.__cause__ or error)) from error
     try:

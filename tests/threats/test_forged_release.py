@@ -18,6 +18,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
+from anonymizer.publish.export import export
 from anonymizer.release.seal import manifest_digest
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
@@ -290,6 +291,13 @@ def test_a_statement_on_the_file(forged: Place, name: str) -> None:
     with pytest.raises(AnonymizerError) as told:
         anonymizer.verify(forged.policy, forged.file)
     assert says in str(told.value)
+    # nor is it handed on, or quoted
+    with pytest.raises(AnonymizerError):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+    assert not list(forged.folder.glob("out.*"))
+    with pytest.raises(AnonymizerError):
+        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
+    assert not (forged.folder / "report.md").exists()
     with pytest.raises(AnonymizerError):
         anonymizer.verify(None, forged.file)
     with pytest.raises(AnonymizerError):
@@ -478,6 +486,13 @@ def test_a_manifest_that_was_sealed_again(forged: Place, name: str) -> None:
     with pytest.raises(GuaranteeError) as told:
         anonymizer.verify(forged.policy, forged.file)
     assert says in str(told.value)
+    # nor is it handed on, or quoted
+    with pytest.raises(AnonymizerError):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+    assert not list(forged.folder.glob("out.*"))
+    with pytest.raises(AnonymizerError):
+        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
+    assert not (forged.folder / "report.md").exists()
     with pytest.raises(GuaranteeError, match="signature is not that of this key"):
         anonymizer.verify(None, forged.file, public_key=forged.key)
 
@@ -561,6 +576,10 @@ def test_a_file_beside_the_release_that_says_something_else(
     beside.write_text(text)
     with pytest.raises(GuaranteeError, match=f"{VIEW}.{suffix} beside it is not that"):
         anonymizer.verify(forged.policy, forged.file)
+    with pytest.raises(GuaranteeError, match=f"{VIEW}.{suffix} beside it is not that"):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+    with pytest.raises(GuaranteeError, match=f"{VIEW}.{suffix} beside it is not that"):
+        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
 
 
 def test_the_release_itself_holds(forged: Place) -> None:
@@ -573,7 +592,6 @@ def test_the_release_itself_holds(forged: Place) -> None:
 
 @pytest.mark.slow
 def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place) -> None:
-    from anonymizer.publish.export import export
     from anonymizer.review.attack import attack
     from anonymizer.review.report.collect import collect
 

@@ -167,9 +167,13 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     import duckdb
 
     refuse_missing(database, where)
-    mode = " (read_only)" if read_only else ""
+    if not read_only and not os.access(database, os.W_OK):
+        said = f"{database.name} may not be written by this user"
+        raise SourceError(Problem(where, said, hint="chmod u+w, or a copy of the file"))
+    # without the type the engine takes a data file for a database, whose tables are lost
+    mode = "type duckdb, read_only" if read_only else "type duckdb"
     try:
-        connection.execute(f"attach {lit(str(database)).text} as {SOURCE}{mode}")
+        connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})")
     except duckdb.Error as error:
         raise SourceError(unopened(database, where, error)) from error
 

@@ -33,6 +33,7 @@ from anonymizer.release.sealing import objects_of, sealed_in
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"
+READING = "(type duckdb, read_only)"
 
 Identity: TypeAlias = tuple[int, int, int, int] | None
 """Device, inode, size and time of a file; None where there is none."""
@@ -148,7 +149,7 @@ class FileTarget:
         """Raises TargetError for a file that holds what is not ours. Writes nothing."""
         where = "publish.database"
         try:
-            engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", where)
+            engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
         except EngineError as error:
             raise TargetError(
                 Problem(
@@ -201,7 +202,7 @@ class FileTarget:
         """Copy the other releases of ours from the target into the file that is being built."""
         if not self.path.exists():
             return
-        engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} (read_only)", "publish.database")
+        engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
         try:
             kept = [
                 item

@@ -114,7 +114,7 @@ class InPlaceTarget(StagedTarget):
         path = lit(str(self.database))
         engine.raw(f"detach {SOURCE}", "publish")
         try:
-            engine.raw(f"attach {path} as {SOURCE}", "publish")
+            engine.raw(f"attach {path} as {SOURCE} (type duckdb)", "publish")
         except AnonymizerError as error:
             raise TargetError(
                 Problem(

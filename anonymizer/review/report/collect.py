@@ -24,6 +24,7 @@ from anonymizer.release.certificate import known_attacks
 from anonymizer.release.judge import judge
 from anonymizer.release.population import population_steps
 from anonymizer.release.tables import stated_certificate
+from anonymizer.release.unchanged import refuse_other_figures
 from anonymizer.review.attack import attack
 from anonymizer.review.attack.attacks import SHARE
 from anonymizer.review.report.classes import after, before
@@ -99,6 +100,8 @@ def _collected(policy: Policy, release: Published) -> Report:
     beside = release if isinstance(release, Beside) else None
     warnings = [*_warnings(policy, release), *_remarks(policy, release)]
     verification = _judged(policy, release)
+    if verification.passed:
+        refuse_other_figures(release.engine, release.view, manifest, verification)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
     counts: ShownErrors | None = None
     workload: list[Answer] = []

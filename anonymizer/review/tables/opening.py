@@ -57,13 +57,13 @@ def open_tables(
     where = place_of(lead, release)
     if source is None and not all(t.source.kind == "file" for t in policy.tables.values()):
         with opened(release, where) as (engine, catalog):
-            yield _unchanged(policy, engine, catalog)
+            yield _unchanged(policy, engine, catalog, release)
         return
     with (
         open_source(policy, source, databases=(release,), limits=limits) as session,
         attached_release(session, release, where) as catalog,
     ):
-        found = _unchanged(policy, session.embedded, catalog)
+        found = _unchanged(policy, session.embedded, catalog, release)
         # nobody asks for masked values here: any key will do, and none has to be at hand
         session.engine.binds = bound_values(policy, Seed.test(0).secret)
         yield replace(found, read=read_tables(policy, session, Executor(session.engine)))
@@ -93,5 +93,5 @@ def open_source(
         yield session
 
 
-def _unchanged(policy: SchemaPolicy, engine: DuckDBEngine, catalog: str) -> OpenTables:
-    return OpenTables(engine, *unchanged_tables(policy, engine, catalog))
+def _unchanged(policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path) -> OpenTables:
+    return OpenTables(engine, *unchanged_tables(policy, engine, catalog, file))

@@ -20,6 +20,7 @@ from anonymizer.release.judge import judge
 from anonymizer.release.masks import mask_words
 from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
+from anonymizer.release.unchanged import refuse_other_figures
 from anonymizer.review.report.collect import NOT_SHOWN
 from anonymizer.review.report.page import Tile, page_environment, percent
 from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source
@@ -141,6 +142,8 @@ def collect_tables(
         manifest, data = found.manifest, found.manifest.data
         judged = judge(found.engine, found.view, manifest.layout, manifest.requirements)
         judged += judge_tables(found.engine, found.tables, found.where)
+        if judged.passed:
+            refuse_other_figures(found.engine, found.view, manifest, judged)
         warnings = ["made with a test seed: not for publication"] if data["reproducible"] else []
         return TablesReport(
             view=str(data["view"]),
