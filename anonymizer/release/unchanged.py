@@ -19,6 +19,7 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.measure.groups import measure_groups
 from anonymizer.measure.release import counts_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy, safe_harbor
+from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.weights import weights_given
@@ -141,7 +142,7 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
             asked = (spec.bottom, spec.top) if spec is not None else (None, None)
             if _plain(asked) != [one.bottom, one.top]:
                 said = "has intervals with other open ends in the manifest than in the policy"
-                yield Problem(f"{path}columns.{one.column}", said, hint=OTHER_POLICY)
+                yield Problem(f"{path}{column_path(one.column)}", said, hint=OTHER_POLICY)
 
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
