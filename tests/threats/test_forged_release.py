@@ -604,10 +604,12 @@ def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place
         collect(forged.policy, str(forged.file), None)
     with pytest.raises(GuaranteeError, match="not those that were judged"):
         attack(forged.policy, source, release=forged.file)
+    # (beside the correct one lies the manifest file of another release)
+    kept = forged.folder / "kept"
+    kept.mkdir()
+    release = Path(shutil.copy(correct.folder / "release.duckdb", kept))
     with pytest.raises(GuaranteeError, match="not those that were judged"):
-        attack(
-            forged.policy, source, release=correct.folder / "release.duckdb", earlier=forged.file
-        )
+        attack(forged.policy, source, release=release, earlier=forged.file)
 
 
 @some(1)
