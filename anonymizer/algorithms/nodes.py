@@ -13,7 +13,8 @@ from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, Table, sql, work
 from anonymizer.hierarchy.affix import KEPT
-from anonymizer.hierarchy.scale import Scale, scale_of
+from anonymizer.hierarchy.scale import Scale
+from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.hierarchy.text import exact, from_text
 from anonymizer.policy.builders import (
     Cardinality,

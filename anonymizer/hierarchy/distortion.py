@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from anonymizer.compile import Sql, Table, lit, sql, work
 from anonymizer.hierarchy.place import FOLDER
-from anonymizer.hierarchy.scale import scale_of
+from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.steps import Step
 
 INTERVALS = frozenset({"conventional", "divisor", "cardinality", "on_the_fly", "intervals", "date"})

@@ -8,7 +8,9 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.hierarchy.scale import Scale, scale_of
+from anonymizer.hierarchy.scale import Scale
+from anonymizer.hierarchy.scale_of_type import scale_of
+from anonymizer.policy.paths import column_path
 from anonymizer.steps import Guard, Step
 
 FOLDER = "hierarchy"
@@ -25,7 +27,7 @@ class Place:
     @property
     def path(self) -> str:
         """The path of its hierarchy in the policy."""
-        return f"columns.{self.column}.hierarchy"
+        return column_path(self.column, "hierarchy")
 
     @property
     def values(self) -> Table:

@@ -9,7 +9,6 @@ intervals share a bound.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,11 +18,7 @@ from anonymizer.compile import Sql, lit, sql
 
 Bound: TypeAlias = int | float | str
 
-INTEGER = re.compile(r"(U?)(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
-DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)\Z")
-TIMESTAMP = re.compile(r"TIMESTAMP(_S|_MS|_NS)?\Z")
 ZONED = "TIMESTAMP WITH TIME ZONE"
-BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 120}
 MICROSECONDS = 86_400_000_000
 TICKS = {"TIMESTAMP_S": 1_000_000, "TIMESTAMP_MS": 1_000}
 """Microseconds between neighbouring values, where it is more than one."""
@@ -283,25 +278,6 @@ class Scale:
         if self.sql_type == "TIMESTAMP":
             return sql("make_timestamp({at})", at=at)
         return sql("cast(make_timestamp({at}) as {t})", at=at, t=Sql(self.sql_type))
-
-
-def scale_of(sql_type: str) -> Scale | None:
-    """The line of a type; None where values have no distance (text, boolean, uuid)."""
-    if found := INTEGER.match(sql_type):
-        bits = BITS[found[2]]
-        if found[1]:
-            return Scale(sql_type, "points", least=0, greatest=2**bits - 1)
-        return Scale(sql_type, "points", least=-(2 ** (bits - 1)), greatest=2 ** (bits - 1) - 1)
-    if found := DECIMAL.match(sql_type):
-        end = 10 ** int(found[1]) - 1
-        return Scale(sql_type, "points", unit=10 ** int(found[2]), least=-end, greatest=end)
-    if sql_type in {"FLOAT", "DOUBLE"}:
-        return Scale(sql_type, "reals")
-    if sql_type == "DATE":
-        return Scale(sql_type, "points")
-    if sql_type == ZONED or TIMESTAMP.match(sql_type):
-        return Scale(sql_type, "days")
-    return None
 
 
 def _hugeint(number: int) -> Sql:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.compile import Sql, Table, work
 from anonymizer.contract.layout import PublishedColumn
-from anonymizer.hierarchy.scale import scale_of
+from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.hierarchy.text import from_text
 from anonymizer.policy.builders import (
     Cardinality,

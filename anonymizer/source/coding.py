@@ -10,7 +10,8 @@ import math
 import struct
 
 from anonymizer.compile import Sql, lit, sql
-from anonymizer.hierarchy.scale import Bound, Scale, scale_of
+from anonymizer.hierarchy.scale import Bound, Scale
+from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.policy import Policy
 from anonymizer.policy.builders import Intervals
 

@@ -16,17 +16,6 @@ BY_HAND = re.compile(r"(?<!manifest\.measures\.)\b(?:columns|tables)\.\{")
 KNOWN = {
     # keys under which two policies are compared: a long name must not be cut off
     "review/diff/comparison.py": 1,
-    # result pages carry hashes of these
-    "algorithms/geneir/compiler.py": 1,
-    "algorithms/lgb/buckets.py": 1,
-    "algorithms/lgb/persons.py": 2,
-    "algorithms/msb/guards.py": 3,
-    "algorithms/msb/persons.py": 1,
-    "algorithms/persons/feasible.py": 2,
-    "algorithms/privacyfrost/columns.py": 3,
-    "algorithms/privacyfrost/search.py": 2,
-    "algorithms/privacyfrost/suppressing.py": 1,
-    "hierarchy/place.py": 1,
 }
 """Paths that are built by hand: none is to be added."""
 

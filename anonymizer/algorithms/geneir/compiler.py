@@ -16,6 +16,7 @@ from anonymizer.algorithms.persons.units import person_units_step
 from anonymizer.compile import Sql
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
@@ -30,7 +31,7 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     assert profile.rows is not None
     problems = [
         Problem(
-            f"columns.{a.column}.hierarchy",
+            column_path(a.column, "hierarchy"),
             "has levels that do not nest, and geneir climbs from level to level",
             hint="mode: chain",
         )

@@ -11,7 +11,7 @@ from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.nodes import shown
 from anonymizer.compile import Sql, Table, lit, sql, work
 from anonymizer.hierarchy import distortion
-from anonymizer.hierarchy.scale import scale_of
+from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.hierarchy.text import from_text
 from anonymizer.policy import Policy
 from anonymizer.policy.builders import Intervals, Taxonomy

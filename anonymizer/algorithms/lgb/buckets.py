@@ -12,6 +12,7 @@ from anonymizer.algorithms.encode import CODED
 from anonymizer.algorithms.lgb.persons import crowding_guard, separation_stages
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.buckets import BucketRule
 from anonymizer.source.draws import later_draw
@@ -171,7 +172,7 @@ def _as_attribute(source: Attribute | Sensitive) -> Attribute:
 def ineligible(column: Protected, row: Row) -> Problem:
     """Why no buckets exist, in counts."""
     most, known, cells, different = row
-    path = f"columns.{column.column}.protect"
+    path = column_path(column.column, "protect")
     m = column.rule.m
     if not known and cells:
         return Problem(

@@ -64,7 +64,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     )
     by_seeds = options.generalization == "ncp"
     if by_seeds:
-        classes = seed_stages(roles.quasi, how, profile.rows, rebalance=options.rebalance)
+        classes = seed_stages(roles.quasi, how, rebalance=options.rebalance)
     else:
         loop: Literal["auto", "driven"] = "auto" if profile.recursive else "driven"
         classes = partition_stages(roles.quasi, how, profile.rows, loop)

@@ -15,6 +15,7 @@ from typing import Any
 from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import work
 from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.policy.paths import column_path
 from anonymizer.source.draws import later_draw
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
@@ -38,7 +39,7 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
 
     def explain(row: Row) -> Problem:
         return Problem(
-            f"columns.{name}.protect",
+            column_path(name, "protect"),
             f"{row[0]} cells could not be parted from other cells of their persons within"
             f" {ROUNDS} rounds",
             hint="lower l, or leave persons with many rows out in source.query",
@@ -67,7 +68,7 @@ def crowding_guard(name: str, shared: Mapping[str, Any]) -> Guard:
 
     def explain(row: Row) -> Problem:
         return Problem(
-            f"columns.{name}.protect",
+            column_path(name, "protect"),
             f"{row[0]} persons have more sensitive cells than buckets of {shared['least']} can be"
             f" made (the most are {row[1]} of {row[2]} cells)",
             hint="lower l, or leave these persons out in source.query",

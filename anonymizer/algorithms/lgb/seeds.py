@@ -187,7 +187,7 @@ def _size(a: Attribute) -> int:
 
 
 def seed_stages(
-    attributes: Sequence[Attribute], how: Partitioning, rows: int, *, rebalance: bool
+    attributes: Sequence[Attribute], how: Partitioning, *, rebalance: bool
 ) -> tuple[Stage, ...]:
     """Stages that write `members` (unit, class_id) from `units`.
 

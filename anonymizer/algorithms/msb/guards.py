@@ -10,6 +10,7 @@ from anonymizer.algorithms.msb.grouping import Grouping
 from anonymizer.compile import Sql
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.steps import Guard, Row, Step
 
 
@@ -32,7 +33,7 @@ def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:
 
 def _level_problem(dimension: Dimension, row: Row) -> Problem:
     twice, without = row
-    path = f"columns.{dimension.column}.protect"
+    path = column_path(dimension.column, "protect")
     if twice:
         return Problem(
             f"{path}.levels",
@@ -90,12 +91,12 @@ def enough_rows(how: Grouping) -> Guard:
 
 
 def _l_path(how: Grouping) -> str:
-    return f"columns.{how.dimensions[0].column}.protect.l_diversity"
+    return column_path(how.dimensions[0].column, "protect", "l_diversity")
 
 
 def _diversity_problem(dimension: Dimension, row: Row, policy: Policy, unit: str) -> Problem:
     poor, different, needed, most, known, over = row
-    path = f"columns.{dimension.column}.protect"
+    path = column_path(dimension.column, "protect")
     if poor:
         return Problem(
             path,

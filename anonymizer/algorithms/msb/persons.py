@@ -13,6 +13,7 @@ from __future__ import annotations
 from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import work
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.paths import column_path
 from anonymizer.source.profile import Sensitive
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
@@ -37,7 +38,7 @@ def group_rows_step() -> Step:
 def _one_value(column: Sensitive) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
-            f"columns.{column.column}",
+            column_path(column.column),
             f"differs between the rows of {row[0]} persons, and msb takes a person as one record"
             " with one value",
             hint="gather a person's values into one in source.query, for instance by"

@@ -9,6 +9,7 @@ from anonymizer.algorithms.persons.rules import HOLDINGS, PersonRules
 from anonymizer.compile import lit
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.privacy.exact import at_most
 from anonymizer.privacy.ir import PersonShare
 from anonymizer.steps import Guard, Row, Stage, Step
@@ -32,7 +33,7 @@ def feasibility(policy: Policy, rules: PersonRules, *, exact: bool = True) -> tu
         column, persons, different, widest = row
         models = ", ".join(policy.privacy.identity_reserved)
         return Problem(
-            f"columns.{names[int(column)]}",
+            column_path(names[int(column)]),
             f"cannot hold {models} in any class: the table as one class fails"
             f" ({persons} persons with a value, {different} different values,"
             f" the most widespread with {widest} persons)",
@@ -53,7 +54,7 @@ def feasibility(policy: Policy, rules: PersonRules, *, exact: bool = True) -> tu
 def _searched(rules: PersonRules) -> tuple[Stage, ...]:
     """EIR l-diversity of the table as one class, by the search that decides single classes."""
     judging = Judging(rules, "everybody")
-    path = f"columns.{rules.columns[0].column}" if len(rules.columns) == 1 else "privacy.eir_l"
+    path = column_path(rules.columns[0].column) if len(rules.columns) == 1 else "privacy.eir_l"
 
     def explain(row: Row) -> Problem:
         return Problem(

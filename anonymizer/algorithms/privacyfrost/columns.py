@@ -11,6 +11,7 @@ from anonymizer.algorithms.lattice.recode import Climbed, climbed
 from anonymizer.compile import Sql, Table, lit
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.source.roles import Roles
 
 SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
@@ -148,19 +149,19 @@ def _problems(policy: Policy, a: Climbed, packed: Packing) -> Iterator[Problem]:
     column = policy.columns[name]
     if not packed.shapes[a.position].nests:
         yield Problem(
-            f"columns.{name}.hierarchy",
+            column_path(name, "hierarchy"),
             "has levels that do not nest, and privacyfrost goes down from node to node",
             hint="mode: chain for divisors, or algorithm: {name: full_domain}",
         )
     if column.minimum_level is not None and column.minimum_level > a.height:
         yield Problem(
-            f"columns.{name}.minimum_level",
+            column_path(name, "minimum_level"),
             f"cannot be met: the hierarchy has no level {column.minimum_level}",
             allowed=f"0 (the root) to {a.height} (the values)",
         )
     if not SMALLEST <= _priority(policy, a) <= LARGEST:
         yield Problem(
-            f"columns.{name}.priority",
+            column_path(name, "priority"),
             "is out of range",
             allowed=f"{SMALLEST} to {LARGEST:,}",
             hint="only the ratios of the priorities matter",

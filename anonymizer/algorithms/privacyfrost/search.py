@@ -13,6 +13,7 @@ from anonymizer.algorithms.privacyfrost.rules import Judged, judged_by
 from anonymizer.compile import Sql, lit, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import Policy, PrivacyFrost
+from anonymizer.policy.paths import column_path
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
 
@@ -106,9 +107,9 @@ def _failed(
             found = f"the smallest has at most {smallest}"
             reason = f"classes of {context['k']} {unit} are asked for, and {found}"
         else:
-            reason = f"columns.{names[broken]}.protect does not hold in every class"
+            reason = f"{column_path(names[broken], 'protect')} does not hold in every class"
         if held:
-            path = f"columns.{held[0]}.minimum_level" if len(held) == 1 else "columns"
+            path = column_path(held[0], "minimum_level") if len(held) == 1 else "columns"
             where = f"the minimum levels of {', '.join(held)}"
             hint = "lower these levels, weaken the guarantee, or raise presampling_k"
         else:

@@ -30,6 +30,7 @@ from anonymizer.algorithms.privacyfrost.columns import Searched
 from anonymizer.compile import work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.paths import column_path
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
@@ -134,7 +135,7 @@ def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) 
         else:
             reason = "the classes that break a rule of a sensitive column hold too many"
         if held:
-            path = f"columns.{held[0]}.minimum_level" if len(held) == 1 else "columns"
+            path = column_path(held[0], "minimum_level") if len(held) == 1 else "columns"
             where = f"the minimum levels of {', '.join(held)}"
             hint = "lower these levels, weaken the guarantee, or raise suppression_limit"
         else:
