@@ -108,6 +108,11 @@ class Layout:
     classes of each of them, and not for those of all columns. Without any, all are one set."""
 
     @property
+    def of_persons(self) -> bool:
+        """Whether guarantees count persons: the policy names them, or has several tables."""
+        return self.person_id is not None or self.key is not None
+
+    @property
     def classless(self) -> bool:
         """Whether it says that there are neither classes nor groups, so that none may be missed."""
         return self.algorithm == CLASSLESS

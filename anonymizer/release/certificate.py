@@ -16,6 +16,9 @@ CERTIFICATE = (
     " many rows, persons or values an observer who knows the quasi-identifiers cannot tell apart."
 )
 
+COUNTS_ROWS = "It counts rows: a person with several rows counts once for each of them."
+COUNTS_PERSONS = "It counts persons, however many rows each of them has."
+
 PERSONAL = (
     "Pseudonymised: this release is personal data. Its rows still belong to persons, and whoever"
     " holds a key of it, or other data about them, can find them; it is to be protected as such."
@@ -50,13 +53,15 @@ def certificate(
     kind: ReleaseKind = ANONYMISED,
     *,
     guaranteed: bool = True,
+    persons: bool = False,
     safe_harbor: bool = False,
     sets: Sequence[Sequence[str]] = (),
     measures: Mapping[str, Any] | None = None,
 ) -> str:
     """The sentences that accompany every release; of a pseudonymised one, this comes first.
 
-    `measures`: of the release, whose loss is told in multiples of the least where that is known.
+    `persons`: guarantees count persons instead of rows. `measures`: of the release, whose loss is
+    told in multiples of the least where that is known.
     """
     more = [SETS.format(sets=set_words(sets))] if sets else []
     more += [SAFE_HARBOR] if safe_harbor else []
@@ -64,6 +69,7 @@ def certificate(
     more += [LEAST.format(least=least)] if least else []
     known = "the quasi-identifiers"
     stated = CERTIFICATE.replace(known, f"one set of {known}") if sets else CERTIFICATE
+    stated = f"{stated} {COUNTS_PERSONS if persons else COUNTS_ROWS}"
     if kind == ANONYMISED:
         return " ".join((stated, *more))
     said = (LISTED, stated) if guaranteed else (NO_GUARANTEE,)

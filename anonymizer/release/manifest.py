@@ -109,6 +109,7 @@ def make_manifest(
             "certificate": certificate(
                 policy.release_kind,
                 guaranteed=bool(requirements),
+                persons=layout.of_persons,
                 safe_harbor=safe_harbor.applies(policy),
                 sets=layout.sets,
                 measures=measures,

@@ -162,6 +162,7 @@ def stated_certificate(manifest: Manifest) -> str:
     said = certificate(
         manifest.kind,
         guaranteed=bool(manifest.requirements),
+        persons=manifest.layout.of_persons,
         safe_harbor="safe_harbor" in manifest.data,
         sets=manifest.layout.sets,
         measures=manifest.data["measures"],

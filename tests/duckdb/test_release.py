@@ -441,3 +441,17 @@ def test_a_plan_writes_nothing_and_shows_no_secret(tmp_path: Path, database: Pat
     assert listing(tmp_path) == before
     assert "$secret" in text
     assert text.count("$secret") == 1
+
+
+@pytest.mark.parametrize(
+    ("person", "counts"),
+    [(None, "It counts rows: a person with several rows"), ("patient", "It counts persons")],
+)
+def test_the_certificate_says_what_is_counted(
+    tmp_path: Path, person: str | None, counts: str
+) -> None:
+    rows = [(i // 2, 20 + i // 2 % 3) for i in range(40)]
+    database = source(tmp_path, {"patient": "INTEGER", "age": "INTEGER"}, rows)
+    given = policy(tmp_path, {"patient": "drop", "age": "quasi"}, k=3, person=person)
+    assert counts in run(given, database).manifest.data["certificate"]
+    assert anonymizer.verify(given).passed
