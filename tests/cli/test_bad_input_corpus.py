@@ -471,6 +471,7 @@ TOKENS = st.lists(
 ).map(" ".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(quick, max_examples=400)
 @given(st.one_of(TOKENS, st.text(max_size=60)))
 def test_condition_parser_is_total(text: str) -> None:

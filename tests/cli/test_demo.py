@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Call
 
 
+@pytest.mark.slow
 def test_the_demonstration_runs_in_a_folder_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:

@@ -168,6 +168,7 @@ def test_formats_and_exit_codes(source: Path) -> None:
     assert json.loads(done.stdout)["errors"][0]["path"] == "columns.id"
 
 
+@pytest.mark.slow
 def test_a_guarantee_that_fails_ends_with_1(source: Path) -> None:
     with duckdb.connect(str(source)) as connection:
         connection.execute("update people set age = null where id % 20 = 0")

@@ -28,6 +28,7 @@ def shell(command: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_closed_streams(warehouse: Path) -> None:
     done = shell("@ run policy.yml --database warehouse.duckdb --format json <&- >&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -95,6 +96,7 @@ def test_a_key_that_cannot_be_written_leaves_no_file(warehouse: Path, kind: str)
     assert shell(f"@ key {kind} own.key").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_link_to_itself(warehouse: Path) -> None:
     Path("loop.duckdb").symlink_to("loop.duckdb")
     policy = Path("policy.yml").read_text().replace("release.duckdb", "loop.duckdb")

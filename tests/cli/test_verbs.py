@@ -15,6 +15,7 @@ import pytest
 from anonymizer.commands import VERBS
 from tests.cli.conftest import POLICY, Call, listing
 from tests.forging import seal_again
+from tests.selection import some
 
 DATABASE = ("--database", "warehouse.duckdb")
 ROOT = Path(__file__).resolve().parents[2]
@@ -389,6 +390,7 @@ DuckDBEngine.interrupt = lambda engine: None
 """As if the engine waited for itself after an interruption, which DuckDB 2.0 does now and then."""
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("rows", "under_way", "seconds", "before"),
     [

@@ -26,6 +26,7 @@ publish: {name: released, database: release.duckdb}
 """
 
 
+@pytest.mark.slow
 def test_the_step_writes_the_comment(tmp_path: Path) -> None:
     if shutil.which("git") is None:
         pytest.skip("git is not installed")

@@ -31,6 +31,7 @@ def test_every_command_of_the_page_runs(printed: list[str], folder: Path) -> Non
     }
 
 
+@pytest.mark.slow
 def test_the_files_named_are_those_written(printed: list[str], folder: Path) -> None:
     made = {path.name for path in folder.iterdir() if path.name.endswith(".manifest.json")}
     assert made == set(re.findall(r"`(\S+\.manifest\.json)`", PAGE.read_text()))

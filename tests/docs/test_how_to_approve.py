@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.docs.blocks import ROOT, blocks, follow
 
 PAGE = ROOT / "docs" / "how-to" / "approve.md"
 
 
+@pytest.mark.slow
 def test_the_page_works(tmp_path: Path) -> None:
     printed = follow(PAGE, tmp_path)
     assert any("Grace accepts until 2099-12-31" in text for text in printed)

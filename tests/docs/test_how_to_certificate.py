@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.docs.blocks import ROOT, follow
 
 PAGE = ROOT / "docs" / "how-to" / "certificate.md"
 
 
+@pytest.mark.slow
 def test_the_page_works(tmp_path: Path) -> None:
     printed = follow(PAGE, tmp_path)
     assert any("wrote certificate.json" in text for text in printed)

@@ -22,6 +22,7 @@ def _started(folder: Path) -> None:
     (folder / "policy.yml").write_text(given.code)
 
 
+@pytest.mark.slow
 def test_the_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _started(tmp_path)

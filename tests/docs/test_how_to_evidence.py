@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from anonymizer.review.evidence import STANDARDS
 from tests.docs.blocks import ROOT, blocks, follow
 
 PAGE = ROOT / "docs" / "how-to" / "evidence.md"
 
 
+@pytest.mark.slow
 def test_the_page_works(tmp_path: Path) -> None:
     printed = follow(PAGE, tmp_path)
     (shown,) = [block.code for block in blocks(PAGE) if block.language == "text"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from tests.docs.blocks import ROOT, follow
 
 PAGE = ROOT / "docs" / "how-to" / "replace-source.md"
 
 
+@pytest.mark.slow
 def test_the_page_works(tmp_path: Path) -> None:
     printed = follow(PAGE, tmp_path)
     assert "published main.visits" in printed[2]

@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from anonymizer.policy import SchemaPolicy, load_policy
 from tests.docs.blocks import ROOT, blocks, follow
 
 PAGE = ROOT / "docs" / "several-tables.md"
 
 
+@pytest.mark.slow
 def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
     _, verified, attacked, _, assessed = follow(PAGE, tmp_path)
     assert "known_events" in verified

@@ -290,6 +290,7 @@ def test_dates_beyond_all_timestamps_fit_no_interval(tmp_path: Path) -> None:
     assert "columns.day: has 2 dates in years that no interval can hold" in message
 
 
+@pytest.mark.slow
 def test_dates_beyond_all_timestamps_are_reported(tmp_path: Path) -> None:
     rows = [(i % 2, *day) for i, day in enumerate(FAR * 2)]
     database = source(tmp_path, {"age": "INTEGER", "day": "DATE"}, rows)

@@ -99,6 +99,7 @@ def test_every_branch_of_those_templates_is_taken_by_some_setting(made: Golden) 
     assert left == NOT_SHOWN.keys()
 
 
+@pytest.mark.slow
 def test_plans_bind_the_secret_once_and_hold_no_path_and_no_value_of_a_row(
     made: Golden,
 ) -> None:

@@ -187,6 +187,7 @@ def test_stop_rule_and_rebalance(
         assert {tuple(sorted(group)) for group in classes(found)} == wanted, rebalance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rebalance", [False, True])
 def test_same_release_whatever_order_and_threads(tmp_path: Path, rebalance: bool) -> None:
     rows = tiny(random.Random(1), 3_000)

@@ -13,6 +13,7 @@ import pytest
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from tests.oracle.cells import covers, domain_of, parse, problems, typed_cell
 from tests.runs import Rows, policy, published, run, source
+from tests.selection import some
 
 KINDS: dict[str, tuple[str, str, list[Any]]] = {
     "whole": ("INTEGER", "numeric", [-3, -1, 0, 4, 4, None, 2**31 - 1, 12]),
@@ -76,6 +77,7 @@ USUAL = ("whole", "real", "day", "word")
 """Types of the fast suite; the others are slow by their number."""
 
 
+@some(1)
 @pytest.mark.parametrize(
     "column",
     [name if name in USUAL else pytest.param(name, marks=pytest.mark.slow) for name in KINDS],

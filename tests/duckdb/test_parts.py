@@ -124,7 +124,7 @@ def released(
     return published(release), len(parts)
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(rule) or "k")
 def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
     draw = random.Random(str(rule))
@@ -150,6 +150,7 @@ def test_options_and_skew_in_parts(tmp_path: Path, options: dict[str, Any], skew
         assert len({row["class"] for row in found if rows[row["who"]][1:5] == rows[0][1:5]}) == 1
 
 
+@pytest.mark.slow
 def test_persons_stay_together(tmp_path: Path) -> None:
     draw = random.Random(7)
     persons = table(draw, 250)
@@ -165,6 +166,7 @@ def test_persons_stay_together(tmp_path: Path) -> None:
     assert all(len(of_one) == 1 for of_one in classes.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_and_threads_change_nothing(tmp_path: Path, workers: int) -> None:
     rows = table(random.Random(3), 400, skewed=True)
@@ -175,6 +177,7 @@ def test_workers_and_threads_change_nothing(tmp_path: Path, workers: int) -> Non
     assert several == alone
 
 
+@pytest.mark.slow
 def test_a_part_that_fails_is_merged_with_its_sibling(tmp_path: Path) -> None:
     """The lower half of the ages has one illness only: it cannot stand alone."""
     rows = [(i, i // 4, "a", "ape", "2020-01-01", 0 if i < 200 else 1 + i % 2) for i in range(400)]
@@ -192,6 +195,7 @@ def test_few_tuples_are_solved_in_one_piece(tmp_path: Path) -> None:
     assert len({row["class"] for row in found}) == 5
 
 
+@pytest.mark.slow
 def test_an_open_connection_is_divided_as_well(tmp_path: Path) -> None:
     rows = table(random.Random(4), 300)
     database = source(tmp_path, TYPES, rows)
@@ -275,6 +279,7 @@ def test_tree_functions_agree() -> None:
     assert [part[1:] for part in parts_of([(*row, False) for row in nodes])] == [(1, LAST)]
 
 
+@pytest.mark.slow
 def test_categories_weigh_in_a_part_as_in_the_table(tmp_path: Path, data_folder: Path) -> None:
     """A part often lacks the most frequent value of a category; the size of its domain stays."""
     database = tmp_path / "adult.duckdb"

@@ -30,6 +30,7 @@ def test_limits_say_what_they_may_be(name: str, given: Any) -> None:
         Limits(**{name: given})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["-1", "2000TB"])
 def test_a_table_is_divided_under_any_limit_of_memory(tmp_path: Path, memory: str) -> None:
     """The engine prints these limits in units that it does not read."""
@@ -46,6 +47,7 @@ def test_a_table_is_divided_under_any_limit_of_memory(tmp_path: Path, memory: st
         assert connection.execute(asked).fetchone() == before
 
 
+@pytest.mark.slow
 def test_parts_need_little_more_memory_than_one_piece(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(1), 600))
     _, parts = released(given(tmp_path, {}), database, Limits(threads=2, memory="90MB"))
@@ -79,6 +81,7 @@ def test_every_catalog_of_a_run_is_listed() -> None:
     assert {SCRATCH, HANDED, BUILT, PREVIOUS, LEDGER, VAULT} <= set(CATALOGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [{"t_closeness": 0.2}, {"beta_likeness": 1}], ids=str)
 def test_a_table_that_is_dealt_stays_in_one_piece(tmp_path: Path, rule: dict[str, Any]) -> None:
     """Rows are dealt whatever `part_size` is."""
@@ -87,6 +90,7 @@ def test_a_table_that_is_dealt_stays_in_one_piece(tmp_path: Path, rule: dict[str
     assert released(given(tmp_path, rule, 100, refine="auto"), database) == (whole, 0)
 
 
+@pytest.mark.slow
 def test_a_connection_is_as_it_was_after_an_attack(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(1), 300))
     policy = given(tmp_path, {}, "all")

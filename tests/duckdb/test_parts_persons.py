@@ -61,7 +61,7 @@ def assert_whole(found: list[dict[str, Any]], persons: int) -> None:
     assert numbers == set(range(1, len(numbers) + 1))
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("privacy", PERSONS, ids="-".join)
 def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
     rows = visits(random.Random(str(privacy)), 240)
@@ -81,6 +81,7 @@ def test_options_under_rules_on_persons(tmp_path: Path, options: dict[str, Any])
     assert_whole(found, 240)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privacy", [PERSONS[0], PERSONS[3]], ids="-".join)
 def test_workers_change_nothing(tmp_path: Path, privacy: dict[str, Any]) -> None:
     database = source(tmp_path, TYPES, visits(random.Random(3), 200))
@@ -92,6 +93,7 @@ def test_workers_change_nothing(tmp_path: Path, privacy: dict[str, Any]) -> None
         assert released(policy, database, limits)[0] == alone
 
 
+@pytest.mark.slow
 def test_a_part_without_enough_values_is_merged(tmp_path: Path) -> None:
     """The lowest quarter of the ages has one illness only: it cannot stand alone."""
     rows = [
@@ -120,7 +122,7 @@ def database_of(folder: Path, seed: object, rows: int, *, alike: bool = False) -
     return path
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("privacy", POPULATIONS, ids=str)
 def test_models_of_a_population(tmp_path: Path, privacy: dict[str, Any]) -> None:
     least = privacy.get("delta_presence", {}).get("min", 0)
@@ -131,7 +133,7 @@ def test_models_of_a_population(tmp_path: Path, privacy: dict[str, Any]) -> None
     assert len(found) == 240
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("options", [*OPTIONS, {"publish": "typed"}], ids=str)
 def test_options_and_workers_in_a_population(tmp_path: Path, options: dict[str, Any]) -> None:
     chosen = {name: value for name, value in options.items() if name != "publish"}

@@ -299,7 +299,7 @@ def test_options_that_cannot_be_used_come_together(tmp_path: Path) -> None:
         )
     said = [str(problem) for problem in raised.value.problems]
     assert said[0].startswith(
-        'columns.plac"e.minimum_level: cannot be met: the hierarchy has no level 3 (allowed: 0'
+        r'columns."plac\"e".minimum_level: cannot be met: the hierarchy has no level 3 (allowed: 0'
     )
     assert said[1].startswith("columns.select.priority: is out of range")
     assert len(said) == 2

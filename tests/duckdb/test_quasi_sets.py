@@ -141,6 +141,7 @@ def diverse(k: int, l: int) -> Holds:
 SETS = ([["a", "b"], ["c"]], [["a", "b"], ["b", "c"]], [["a"], ["b"], ["c"]])
 
 
+@pytest.mark.slow
 @rounds(9, 30, 60)
 @pytest.mark.parametrize("rules", ["k", "l"])
 def test_the_node_that_loses_least(
@@ -184,6 +185,7 @@ def test_the_node_that_loses_least(
 CLOSE = {"t_closeness": 0.5}
 
 
+@pytest.mark.slow
 @rounds(4, 20, 40)
 def test_every_set_holds_and_is_verified(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(9)
@@ -402,6 +404,7 @@ def test_the_independent_reader_refuses(made: tuple[Policy, Path]) -> None:
         judge_independently(Output(), asked, str(file), None)
 
 
+@pytest.mark.slow
 def test_the_script_judges_every_set(tmp_path: Path, made: tuple[Policy, Path]) -> None:
     _, text = script(made[0], tmp_path / "source.duckdb", None)
     assert "-- check k_anonymity_set_1: judged" in text

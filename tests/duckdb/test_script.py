@@ -33,7 +33,7 @@ from tests.selection import few, some
 WIDEST = 119
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize("name", few(SETTINGS, 10, by=3))
 def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, ROWS)
@@ -100,6 +100,7 @@ def test_large_tables_are_cut_in_rounds_first(
     assert by_library(written(asked, database)) == published(run(asked, database))
 
 
+@pytest.mark.slow
 def test_cells_that_are_numbered_are_published_as_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +178,7 @@ def test_without_a_secret_nothing_is_read(tmp_path: Path, secret: str | None) ->
     assert text.index("check secret") < text.index("attach")
 
 
+@pytest.mark.slow
 def test_the_secret_is_one_line_to_fill_in(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     asked = given(tmp_path, "mondrian")
@@ -218,6 +220,7 @@ def test_a_changed_source_stops_the_script(tmp_path: Path) -> None:
     assert stopped(text).startswith("source: is not what the script was made from")
 
 
+@pytest.mark.slow
 def test_what_was_computed_has_to_fit_the_source(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     text = written(given(tmp_path, "on the fly"), database)
@@ -227,6 +230,7 @@ def test_what_was_computed_has_to_fit_the_source(tmp_path: Path) -> None:
     assert stopped(text).startswith("source: is not what the script was made from")
 
 
+@pytest.mark.slow
 def test_the_rows_are_judged_at_the_end(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     text = written(given(tmp_path, "mondrian"), database)
@@ -262,7 +266,7 @@ def test_a_loop_that_needs_more_rounds_is_not_taken_for_done(
     )
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("name", ["lgb ncp", "full_domain", "full_domain budget", "danonyir"])
 def test_rounds_beyond_the_last_change_nothing(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

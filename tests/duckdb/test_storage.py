@@ -24,6 +24,7 @@ def header_version(path: Path) -> int:
         return int.from_bytes(handle.read(20)[12:20], "little")
 
 
+@pytest.mark.slow
 def test_a_release_is_in_the_oldest_format_unless_the_policy_says(tmp_path: Path) -> None:
     path = source(tmp_path, TYPES, [(i, i // 2) for i in range(8)])
     given = asked(tmp_path)

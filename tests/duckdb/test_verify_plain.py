@@ -26,6 +26,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_plain_takes_no_shortcut_and_finds_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,6 +64,7 @@ def test_plain_takes_no_shortcut_and_finds_the_same(
     ]
 
 
+@pytest.mark.slow
 def test_the_command_has_the_option(tmp_path: Path, call: Any) -> None:  # noqa: F811
     given = policy(tmp_path, COLUMNS, algorithm={"name": "lgb"}, suppression_limit=1.0)
     run(given, source(tmp_path, TYPES, ROWS))

@@ -222,6 +222,7 @@ def test_a_value_without_a_path_fails(connection: duckdb.DuckDBPyConnection) -> 
     assert "vowel" not in check.sql
 
 
+@pytest.mark.slow
 def test_identity_reserved_models_agree(connection: duckdb.DuckDBPyConnection) -> None:
     draw = random.Random(3)
     for _ in range(15):

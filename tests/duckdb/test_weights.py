@@ -23,7 +23,7 @@ from tests.duckdb.test_bound import TREE, TYPES, as_oracle, drawn
 from tests.oracle.attributes import Attribute
 from tests.oracle.least import least_loss
 from tests.runs import policy, published, run, source
-from tests.selection import rounds
+from tests.selection import rounds, some
 
 WAYS: dict[str, dict[str, Any]] = {
     "mondrian": {"name": "mondrian"},
@@ -74,6 +74,7 @@ def asked(folder: Path, way: Mapping[str, Any], weights: Mapping[str, float]) ->
     )
 
 
+@some(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_heavy_column_loses_less(tmp_path: Path, adult: Path, way: str) -> None:
     plain = run(asked(tmp_path, WAYS[way], {}), adult).measures
@@ -101,6 +102,7 @@ def test_a_heavy_column_loses_less(tmp_path: Path, adult: Path, way: str) -> Non
     assert lowered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["mondrian_full", "lgb_ncp", "full_domain"])
 def test_equal_weights_are_none(tmp_path: Path, adult: Path, way: str) -> None:
     found = []
@@ -112,6 +114,7 @@ def test_equal_weights_are_none(tmp_path: Path, adult: Path, way: str) -> None:
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 def test_weights_compare_and_do_not_add(tmp_path: Path, adult: Path) -> None:
     """Only their proportions count."""
     found = []
@@ -167,6 +170,7 @@ def losses_of_nodes(
             yield lost / Fraction(sum(weights)) / len(rows), levels
 
 
+@pytest.mark.slow
 @rounds(4, 20, 40)
 def test_the_node_that_loses_least_by_weight(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(11)
@@ -202,6 +206,7 @@ class Weighed:
         return self.weight * self.of.loss(values)
 
 
+@pytest.mark.slow
 @rounds(3, 20, 40)
 def test_no_grouping_loses_less_by_weight(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(5)
@@ -234,6 +239,7 @@ def test_no_grouping_loses_less_by_weight(tmp_path: Path, rounds: int) -> None:
     assert proven > 0
 
 
+@pytest.mark.slow
 @rounds(4, 20, 40)
 def test_weights_change_nothing_but_what_is_preferred(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(2)
@@ -265,6 +271,7 @@ def test_weights_change_nothing_but_what_is_preferred(tmp_path: Path, rounds: in
         assert again.passed
 
 
+@some(1)
 @pytest.mark.parametrize("name", ["danonyir", "geneir"])
 def test_persons_by_weight(tmp_path: Path, name: str) -> None:
     draw = random.Random(4)

@@ -146,6 +146,7 @@ def test_a_plan_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(set(told)) == len(told)
 
 
+@pytest.mark.slow
 def test_the_manifest_of_another_database_is_told(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +160,7 @@ def test_the_manifest_of_another_database_is_told(
     assert "is of another release" not in called(capsys, "run", "second.yml")
 
 
+@pytest.mark.slow
 def test_a_plan_writes_no_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy = written("policy.yml", "{database: release.duckdb, name: released}")
     called(capsys, "run", policy)

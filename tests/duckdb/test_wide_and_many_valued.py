@@ -25,7 +25,7 @@ from tests.tables import customers
 SECRET = "5" * 64
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb", "danonyir"])
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_parts_make_the_release_that_one_statement_makes(
@@ -75,6 +75,7 @@ def test_folded_sizes_are_near_the_number_of_codes(codes: set[int], columns: int
         assert size == pytest.approx(len(codes), rel=0.6, abs=4)
 
 
+@pytest.mark.slow
 def test_customers_stay_within_a_small_memory(tmp_path: Path) -> None:
     """City, postcode and date of birth have thousands of values: sets of them cost no memory."""
     path = customers.make(tmp_path / "customers.duckdb", 4000)

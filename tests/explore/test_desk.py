@@ -20,6 +20,7 @@ from tests.explore.conftest import HOSTILE, POLICY, RARE, Clinic, Served, settle
 K = ("privacy", "k_anonymity")
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_whole_table_is_that_of_a_run(clinic: Clinic) -> None:
     with clinic.desk() as desk:
         desk.change((Edit(K, 8),), "k 8")
@@ -69,6 +70,7 @@ def test_a_file_that_somebody_else_changed_is_left_alone(clinic: Clinic) -> None
     assert clinic.policy.read_text() == POLICY + "# mine\n"
 
 
+@pytest.mark.slow
 def test_a_table_is_drafted_and_saved_where_nothing_was(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -144,6 +146,7 @@ def test_undo_redo_and_two_states_side_by_side(clinic: Clinic) -> None:
             desk.compare(0, 1)
 
 
+@pytest.mark.slow
 def test_what_cannot_run_says_why_and_can_be_undone(clinic: Clinic) -> None:
     with clinic.desk() as desk:
         desk.change((Edit(K, 5_000),), "k 5000")
@@ -175,6 +178,7 @@ def test_the_frontier_and_why(clinic: Clinic) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_observers(clinic: Clinic) -> None:
     with clinic.desk() as desk:
         found = settled(desk)["details"]["whole"]["observers"]
@@ -186,6 +190,7 @@ def test_the_observers(clinic: Clinic) -> None:
     assert any(one["promised"] is None and one["stopped"] is None for one in found)
 
 
+@pytest.mark.slow
 def test_the_whole_table_can_be_stopped(clinic: Clinic) -> None:
     with clinic.desk() as desk:
         desk.stop()

@@ -11,6 +11,8 @@ import pytest
 from anonymizer.explore.guard import HEADERS
 from tests.explore.conftest import Clinic, Served
 
+pytestmark = pytest.mark.slow
+
 K = {"label": "k", "edits": [{"path": ["privacy", "k_anonymity"], "value": 6}]}
 
 

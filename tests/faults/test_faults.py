@@ -25,7 +25,7 @@ from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.run import verbs
 from tests.faults.matrix import Points, fork, forked
 from tests.faults.stage import NEW_SEED, Stage
-from tests.selection import few
+from tests.selection import few, some
 
 COMMAND = """
 version: 1
@@ -79,6 +79,7 @@ def unharmed(stage: Stage, temporary: Path, old: str, users: dict[str, str]) -> 
     assert stage.leftovers(temporary) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", few([0.5, 0.0, 0.9], 1))
 def test_faults_disk_full(stage: Stage, temporary: Path, share: float) -> None:
     """No file can grow beyond a share of what the release needs."""
@@ -124,6 +125,7 @@ def test_faults_memory_limit(tmp_path: Path, temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("share", "number"),
     [(0.05, signal.SIGINT), (0.5, signal.SIGTERM), (0.8, signal.SIGINT), (0.93, signal.SIGINT)],
@@ -166,6 +168,7 @@ def test_faults_interrupted_inside_a_statement(stage: Stage, temporary: Path) ->
     unharmed(stage, temporary, old, users)
 
 
+@pytest.mark.slow
 def test_faults_two_runs_at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one run is about to swap another one publishes: nothing of it gets lost."""
     swap = FileTarget.swap
@@ -195,6 +198,7 @@ def test_faults_two_runs_at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) 
     assert {"released", "other", "rival"} <= names
 
 
+@pytest.mark.slow
 def test_faults_two_runs_beside_one_source(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +250,7 @@ def release_of(held: tuple[int, int]) -> None:
     os.waitpid(held[0], 0)
 
 
+@some(1)
 @pytest.mark.parametrize("which", ["target", "source"])
 def test_faults_locked(stage: Stage, temporary: Path, which: str) -> None:
     """Another process writes to the target, or to the source."""

@@ -43,6 +43,7 @@ def sending(number: int, method: Any, *, before: bool) -> Callable[..., Any]:
     return done
 
 
+@some(1)
 @pytest.mark.parametrize("number", SIGNALS)
 def test_signal_before_the_swap(
     stage: Stage, temporary: Path, monkeypatch: pytest.MonkeyPatch, number: int

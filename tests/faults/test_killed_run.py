@@ -33,6 +33,7 @@ def check(result: dict[str, Any], step: int = 1) -> None:
     assert result["saw_new"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [

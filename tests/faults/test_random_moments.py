@@ -17,6 +17,7 @@ import pytest
 
 from tests.faults.stage import Stage
 from tests.faults.test_faults import COMMAND, run_command, unharmed
+from tests.selection import some
 
 MOMENTS = 20
 
@@ -56,6 +57,7 @@ def test_faults_interrupted_at_random_moments(stage: Stage, temporary: Path) -> 
     assert codes.count(130) >= MOMENTS // 2
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("name", "time"),
     # (the second folder is removed when the release is in its place)

@@ -32,6 +32,7 @@ def named(folder: Path, name: str) -> anonymizer.Policy:
     return runs.policy(folder, COLUMNS, k=3, publish={"name": name})
 
 
+@pytest.mark.slow
 def test_four_runs_into_one_file_at_once(tmp_path: Path, database: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         names = [f"r{number}" for number in range(4)]

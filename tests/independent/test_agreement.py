@@ -77,6 +77,7 @@ def check(seeds: range, folder: Path, releases: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_reader_agrees_with_the_verifier(tmp_path: Path) -> None:
     found = check(range(FEW * 20), tmp_path, FEW)
     assert found["releases"] == FEW, found

@@ -13,6 +13,8 @@ from tests.independent.faults import FAULTS, Tampered
 from tests.independent.planted import RELEASES, make
 from tests.selection import some
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import duckdb
+import pytest
 
 import anonymizer
 from anonymizer import Policy
@@ -18,6 +19,7 @@ from range(400) as numbers(i)
 """
 
 
+@pytest.mark.slow
 def test_a_policy_can_use_them(sql: duckdb.DuckDBPyConnection) -> None:
     sql.execute(SOURCE)
     sql.execute("create table zips as from anon_hierarchy_prefix('people', 'zip', [4, 3, 1])")

@@ -27,6 +27,8 @@ from tests.masking.values import table
 from tests.runs import policy, run
 from tests.selection import some
 
+pytestmark = pytest.mark.slow
+
 ROWS = 60
 BROKEN = 7
 """The row in which the fault is; another row of its person, with the same values, is 37."""

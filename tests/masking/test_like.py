@@ -9,6 +9,7 @@ import pytest
 import anonymizer
 from anonymizer.errors import GuaranteeError, SourceError
 from anonymizer.source.masking.keys import new_secret
+from tests.selection import some
 
 POLICY = """
 version: 1
@@ -44,6 +45,7 @@ MIXED = """select case i % 5 when 0 then 'ab-' || i when 1 then 'X' || i || 'y' 
     else repeat('longer ', 1 + i % 40) || i end as code, i // 2 as age from range(600) r(i)"""
 
 
+@some(1)
 @pytest.mark.parametrize("made", [THOUSAND, MIXED])
 def test_tokens_are_others_of_the_same_form(tmp_path: Path, made: str) -> None:
     """Of 10,000 codes of a form 1,000 are taken: many a first token is one of them."""
@@ -54,6 +56,7 @@ def test_tokens_are_others_of_the_same_form(tmp_path: Path, made: str) -> None:
     assert sorted(map(form, found)) == sorted(map(form, values))
 
 
+@pytest.mark.slow
 def test_where_there_is_no_room_the_run_refuses(tmp_path: Path) -> None:
     source(tmp_path, DENSE)
     with pytest.raises(GuaranteeError, match=r"source_mask_foreign.*format: hex, uuid or number"):
@@ -61,6 +64,7 @@ def test_where_there_is_no_room_the_run_refuses(tmp_path: Path) -> None:
     assert not (tmp_path / "release.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_tokens_that_last_do_not_depend_on_other_values(tmp_path: Path) -> None:
     """Half of the table has the tokens that it has in the whole."""
     new_secret(tmp_path / "k.key")
@@ -95,6 +99,7 @@ LINKED = """select lpad((i * 7 % 1000)::varchar, 4, '0') as code, i // 2 as age,
     lpad((i * 13 % 700 + 500)::varchar, 4, '0') as sent from range(1000) r(i)"""
 
 
+@pytest.mark.slow
 def test_columns_under_one_key_share_their_tokens(tmp_path: Path) -> None:
     """Equal values have equal tokens, and no token is that of two values, over both columns."""
     source(tmp_path, LINKED)
@@ -110,6 +115,7 @@ def test_columns_under_one_key_share_their_tokens(tmp_path: Path) -> None:
     assert not values & (codes | sent)
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE", "DECIMAL(3,3)", "TIMESTAMPTZ"])
 def test_tokens_have_the_form_of_the_text_that_they_stand_for(tmp_path: Path, kind: str) -> None:
     """Also where the database writes a value in another way than it is hashed."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 import anonymizer
 
@@ -69,6 +70,7 @@ publish: {database: release.duckdb}
 """
 
 
+@pytest.mark.slow
 def test_rows_that_are_left_out_leave_no_trace_in_ends(tmp_path: Path) -> None:
     """The range of noise and codes that are found are those of the rows that are published."""
     made = []
@@ -88,6 +90,7 @@ def test_rows_that_are_left_out_leave_no_trace_in_ends(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
+@pytest.mark.slow
 def test_values_that_are_not_published_leave_no_trace(tmp_path: Path) -> None:
     first, second = released(tmp_path / "a", 3), released(tmp_path / "b", 7)
     assert first[0] == second[0]

@@ -69,6 +69,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_values_are_found_by_their_words(folder: Path) -> None:
     policy = anonymizer.Policy.loads(
         POLICY.replace("role: redact", "role: redact, acknowledge_unique: true"), folder
@@ -99,7 +100,7 @@ WRITTEN = [
 """Identifiers, texts in which they are written in another way, and what is published."""
 
 
-@some(5)
+@some(1)
 @pytest.mark.parametrize(("who", "text", "shown"), WRITTEN)
 def test_they_are_found_however_they_are_written(
     tmp_path: Path, who: str | None, text: str, shown: str
@@ -111,6 +112,7 @@ def test_they_are_found_however_they_are_written(
     assert {row["note"] for row in published(run(given, database))} == {shown}
 
 
+@pytest.mark.slow
 def test_what_is_a_part_of_another_value_leaves_nothing_of_it(tmp_path: Path) -> None:
     """First names have a column of their own, before that of whole names."""
     text = "Anna Quist, anna quist; Anna, and Quist alone"
@@ -145,6 +147,7 @@ def test_values_of_many_words_are_found(folder: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_values_that_have_tokens_stand_in_no_other_column(folder: Path) -> None:
     columns = "  customer: {role: token}\n  note: {role: keep, acknowledge_unique: true}\n"
     values = "'CUST' || (1000 + i) as customer, 'order of CUST' || (1000 + i) as note"

@@ -171,6 +171,7 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
+@some(1)
 @pytest.mark.parametrize("persons", [False, True])
 @pytest.mark.parametrize("how", SMALL)
 def test_noise_that_hides_nothing(tmp_path: Path, how: str, persons: bool) -> None:

@@ -79,6 +79,7 @@ def rows(made: tuple[Path, Path], query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 def test_dates_of_a_person_move_alike_in_all_tables(made: tuple[Path, Path]) -> None:
     """Intervals between tables are those of the source; labs are found by their kept number."""
     spans = rows(
@@ -126,6 +127,7 @@ def test_codes_reach_the_tables(made: tuple[Path, Path]) -> None:
     assert many >= 5
 
 
+@pytest.mark.slow
 def test_texts_hold_no_value_of_the_tables_before(tmp_path: Path) -> None:
     """Names of persons, numbers of the ward and of the table itself, in notes of labs."""
     source = tmp_path / "clinic.duckdb"

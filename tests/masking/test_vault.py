@@ -52,6 +52,7 @@ def test_every_token_has_its_value(folder: Path) -> None:
     assert stat.S_IMODE((folder / "vault.duckdb").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_tokens_that_last_are_held_once(folder: Path) -> None:
     """A second release has the same tokens of mail, and others of phone, whose key is forgotten."""
     run(folder)

@@ -75,6 +75,7 @@ def test_polars_and_arrow() -> None:
         checked(frame.to_pandas(), release)
 
 
+@pytest.mark.slow
 def test_a_frame_stands_for_the_table_of_a_policy() -> None:
     roles = {"id": "identifier", "age": "quasi", "zip": "quasi"}
     policy = Policy.model_validate(
@@ -91,6 +92,7 @@ def test_a_frame_stands_for_the_table_of_a_policy() -> None:
     assert anonymizer.sweep(policy, people(), vary=["k=2,5"], limits=THRIFTY)[0].holds
 
 
+@pytest.mark.slow
 def test_every_verb_is_a_function_that_takes_a_frame(tmp_path: Path) -> None:
     assert anonymizer.assess(people(), quasi=["age", "zip"], limits=THRIFTY).sizes.rows == ROWS
     assert "role: identifier" in anonymizer.init(people(), limits=THRIFTY).text
@@ -219,6 +221,7 @@ def reachable(release: Any) -> set[str]:
     return {name for (name,) in tables + relation.query("r", views).fetchall()}
 
 
+@pytest.mark.slow
 def test_a_release_does_not_lead_to_the_frame() -> None:
     policy = Policy.model_validate(
         {

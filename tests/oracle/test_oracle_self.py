@@ -210,6 +210,7 @@ def _worst_posterior(random_ties: bool) -> F:
     return max(F(n, total[r]) for r, counts in seen.items() for n in counts.values())
 
 
+@pytest.mark.slow
 def test_ties_by_id_betray_values_and_random_ties_do_not() -> None:
     assert _worst_posterior(random_ties=False) == 1
     assert _worst_posterior(random_ties=True) == F(1, 2)

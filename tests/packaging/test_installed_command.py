@@ -16,6 +16,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
 
 
+@pytest.mark.slow
 def test_demo_runs_from_an_empty_folder(tmp_path: Path) -> None:
     command = shutil.which("anonymizer", path=str(Path(sys.executable).parent))
     if command is None:

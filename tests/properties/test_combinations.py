@@ -228,6 +228,7 @@ def check(seeds: range, tmp_path: Path) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 @rounds(5, 20)
 def test_drawn_policies_release_or_say_why_not(tmp_path: Path, rounds: int) -> None:
     found = check(range(rounds), tmp_path)

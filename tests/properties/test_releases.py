@@ -177,12 +177,14 @@ def check_rule(case: Case, rule: dict[str, Any], groups: dict[Any, list[Any]], c
             assert worst <= Fraction(str(t["t"]))
 
 
+@pytest.mark.slow
 @FEW
 @given(cases("mondrian"))
 def test_a_release_of_mondrian_keeps_its_promises(case: Case) -> None:
     check(case)
 
 
+@pytest.mark.slow
 @FEW
 @given(cases("lgb"))
 def test_a_release_of_lgb_keeps_its_promises(case: Case) -> None:

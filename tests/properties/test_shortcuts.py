@@ -154,6 +154,7 @@ def covered(asked: Sequence[Compared]) -> tuple[set[str], set[str], set[str]]:
     return proved, unproved, figures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "rounds"),
     [
@@ -268,6 +269,7 @@ def separated(draw: random.Random, connection: duckdb.DuckDBPyConnection) -> tup
     return Originals(ORIGINALS, names, distinct=known), left_out
 
 
+@pytest.mark.slow
 @rounds(15, 60, 120)
 def test_shortcuts_say_the_same_of_groups(
     connection: duckdb.DuckDBPyConnection, rounds: int

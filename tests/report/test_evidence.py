@@ -144,6 +144,7 @@ def of_the_standard(evidence: Evidence) -> str:
     return " ".join(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STANDARDS)
 def test_every_figure_is_one_of_the_report(name: str, report: Report, harbor: Report) -> None:
     of = report_of(name, report, harbor)
@@ -206,6 +207,7 @@ def test_context_fills_fields_and_nothing_else(report: Report) -> None:
         }
 
 
+@pytest.mark.slow
 def test_context_changes_nothing_of_a_release(tmp_path: Path) -> None:
     rows = [(i % 7, "mf"[i % 2]) for i in range(60)]
     database = runs.source(tmp_path, {"age": "INTEGER", "sex": "VARCHAR"}, rows)
@@ -267,6 +269,7 @@ def test_the_eighteen_identifiers(harbor: Report) -> None:
     assert "safe_harbor_text" in page
 
 
+@pytest.mark.slow
 def test_several_tables_have_none(tmp_path: Path) -> None:
     hospital.write(tmp_path / "source.duckdb")
     policy = hospital.policy(tmp_path, {"privacy.knows": {"events": 0}})

@@ -51,6 +51,7 @@ def outline(page: str) -> list[tuple[str, dict[str, str | None]]]:
     return parser.tags
 
 
+@pytest.mark.slow
 def test_every_part_is_there(page: str) -> None:
     for title in (
         "The policy in words", "Guarantees required and achieved", "before and after",
@@ -123,6 +124,7 @@ def test_shares_are_right(clinic: Clinic, report: Report) -> None:
     assert by_name["admitted"].bars[0].label.startswith("below 2020-")
 
 
+@pytest.mark.slow
 def test_risk_before_and_after(report: Report) -> None:
     assert report.before is not None
     assert report.before.sizes.uniques > 200
@@ -200,6 +202,7 @@ def test_the_command(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None
     assert run("report", policy, "--database", clinic.folder / "none.duckdb") == 2
 
 
+@pytest.mark.slow
 def test_a_release_that_was_changed_is_not_hidden(tmp_path: Path) -> None:
     changed = make(tmp_path)
     with duckdb.connect(str(tmp_path / "release.duckdb")) as connection:

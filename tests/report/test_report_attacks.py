@@ -31,6 +31,7 @@ def first_screen(page: str) -> str:
     return page[page.index("<header>") : page.index("<nav")]
 
 
+@pytest.mark.slow
 def test_attacks_are_on_the_first_screen(again: Clinic) -> None:
     found = collect(again.policy, source=again.source, attacks=True, share=1.0)
     tried = attack(again.policy, again.source, share=1.0)

@@ -19,6 +19,8 @@ from tests.oracle.measures import measure, number, quasi_cells
 from tests.report.cases import KINDS, Case
 from tests.selection import some
 
+pytestmark = pytest.mark.slow
+
 L = 3
 """The l of both columns of a case that are published apart."""
 

@@ -87,6 +87,7 @@ def test_null_cells_of_coded_columns_cost_nothing(tmp_path: Path, cells: str) ->
     )
 
 
+@pytest.mark.slow
 def test_texts_with_numbers_for_tokens_are_compared(tmp_path: Path) -> None:
     """A token that is a number, or a constant, stands for values that are none."""
     rows = [(n % 3, f"P{n:03}", f"note {n}") for n in range(9)]

@@ -18,7 +18,7 @@ from tests.report.cases import KINDS, Case, ends, labels, masses, near
 from tests.selection import some
 
 
-@some(2)
+@some(1)
 def test_distances_are_of_all_values(case: Case) -> None:
     assert {found.column for found in case.report.distributions} <= set(KINDS)
     for found in case.report.distributions:
@@ -32,7 +32,7 @@ def test_distances_are_of_all_values(case: Case) -> None:
             assert near(found.below, shift, len(case.source)), (found.column, shift)
 
 
-@some(3)
+@some(1)
 def test_what_has_moved_is_never_as_it_was(case: Case) -> None:
     page, text = case.page, case.text
     still = sum(oracle.moved(*masses(case, d.column)) == 0 for d in case.report.distributions)

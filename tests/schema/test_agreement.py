@@ -84,6 +84,7 @@ def test_faults_are_judged_alike(tmp_path: Path) -> None:
         assert not different, name
 
 
+@pytest.mark.slow
 def test_what_makes_an_event_is_compared_in_full(tmp_path: Path) -> None:
     """NULLs are equal, tables are not, and what differs in one column differs."""
     made = clinic()

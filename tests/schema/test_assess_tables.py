@@ -96,6 +96,7 @@ def told(found: TablesAssessment) -> dict[str, tuple[int, int, int, int, float]]
 EVENTS = {"visits": ("day", "ward"), "labs": ("test",)}
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_the_rows(source: Path) -> None:
     before = source.read_bytes()
     found = assessed(source, {})

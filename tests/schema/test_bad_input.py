@@ -316,7 +316,7 @@ PUBLISHED: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
 QUICK = ("visits of nobody are left out", "no visits", "typed events without a value")
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize(
     "name",
     [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PUBLISHED],
@@ -354,7 +354,7 @@ def rows_of(database: Path, table: str) -> int:
 NEXT = "(select concat('saw ', min_by(name, patient_id)) from patients p where {})"
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize(
     ("note", "said"),
     [
@@ -382,6 +382,7 @@ def test_text_that_names_somebody(database: Path, note: str, said: str) -> None:
     hospital.run(hospital.policy(database.parent, changes), database)
 
 
+@pytest.mark.slow
 def test_warnings_name_their_table(database: Path) -> None:
     changes = {
         f"{VISITS}.diagnosis": {"role": "sensitive", "acknowledge_unique": True},

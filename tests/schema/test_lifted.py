@@ -117,6 +117,7 @@ def test_assess_and_diff_read_it(database: Path, tmp_path: Path) -> None:
     assert compared.new.holds
 
 
+@pytest.mark.slow
 def test_plan_shows_it(database: Path, tmp_path: Path) -> None:
     found = preview(policy(tmp_path, "lifted"), str(database))
     assert not found.problems
@@ -163,7 +164,7 @@ def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
     assert paths == {"tables.labs.columns.Region.of", "tables.labs.columns.age.of"}
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("name", ["owner", "up", "UP", "own", "v1", "anonymizer_key"])
 def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path: Path) -> None:
     """The keys of the source are not published for a column that is called as they are inside."""
@@ -181,7 +182,7 @@ def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path:
     assert published(tmp_path / "renamed/release.duckdb") == as_called
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("name", ["anonymizer_key", "anonymizer_key_0", "v1", "owner"])
 def test_so_may_the_key_of_the_persons(name: str, database: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(database)) as connection:

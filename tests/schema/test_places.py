@@ -101,6 +101,7 @@ def test_several_releases_in_one_file(source: Path, tmp_path: Path) -> None:
         anonymizer.verify(first)
 
 
+@pytest.mark.slow
 def test_names_of_another_release_are_not_taken(source: Path, tmp_path: Path) -> None:
     hospital.run(hospital.policy(tmp_path, QUICK), source)
     changes = {**QUICK, "publish.names": {"patients": "people", "labs": "tests"}}
@@ -110,7 +111,7 @@ def test_names_of_another_release_are_not_taken(source: Path, tmp_path: Path) ->
         runs.run(single(tmp_path, name="labs", database="release.duckdb"), source)
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize(
     "publish", [{"schema": "published"}, {"prefix": "anon_"}], ids=["schema", "prefix"]
 )
@@ -135,6 +136,7 @@ def test_beside_the_source(source: Path, tmp_path: Path, publish: dict[str, Any]
     ]
 
 
+@pytest.mark.slow
 def test_in_memory(tmp_path: Path) -> None:
     """A connection of the user's is used itself; its settings and tables stay."""
     with duckdb.connect(config={"threads": 1}) as connection:
@@ -152,6 +154,7 @@ def test_in_memory(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_files_as_sources(written: Path, tmp_path: Path) -> None:
     """Every table from a file of its own, without a database."""
     with duckdb.connect(str(written), read_only=True) as connection:
@@ -168,6 +171,7 @@ def test_files_as_sources(written: Path, tmp_path: Path) -> None:
         hospital.run(hospital.policy(tmp_path, {**QUICK, **changes, "publish": {}}), None)
 
 
+@pytest.mark.slow
 def test_clean(source: Path, tmp_path: Path) -> None:
     """What a killed run leaves is removed, and the manifest beside the file is made anew."""
     file, beside = tmp_path / "release.duckdb", tmp_path / "patients.manifest.json"

@@ -189,6 +189,7 @@ def outcomes(seeds: Iterable[int], folder: Path) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_random_schemas(tmp_path: Path) -> None:
     found = outcomes(range(FEW), tmp_path)
     assert found["published"] > FEW / 2, found
@@ -217,6 +218,7 @@ def test_further_random_schemas(start: int, count: int, tmp_path: Path) -> None:
     assert found["published"] > count / 2, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1050, 1068])
 def test_guarantees_of_all_columns_are_judged(seed: int, tmp_path: Path) -> None:
     assert outcome(seed, tmp_path) != "not judged"
@@ -234,7 +236,7 @@ def test_rules_hold_among_those_who_remain(start: int, count: int, tmp_path: Pat
     assert found["published"] > count / 2, found
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("seed", [2002, 2008, 2011])
 def test_some_rules_hold_among_those_who_remain(seed: int, tmp_path: Path) -> None:
     assert outcome(seed, tmp_path) == "published"

@@ -18,6 +18,7 @@ from anonymizer.publish.export import export
 from anonymizer.release.published import Release
 from tests import runs
 from tests.schema import hospital
+from tests.selection import some
 
 CHANGES: dict[str, Any] = {"publish.schema": "published", "publish.names": {"visits": "encounters"}}
 
@@ -29,6 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Release]:
     return folder, hospital.run(hospital.policy(folder, CHANGES), source)
 
 
+@pytest.mark.slow
 def test_tables_of_a_release(made: tuple[Path, Release]) -> None:
     folder, release = made
     assert release.tables == {
@@ -65,6 +67,7 @@ def test_the_certificate_says_what_a_known_row_tells(tmp_path: Path) -> None:
     assert "It counts persons" in said
 
 
+@pytest.mark.slow
 def test_as_dict(made: tuple[Path, Release]) -> None:
     _, release = made
     found = json.loads(json.dumps(release.as_dict(), default=str))
@@ -91,6 +94,7 @@ def test_a_release_of_one_table_has_no_tables(tmp_path: Path) -> None:
         release.df("people")
 
 
+@pytest.mark.slow
 def test_tables_of_a_connection(tmp_path: Path) -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
         hospital.fill(connection)
@@ -100,6 +104,7 @@ def test_tables_of_a_connection(tmp_path: Path) -> None:
         assert len(release.relation("labs").fetchall()) == len(hospital.tables()["labs"])
 
 
+@pytest.mark.slow
 def test_little_that_is_left_is_told(tmp_path: Path) -> None:
     """Of tables, and of their columns."""
     source = hospital.write(tmp_path / "source.duckdb")
@@ -121,6 +126,7 @@ def rows_of(file: Path) -> list[tuple[Any, ...]]:
         return connection.execute(f"from '{file}'").fetchall()
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("target", "form"),
     [("out", "parquet"), ("out/patients.csv", "csv"), ("out/persons.parquet", "parquet")],

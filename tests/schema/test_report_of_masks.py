@@ -11,6 +11,8 @@ from anonymizer import SchemaPolicy
 from anonymizer.review.report import collected, rendered
 from tests.schema import hospital
 
+pytestmark = pytest.mark.slow
+
 MASKED = {
     "tables.patients.columns.name": {"role": "token"},
     "tables.patients.columns.birth_date": {"role": "quasi", "bottom_code": "1950-01-01"},

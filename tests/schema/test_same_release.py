@@ -28,7 +28,7 @@ def rows(schema: Schema, folder: Path, threads: int) -> dict[str, list[Row]]:
         return {name: list(some) for name, some in truth.read(schema, connection).rows.items()}
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("seed", [9, 24])
 def test_order_and_threads_make_no_difference(seed: int, tmp_path: Path) -> None:
     schema = draw(seed)
@@ -38,7 +38,7 @@ def test_order_and_threads_make_no_difference(seed: int, tmp_path: Path) -> None
     assert rows(schema, tmp_path / "after", 2) == before
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("seed", [7, 49])
 def test_hidden_columns_make_no_difference(seed: int, tmp_path: Path) -> None:
     """Of tables with a key: the draws of rows without one hang on all of their values."""

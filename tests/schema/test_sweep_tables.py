@@ -82,6 +82,7 @@ def test_every_point_is_a_run(source: Path) -> None:
         assert {"loss_quasi", "loss_events"} <= point.as_dict().keys()
 
 
+@pytest.mark.slow
 def test_the_observer_and_the_front(source: Path) -> None:
     points = swept(source, "knows.events=0,1")
     assert [point.parts and point.parts["knows"] for point in points] == ["one event"] * 2

@@ -343,6 +343,7 @@ def test_there_are_many_and_each_has_its_own_message() -> None:
         assert [other for other in own if says in other] == [says] or says == "manifest"
 
 
+@pytest.mark.slow
 def test_unaltered_it_is_of_the_release(correct: Place) -> None:
     for policy in (None, correct.policy):
         found = correct.verify(policy)

@@ -88,6 +88,7 @@ def test_ncp_tells_nothing_above_a_top_code(tmp_path: Path, oldest: int) -> None
     assert release.measures["ncp_sum"] == pytest.approx(total)
 
 
+@some(1)
 @pytest.mark.parametrize("algorithm", ["full_domain", "privacyfrost"])
 def test_a_row_that_the_algorithm_suppresses_moves_no_figure(
     tmp_path: Path, algorithm: str
@@ -173,6 +174,7 @@ def test_no_null_where_every_null_is_left_out(tmp_path: Path) -> None:
     assert not any("NULL" in str(row["clinic"]) for row in rows)
 
 
+@pytest.mark.slow
 def test_one_label_for_one_node(tmp_path: Path) -> None:
     """All codes begin alike: who holds the outermost of them prints what the others print."""
     rows = [(i, 30 + i % 20, f"213{i % 5}{i % 7}") for i in range(140)]
@@ -183,7 +185,7 @@ def test_one_label_for_one_node(tmp_path: Path) -> None:
     assert "*" in cells
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("partial", [True, False])
 @pytest.mark.parametrize("algorithm", ["privacyfrost", "full_domain"])
 def test_a_comma_is_quoted_once(tmp_path: Path, algorithm: str, partial: bool) -> None:
@@ -204,6 +206,7 @@ def test_a_comma_is_quoted_once(tmp_path: Path, algorithm: str, partial: bool) -
     assert not any(cell.startswith('""') for cell in cells)
 
 
+@pytest.mark.slow
 def test_a_code_shorter_than_its_level_is_quoted_once(tmp_path: Path) -> None:
     """On a level that keeps more characters than a code has, the code stands by itself."""
     rows = [(i, 30, ("a,b", "cdefg", "cdefh", "cdexx")[i % 4]) for i in range(40)]

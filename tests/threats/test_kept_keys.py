@@ -103,7 +103,7 @@ def test_a_repeating_key_that_is_published_is_told(hospital: Path, tmp_path: Pat
     assert "published as it is" in told
 
 
-@some(1)
+@some(0)
 @pytest.mark.parametrize("first", ["patients", "visits"])
 def test_two_tables_that_keep_a_key_are_not_released_without_a_word(
     hospital: Path, tmp_path: Path, first: str
@@ -153,6 +153,7 @@ def left_by_a_join(folder: Path) -> list[int]:
     return [n for (n,) in rows]
 
 
+@pytest.mark.slow
 def test_a_join_that_leaves_k_persons_is_for_the_user_to_allow(
     hospital: Path, tmp_path: Path
 ) -> None:
@@ -168,6 +169,7 @@ def test_a_join_that_leaves_k_persons_is_for_the_user_to_allow(
     assert any("joins the two person by person" in said for said in release.warnings)
 
 
+@pytest.mark.slow
 def test_persons_who_are_recognized(hospital: Path, tmp_path: Path) -> None:
     """Where `key` and `person` name them, what a join leaves is told in the same words."""
     (tmp_path / "private").mkdir()

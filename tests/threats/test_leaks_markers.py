@@ -220,6 +220,7 @@ def test_leaks_of_other_algorithms(tmp_path: Path, source: Path, algorithm: str)
         assert found_in(file.read_bytes()) == [], file.name
 
 
+@pytest.mark.slow
 def test_leaks_of_a_release_are_looked_for_with_success(tmp_path: Path, source: Path) -> None:
     """The search itself: what is published is found in the file, its statistics and its export."""
     policy = tmp_path / "policy.yml"

@@ -47,6 +47,7 @@ def columns_of(path: Path) -> list[str]:
         return [row[0] for row in connection.execute("describe visits").fetchall()]
 
 
+@pytest.mark.slow
 def test_leaks_replaced_source(tmp_path: Path, source: Path) -> None:
     chosen = replacing(tmp_path)
     with pytest.raises(TargetError) as raised:
@@ -87,6 +88,7 @@ def test_leaks_rewrite_refuses_what_is_still_there(tmp_path: Path, source: Path)
     assert [p.name for p in tmp_path.iterdir()] == ["source.duckdb"]
 
 
+@pytest.mark.slow
 def test_leaks_rewrite_finds_old_text(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +104,7 @@ def test_leaks_rewrite_finds_old_text(
         rewrite(source)
 
 
+@pytest.mark.slow
 def test_leaks_replace_on_the_command_line(
     tmp_path: Path, source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,6 +172,7 @@ def test_leaks_replace_what_cannot_be_replaced(tmp_path: Path, source: Path, kin
     assert "id" in columns_of(source)
 
 
+@pytest.mark.slow
 def test_leaks_replace_with_an_uncommitted_failure(tmp_path: Path, source: Path) -> None:
     """A failure of the last statement leaves the table as it was."""
     from anonymizer.engines.duckdb.connection import DuckDBEngine

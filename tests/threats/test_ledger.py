@@ -19,7 +19,7 @@ from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet
 from anonymizer.ledger.manage import forget_release, listed
 from anonymizer.ledger.tables import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
-from tests.selection import few
+from tests.selection import few, some
 from tests.threats.population import Population, digests, policy
 
 
@@ -76,6 +76,7 @@ def test_ledger_refuses_what_two_releases_tell(
     assert "privacy.k_anonymity: with the earlier releases" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ledger_of_lgb_buckets(tmp_path: Path, people: Population) -> None:
     options: dict[str, Any] = {"columns": PROTECTED, "algorithm": {"name": "lgb"}}
     run(tmp_path, **options)
@@ -85,6 +86,7 @@ def test_ledger_of_lgb_buckets(tmp_path: Path, people: Population) -> None:
     assert "the one value that must be theirs" in raised.value.problems[0].message
 
 
+@some(1)
 @pytest.mark.parametrize("algorithm", ["mondrian", "msb"])
 def test_ledger_order_tells_nobodys_value(tmp_path: Path, algorithm: str) -> None:
     """No place among the members is that of a row of the release, or of a value remembered."""
@@ -112,6 +114,7 @@ def test_ledger_order_tells_nobodys_value(tmp_path: Path, algorithm: str) -> Non
     assert all(values == sorted(values) for (values,) in signatures)
 
 
+@pytest.mark.slow
 def test_ledger_leaves_a_users_connection_as_it_is(tmp_path: Path, people: Population) -> None:
     """Settings are of the whole database, and may be locked: none of them is touched."""
     with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
@@ -121,6 +124,7 @@ def test_ledger_leaves_a_users_connection_as_it_is(tmp_path: Path, people: Popul
     assert len(listed(tmp_path / "private.duckdb")) == 2
 
 
+@pytest.mark.slow
 def test_ledger_lets_the_same_classes_pass(tmp_path: Path, people: Population) -> None:
     """Without a protected column the same table has the same classes: nothing new is told."""
     run(tmp_path)
@@ -128,6 +132,7 @@ def test_ledger_lets_the_same_classes_pass(tmp_path: Path, people: Population) -
     assert [e.state for e in listed(tmp_path / "private.duckdb")] == ["published", "published"]
 
 
+@pytest.mark.slow
 def test_ledger_refuses_the_secret_of_an_earlier_release(
     tmp_path: Path, people: Population
 ) -> None:
@@ -140,6 +145,7 @@ def test_ledger_refuses_the_secret_of_an_earlier_release(
     assert "publish" in paths, "the numbers of classes are the same as well"
 
 
+@pytest.mark.slow
 def test_ledger_refuses_a_pseudonym(tmp_path: Path, people: Population) -> None:
     with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
         connection.execute("alter table visits add column token varchar").fetchall()
@@ -174,6 +180,7 @@ def test_a_value_that_many_share_is_no_pseudonym(tmp_path: Path, people: Populat
         run(tmp_path, columns=columns)
 
 
+@pytest.mark.slow
 def test_ledger_forgets_on_request(tmp_path: Path, people: Population) -> None:
     first = run(tmp_path, columns=PROTECTED)
     people.leave(10)
@@ -188,6 +195,7 @@ def test_ledger_forgets_on_request(tmp_path: Path, people: Population) -> None:
         forget_release(tmp_path / "private.duckdb", first.run_id)
 
 
+@pytest.mark.slow
 def test_ledger_holds_no_person(tmp_path: Path, people: Population) -> None:
     """Names are digests under a key that stands in a file of its own, for the owner alone."""
     with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
@@ -207,6 +215,7 @@ def test_ledger_holds_no_person(tmp_path: Path, people: Population) -> None:
         assert b"ledger" not in content
 
 
+@pytest.mark.slow
 def test_ledger_without_its_key_is_refused(tmp_path: Path, people: Population) -> None:
     run(tmp_path)
     key = tmp_path / "private.duckdb.key"
@@ -223,6 +232,7 @@ def test_ledger_without_its_key_is_refused(tmp_path: Path, people: Population) -
     run(tmp_path)
 
 
+@pytest.mark.slow
 def test_ledger_in_a_wrong_place(tmp_path: Path, people: Population) -> None:
     del people
     with duckdb.connect(str(tmp_path / "broken.duckdb")):
@@ -244,6 +254,7 @@ def test_ledger_that_is_locked(tmp_path: Path, people: Population, monkeypatch: 
     assert "locked" in raised.value.problems[0].message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stands", [True, False])
 def test_ledger_settles_a_killed_run(tmp_path: Path, people: Population, stands: bool) -> None:
     """What was remembered but perhaps not published: its target tells."""
@@ -258,6 +269,7 @@ def test_ledger_settles_a_killed_run(tmp_path: Path, people: Population, stands:
     assert {e.state for e in listed(tmp_path / "private.duckdb")} == {"published"}
 
 
+@pytest.mark.slow
 def test_ledger_tables_of_a_user_stay(tmp_path: Path, people: Population) -> None:
     del people
     with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:

@@ -76,6 +76,7 @@ def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tu
     return int(ended.value.code or 0), out.getvalue() + err.getvalue()
 
 
+@pytest.mark.slow
 def test_ledger_free_verification_of_a_recipient(
     received: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ def test_ledger_free_verification_of_a_recipient(
         assert "k_anonymity" in said
 
 
+@pytest.mark.slow
 def test_ledger_free_verification_in_pure_sql(received: Path) -> None:
     """The manifest carries the statements: any DuckDB runs them, under any name of the file."""
     manifest = json.loads((received / "released.manifest.json").read_text())
@@ -146,6 +148,7 @@ def test_ledger_free_verification_of_an_empty_database(
         assert called(tmp_path, monkeypatch, *arguments)[0] == 2
 
 
+@pytest.mark.slow
 def test_ledger_free_verification_of_m_invariance(tmp_path: Path) -> None:
     """What m promises of one release is judged from it: every value once, at least m of them."""
     options: dict[str, Any] = {"republish": {"m": 3}}

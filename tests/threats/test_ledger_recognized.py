@@ -41,6 +41,7 @@ def others_come(folder: Path, people: Population) -> None:
     people.write(folder / "source.duckdb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", ["double", "float", "decimal(12, 2)", "bigint"])
 def test_a_number_is_the_same_person_in_every_type(
     tmp_path: Path, people: Population, later: str
@@ -52,6 +53,7 @@ def test_a_number_is_the_same_person_in_every_type(
     assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
 
 
+@pytest.mark.slow
 def test_persons_by_a_column_are_those_of_a_key(tmp_path: Path, people: Population) -> None:
     run(tmp_path, id_type="decimal(12, 2)", key=None, person="id")
     others_come(tmp_path, people)
@@ -60,6 +62,7 @@ def test_persons_by_a_column_are_those_of_a_key(tmp_path: Path, people: Populati
     assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "later", "hint"),
     [
@@ -83,6 +86,7 @@ def test_persons_who_are_not_found_again(
     assert (tmp_path / "release.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_rows_of_other_columns_are_not_found_again(tmp_path: Path, people: Population) -> None:
     """Without a key a person is the content of the row: with a further column nobody is found."""
     run(tmp_path, key=None)
@@ -93,6 +97,7 @@ def test_rows_of_other_columns_are_not_found_again(tmp_path: Path, people: Popul
         run(tmp_path, key=None, source={"query": query}, columns=columns)
 
 
+@pytest.mark.slow
 def test_another_view_may_be_of_other_people(tmp_path: Path, people: Population) -> None:
     run(tmp_path)
     query = "select 'X' || id as code, age, district, disease from visits"
@@ -101,6 +106,7 @@ def test_another_view_may_be_of_other_people(tmp_path: Path, people: Population)
     run(tmp_path, source={"query": query}, columns=columns, key="code", publish=other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", ["double", "decimal(12, 2)"])
 def test_a_value_is_the_same_in_every_type(tmp_path: Path, people: Population, later: str) -> None:
     run(tmp_path, disease=f"cast({CODED} as integer)")
@@ -110,6 +116,7 @@ def test_a_value_is_the_same_in_every_type(tmp_path: Path, people: Population, l
     assert "columns.disease" in {problem.path for problem in raised.value.problems}
 
 
+@pytest.mark.slow
 def test_signatures_are_kept_where_the_type_of_the_value_changes(
     tmp_path: Path, people: Population
 ) -> None:
@@ -133,6 +140,7 @@ def test_signatures_are_kept_where_the_type_of_the_value_changes(
     assert all(first[person] == later[person] for person in returning)
 
 
+@pytest.mark.slow
 def test_a_pseudonym_is_found_in_every_type(tmp_path: Path, people: Population) -> None:
     columns = {**COLUMNS, "disease": {"role": "sensitive"}}
     columns["token"] = {"role": "keep", "acknowledge_unique": True}
@@ -173,6 +181,7 @@ def test_texts_of_numbers(value: str, kind: str) -> None:
         assert connection.execute(f"select {text}").fetchall() == [(value.strip("'"),)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "later"),
     [
@@ -199,6 +208,7 @@ def test_values_that_are_coarsened_otherwise_are_refused(
     assert "forget" in (problem.hint or "")
 
 
+@pytest.mark.slow
 def test_values_of_another_kind_are_refused(tmp_path: Path, people: Population) -> None:
     run(tmp_path, disease=f"cast({CODED} as integer)")
     with pytest.raises(GuaranteeError, match=r"columns\.disease: .* another type"):
@@ -216,6 +226,7 @@ def masked(folder: Path, people: Population, column: str, value: str, **changes:
     return run(folder, source={"query": query}, columns=columns, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", ["badge", "gate"])
 def test_tokens_that_last_are_joined(tmp_path: Path, people: Population, other: str) -> None:
     """Of another table, whose persons have other keys: the same values have the same tokens."""
@@ -231,18 +242,21 @@ def test_tokens_that_last_are_joined(tmp_path: Path, people: Population, other: 
         run(tmp_path, source={"query": query}, columns=columns, key="pay", publish=publish)
 
 
+@pytest.mark.slow
 def test_tokens_that_last_are_pseudonyms(tmp_path: Path, people: Population) -> None:
     masked(tmp_path, people, "badge", "'B' || id")
     with pytest.raises(GuaranteeError, match=r"columns\.badge: is nearly unique"):
         masked(tmp_path, people, "badge", "'B' || id")
 
 
+@pytest.mark.slow
 def test_tokens_that_many_share_are_no_pseudonyms(tmp_path: Path, people: Population) -> None:
     city = "case when id = 7 then 'far' else 'C' || id % 3 end"
     masked(tmp_path, people, "city", city)
     masked(tmp_path, people, "city", city)
 
 
+@pytest.mark.slow
 def test_a_release_that_the_ledger_does_not_know_is_told(
     tmp_path: Path, people: Population
 ) -> None:

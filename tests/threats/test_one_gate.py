@@ -132,7 +132,7 @@ def published(folder: Path) -> bytes:
     )
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_view_of_the_source_reaches_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str], reading: str
@@ -167,7 +167,7 @@ SOURCE_VERBS = {
 }
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize("verb", SOURCE_VERBS)
 @pytest.mark.parametrize("kind", ["view", "query"])
 def test_no_verb_reads_a_file_for_its_source(
@@ -212,6 +212,7 @@ def test_a_draft_for_a_database_reads_no_file(
     assert MARK not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["hierarchy", "population"])
 def test_further_tables_of_the_source_are_read_apart(folder: Path, what: str) -> None:
     with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:
@@ -265,6 +266,7 @@ def test_views_macros_and_queries_of_a_source_work(folder: Path) -> None:
         assert sorted(found["disease"]) == sorted(direct["disease"]), source
 
 
+@some(1)
 @pytest.mark.parametrize("borrowed", [False, True])
 def test_macros_of_the_source_do_not_shadow_built_ins_in_its_query(
     folder: Path, borrowed: bool
@@ -284,6 +286,7 @@ def test_macros_of_the_source_do_not_shadow_built_ins_in_its_query(
     assert names == {f"N{i}" for i in range(5)}
 
 
+@pytest.mark.slow
 def test_a_file_source_is_read_and_no_other(folder: Path) -> None:
     runs.source(folder, TYPES, PEOPLE, "others")
     duckdb.connect(str(folder / "source.duckdb")).execute(
@@ -323,7 +326,7 @@ RELEASE_VERBS = {
 }
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize("reading", ["read_text", "glob", "a scalar macro", "a table macro"])
 @pytest.mark.parametrize("verb", RELEASE_VERBS)
 def test_no_verb_runs_the_sql_of_a_release(
@@ -341,6 +344,7 @@ def test_no_verb_runs_the_sql_of_a_release(
     assert not list(folder.glob("report*"))
 
 
+@pytest.mark.slow
 def test_an_open_connection_runs_no_sql_of_a_release(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -356,6 +360,7 @@ def test_an_open_connection_runs_no_sql_of_a_release(
         anonymizer.verify(policy, connection)
 
 
+@pytest.mark.slow
 def test_what_python_reads_of_a_release_reaches_nothing(folder: Path) -> None:
     release = runs.run(
         runs.policy(folder, COLUMNS, k=3, publish={"database": "out/release.duckdb"}),
@@ -374,6 +379,7 @@ def test_what_python_reads_of_a_release_reaches_nothing(folder: Path) -> None:
             read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("borrowed", [False, True])
 def test_macros_of_a_release_do_not_shadow_what_judges_it(
     folder: Path, capsys: pytest.CaptureFixture[str], borrowed: bool
@@ -403,6 +409,7 @@ def test_macros_of_a_release_do_not_shadow_what_judges_it(
         anonymizer.verify(policy, connection)
 
 
+@pytest.mark.slow
 def test_a_target_whose_tables_are_views_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -437,6 +444,7 @@ def test_rewriting_a_database_runs_nothing_of_it(
         assert connection.execute("select count(*) from people").fetchone() == (60,)
 
 
+@pytest.mark.slow
 def test_a_ledger_with_views_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = written(folder, "table: people")
     assert called(capsys, "run", given, "--database", "source.duckdb")[0] == 0
@@ -471,6 +479,7 @@ def test_a_script_says_what_a_view_of_the_source_stands_for(folder: Path) -> Non
         assert connection.execute("select count(*) from snapshot").fetchone() == (60,)
 
 
+@pytest.mark.slow
 def test_comments_and_types_of_a_source_stay_there(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,6 +74,7 @@ def released(folder: Path, age: int) -> dict[str, Any]:
 ALLOWED = {step(error / 1000) for error in range(1001)}
 
 
+@pytest.mark.slow
 def test_the_report_leaves_every_age_of_the_published_interval(tmp_path: Path) -> None:
     """The attacker knows everybody else, the policy, the seed and the report, and runs the tool
     with every candidate: all that the published interval admits give the same report.
@@ -84,6 +85,7 @@ def test_the_report_leaves_every_age_of_the_published_interval(tmp_path: Path) -
     assert consistent == {35, 38, 41, 44}
 
 
+@pytest.mark.slow
 def test_a_count_query_does_not_answer_membership(tmp_path: Path) -> None:
     for answer in released(tmp_path / "a", 41)["workload"]:
         if "target" in answer["sql"] or "= 41" in answer["sql"]:

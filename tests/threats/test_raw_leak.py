@@ -82,6 +82,7 @@ def job(folder: Path, algorithm: str, cells: str, **publish: Any) -> tuple[Any, 
     return given, database
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "cells"), [("mondrian", "typed"), ("lgb", "text")])
 def test_raw_leak(tmp_path: Path, algorithm: str, cells: str) -> None:
     given, database = job(tmp_path, algorithm, cells)
@@ -106,6 +107,7 @@ def test_raw_leak(tmp_path: Path, algorithm: str, cells: str) -> None:
     assert len(tables) == 3
 
 
+@pytest.mark.slow
 def test_a_manifest_tells_no_value_and_no_end_of_a_domain(tmp_path: Path) -> None:
     given, database = job(tmp_path, "mondrian", "text")
     release = run(given, database)
@@ -116,6 +118,7 @@ def test_a_manifest_tells_no_value_and_no_end_of_a_domain(tmp_path: Path) -> Non
     assert release.run_id in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["file", "beside"])
 def test_the_secret_stands_nowhere(
     tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
@@ -138,6 +141,7 @@ def test_the_secret_stands_nowhere(
     assert SECRET not in repr(caught.value)
 
 
+@pytest.mark.slow
 def test_a_secret_in_the_environment_is_used_and_told_by_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +153,7 @@ def test_a_secret_in_the_environment_is_used_and_told_by_nothing(
     assert scan(tmp_path / "people_anonymous.manifest.json", (SECRET,)) == []
 
 
+@pytest.mark.slow
 def test_old_releases_leave_no_bytes_in_the_new_file(tmp_path: Path) -> None:
     """What the first release showed and the second does not is gone from the file."""
     given, database = job(tmp_path, "mondrian", "text")

@@ -55,12 +55,14 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
 def test_source_order_leak(released: dict[str, Rows], algorithm: str) -> None:
     rows = released[algorithm]
     assert abs(correlation(list(range(ROWS)), [row["id"] for row in rows])) < NOISE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
 def test_class_numbers_tell_nothing_of_what_the_classes_hold(
     released: dict[str, Rows], algorithm: str

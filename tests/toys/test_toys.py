@@ -79,6 +79,7 @@ def test_a_release_is_not_verified_against_what_no_question_asks(copy: Copy) -> 
     assert copy.anonymizer("verify", "policy.yaml").returncode == 1
 
 
+@pytest.mark.slow
 def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
     copy.add(FIELD)
     copy.policy("max_share: 0.5")
@@ -88,7 +89,7 @@ def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
     refused(copy, "protect.max_share: no guarantee answers for it", 70)
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize(
     ("forgotten", "instead", "said", "exit_code"),
     [
@@ -129,6 +130,7 @@ def test_a_statement_that_is_missing(copy: Copy) -> None:
     refused(copy, "TemplateNotFound", 70)
 
 
+@pytest.mark.slow
 def test_an_algorithm_of_three_files_runs(copy: Copy) -> None:
     copy.add(*ALGORITHM)
     copy.policy(algorithm="sorted_blocks")
@@ -151,6 +153,7 @@ def test_an_algorithm_that_ignores_a_guarantee(copy: Copy) -> None:
     refused(copy, "columns.ill.protect: alpha requires 0.5", 1)
 
 
+@pytest.mark.slow
 def test_options_without_an_algorithm(copy: Copy) -> None:
     copy.add(*ALGORITHM[:2])
     copy.policy(algorithm="sorted_blocks")
@@ -179,6 +182,7 @@ def test_an_engine_of_five_files_runs(copy: Copy) -> None:
         assert opened.execute("from released").fetchall() == rows
 
 
+@pytest.mark.slow
 def test_what_an_engine_does_not_say_that_it_has_is_refused(copy: Copy) -> None:
     copy.add(*ENGINE)
     copy.policy("l_diversity: 2")
