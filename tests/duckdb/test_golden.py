@@ -14,8 +14,6 @@ from anonymizer.compile.environment import folder
 from tests.duckdb.golden_files import GOLDEN, Golden, golden
 from tests.duckdb.golden_outline import steps
 
-pytestmark = pytest.mark.xdist_group("golden")  # all plans are compiled once
-
 ELSEWHERE = {
     "hierarchy/export_rows.sql.j2": "read when a hierarchy is exported",
     "hierarchy/shape.sql.j2": "read when a hierarchy is measured",

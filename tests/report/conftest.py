@@ -87,11 +87,8 @@ def case_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
 
 
 def parted() -> list[Any]:
-    """Every case is built in one process only; the first four by default."""
-    return [
-        pytest.param(name, marks=[pytest.mark.xdist_group(name), *([slow] if at >= 4 else [])])
-        for at, name in enumerate(CASES)
-    ]
+    """The first four cases by default."""
+    return [pytest.param(name, marks=[slow] if at >= 4 else []) for at, name in enumerate(CASES)]
 
 
 @pytest.fixture(scope="session", params=parted())
