@@ -41,7 +41,7 @@ MEASURES = {
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--schema", "several", is_flag=True, help="Three tables of a made-up hospital.")
+@click.option("--schema", "several", is_flag=True, help="Three tables of a fictitious hospital.")
 @output_options
 def command(output: Output, folder: str | None, several: bool) -> None:
     """Anonymize a bundled real table in DIR (default: anonymizer-demo), and show every step.
