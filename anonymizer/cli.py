@@ -209,7 +209,7 @@ def main() -> None:
     """Anonymize a table of people inside the database: a policy in, a verified release out.
 
     \b
-    anonymizer demo                                see the whole story on real data
+    anonymizer demo                                see every step on real data
     anonymizer plan policy.yml --database db       what would happen; writes nothing
     anonymizer run policy.yml --database db        run, verify, publish
     """  # noqa: D301 (click looks for the character itself, so the text cannot be raw)

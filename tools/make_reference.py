@@ -56,6 +56,7 @@ EXAMPLES: dict[str, Any] = {
     "Context.monitoring": "reviewed every year",
     "Context.responsible": "the privacy officer",
     "Context.acceptable_risk": 0.05,
+    "SchemaPolicy.preset": "external",
     "SchemaPolicy.ledger": "releases.ledger",
     "SchemaPolicy.version": 1,
     "SchemaPolicy.person": "patients",
@@ -117,8 +118,47 @@ EXAMPLES: dict[str, Any] = {
     "Protect.t_closeness": {"t": 0.2, "distance": "equal"},
     "Protect.entropy_l": 2.5,
     "Protect.levels": {"2": ["HIV"], "0": ["Flu"]},
+    "Code.at": 90,
+    "Code.at_least": 5,
+    "Rounding.to": "month",
+    "KMap.population": "people.parquet",
+    "DeltaPresence.population": "people.parquet",
+    "Population.table": "main.people",
+    "Population.file": "people.parquet",
+    "Taxonomy.file": "zip.csv",
+    "Taxonomy.table": "zip_tree",
+    "AlphaK.value": "HIV",
+    "Order.values": ["low", "medium", "high"],
+    "Divisor.divisors": [5, 10, 50],
+    "Prefix.lengths": [4, 3, 2],
+    "Suffix.lengths": [4, 3, 2],
+    "Intervals.cuts": [18, 40, 65],
+    "Intervals.bottom": 18,
+    "Intervals.top": 65,
+    "Date.levels": ["month", "quarter", "year"],
 }
-"""Examples by model and key, where the type alone does not make a telling one."""
+"""Examples by model and key, if the type alone gives no useful one."""
+
+MASKING: dict[str, Any] = {
+    "key_file": "tokens.key",
+    "vault": "vault.duckdb",
+    "within": "30 days",
+    "per": "visit_id",
+    "at": 90,
+    "at_least": 5,
+    "to": "month",
+    "amount": 3,
+    "share": 0.1,
+    "patterns": ["mail", "phone"],
+    "value": "removed",
+    "population": "areas.csv",
+    "top_code": 90,
+    "bottom_code": 18,
+    "round": 1000,
+    "safe_harbor": "dates",
+}
+"""Examples of the options of masks, which columns of one table and of several have alike."""
+EXAMPLES |= {f"{of}.{key}": v for of in ("Column", "SchemaColumn") for key, v in MASKING.items()}
 
 
 def main() -> int:
@@ -210,6 +250,8 @@ def type_of(field: Mapping[str, Any]) -> str:
         if union in field:
             kinds = [type_of(item) for item in field[union] if item.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
+    if isinstance(field.get("type"), list):
+        return " or ".join(type_of({"type": one}) for one in field["type"])
     kind = str(field.get("type", "value"))
     if kind == "array":
         return f"list of {type_of(field.get('items', {}))}"

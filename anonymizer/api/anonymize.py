@@ -32,7 +32,7 @@ class Anonymized(NamedTuple):
     frame: Any
     """The published rows, a frame of the kind that was given."""
     release: Release
-    """What was verified and measured; `release.manifest` says how to read the cells."""
+    """The verified release; `release.manifest` says how to read the cells."""
 
 
 def anonymize(
@@ -51,16 +51,17 @@ def anonymize(
     limits: Limits | None = None,
     **policy: Any,
 ) -> Anonymized:
-    """Anonymize a frame of pandas, polars or Arrow, verify the result, and return it.
+    """Anonymize a pandas, polars or Arrow frame, verify the result, and return it.
 
-    `quasi`: columns that others may know, published in classes of at least `k` equal rows (of
-    persons, where `person` names their number). `sensitive`: columns to be protected; a mapping
-    gives each its rule, as in `{"diagnosis": {"l_diversity": 3}}`. `keep`: published as they are.
-    Columns that are not named are not published. `identifiers`: the same, and said to tell who it
-    is. `algorithm`, `cells`, `suppression_limit` and every further argument are keys of a policy.
+    `quasi`: columns that others may know, published in classes of at least `k` equal rows (or
+    persons, if `person` names their column). `sensitive`: columns to be protected; a mapping gives
+    each its rule, as in `{"diagnosis": {"l_diversity": 3}}`. `keep`: published as they are.
+    `identifiers`: identify a person, and are not published. Columns that are not named are not
+    published either. `algorithm`, `cells`, `suppression_limit` and all other arguments are keys of
+    a policy.
 
-    Rows of the result are in no order that the source had. Raises PolicyError and SourceError for
-    what cannot work, GuaranteeError where a guarantee cannot be reached: nothing is returned then.
+    The order of the rows is unrelated to that of the frame. Raises PolicyError and SourceError for
+    what cannot work, and GuaranteeError if a guarantee cannot be achieved.
 
     >>> anonymized, release = anonymize(visits, ["age", "zip"], {"ill": {"l_diversity": 3}}, k=5)
     """

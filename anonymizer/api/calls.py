@@ -129,7 +129,7 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment: ...
 
 
 def assess(table: Any, database: Any = None, **options: Any) -> Assessment | TablesAssessment:
-    """How anonymous a table is as it is: see `anonymizer.review.assess.assess`.
+    """Assess risk and diversity of a table: see `anonymizer.review.assess.assess`.
 
     `table`: a frame, a data file, or a table of `database`; or a policy, whose source is assessed
     with its roles, several tables together.
@@ -142,10 +142,10 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment | Tab
 
 
 def init(table: Any = None, database: Any = None, **options: Any) -> Draft | TablesDraft:
-    """Draft a policy: see `anonymizer.review.draft.draft`. `text` of the result is the YAML.
+    """Draft a policy: see `anonymizer.review.draft.draft.draft`. `text` of the result is the YAML.
 
-    `table`: a frame, a data file, or a table of `database`. Without one: a policy of all tables of
-    `database` whose rows reach a person.
+    `table`: a frame, a data file, or a table of `database`. Without it: one policy for all tables
+    of `database` whose rows lead to a person.
     """
     from anonymizer.review.draft.draft import draft
     from anonymizer.review.draft.tables.draft import draft_tables
@@ -160,8 +160,8 @@ def init(table: Any = None, database: Any = None, **options: Any) -> Draft | Tab
 
 
 def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAttack:
-    """What attackers make of a release: see `anonymizer.review.attack.attack`, and of a release of
-    several tables `anonymizer.review.tables.attack_tables`.
+    """Attack a release: see `anonymizer.review.attack.attack` and, for several tables,
+    `anonymizer.review.tables.attack_tables`.
     """
     from anonymizer.review.attack import attack
     from anonymizer.review.tables import attack_tables
@@ -173,7 +173,7 @@ def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAtt
 
 
 def sweep(policy: AnyPolicy, database: Any = None, **options: Any) -> list[Point]:
-    """What each guarantee costs: see `anonymizer.review.sweep.sweep`."""
+    """Compare risk and loss over options: see `anonymizer.review.sweep.sweep`."""
     from anonymizer.review.sweep import sweep
 
     return _of_policy(sweep)(policy, database, **options)

@@ -45,7 +45,7 @@ MODELS = {
     "--require",
     metavar="NAME=N",
     multiple=True,
-    help="A requirement, as in k=5, l=3, t:disease=0.2; exit code 1 if it does not hold.",
+    help="A requirement, such as k=5, l=3, t:disease=0.2; exit code 1 if it does not hold.",
 )
 @click.option("--population", metavar="TABLE", help="Table of everybody who could be in TABLE.")
 @click.option("--fraction", metavar="F", type=float, help="Share of the population in the table.")
@@ -81,12 +81,12 @@ def command(
     combinations: int,
     limits: Limits,
 ) -> None:
-    """Risk and diversity of TABLE (a table, a view, or a .parquet, .csv or .json file) as it is.
+    """Assess risk and diversity of TABLE (a table, view, .parquet, .csv or .json file) as it is.
 
-    TABLE may be a policy (.yml): then its source is assessed with its roles, several tables
+    TABLE may also be a policy (.yml): its source is assessed with its roles, several tables
     together.
 
-    Shows counts only, no values of the table; nothing is written. Separate columns by commas, and
+    Shows only counts, no values of the table; nothing is written. Separate columns by commas, and
     put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
     does not hold.
     """

@@ -53,13 +53,13 @@ def command(
     preset: str | None,
     limits: Limits,
 ) -> None:
-    """Attack the release of POLICY, knowing some persons from its source.
+    """Attack the release of POLICY with knowledge of some persons from its source.
 
-    The attacks are linking by the quasi-identifiers, the same with one sensitive value known, and
+    The attacks are linking by the quasi-identifiers, the same with one known sensitive value, and
     intersection with an earlier release. Their success is compared with the bounds that the release
     promises. Exit code 1 if an attack exceeds a bound, of this release or of both together. Nothing
-    is written, no value is shown. Several tables: observers who know the class of a person and one
-    event, two, the number of rows, or all events.
+    is written, and no value is shown. With several tables, the attackers are observers who know the
+    class of a person and one event, two events, the number of rows, or all events.
     """
     from anonymizer.commands.failures import Unfulfilled
     from anonymizer.policy import SchemaPolicy

@@ -37,12 +37,12 @@ def command(
 ) -> None:
     """Print every statement that a run of POLICY would execute, in order.
 
-    The source is read (what follows depends on its counts); nothing is written. For an engine other
-    than that of --database, the file has to hold a copy of the table there.
+    The source is read, because the statements depend on its counts; nothing is published. If
+    --dialect is not the engine of --database, the file has to hold a copy of the table.
 
-    The DuckDB shell executes a script (duckdb -f FILE) once you fill in the secret at its top: it
-    makes the rows of a run, verifies them, and stops at the first check that fails. To write it,
-    the run is executed once in memory. A policy that has no complete script is refused.
+    The DuckDB shell executes the script (duckdb -f FILE) after you fill in the secret at its top:
+    it makes the rows of a run, verifies them, and stops at the first check that fails. To write the
+    script, the run is executed once in memory. A policy that has no complete script is refused.
     """
     from pathlib import Path
 

@@ -41,7 +41,7 @@ MEASURES = {
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--schema", "several", is_flag=True, help="Three tables of a made-up hospital.")
+@click.option("--schema", "several", is_flag=True, help="Three tables of a fictitious hospital.")
 @output_options
 def command(output: Output, folder: str | None, several: bool) -> None:
     """Anonymize a bundled real table in DIR (default: anonymizer-demo), and show every step.
@@ -106,8 +106,8 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
 
     folder = made.folder
     edited = " (as you edited it)" if "policy.yml" in made.kept else ""
-    yield f"{folder}/{made.database.name}   three tables of a made-up hospital (CC0)"
-    yield f"{folder}/policy.yml     what is promised about them{edited}"
+    yield f"{folder}/{made.database.name}   three tables of a fictitious hospital (CC0)"
+    yield f"{folder}/policy.yml     their guarantees and roles{edited}"
     yield f"{folder}/{made.release.name}   the release"
     for one in release.manifest.data["tables"]["tables"]:
         yield ""
@@ -117,7 +117,7 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
         yield from _rows(before, before[0])
         yield from _rows(after, after[0])
     yield ""
-    yield "Guarantees, judged from the release by SQL of its own before it was published"
+    yield "Guarantees, verified from the release by independent SQL before it was published"
     yield from check_lines(release.verification, source=True)
     yield ""
     yield from attack.lines()
@@ -139,19 +139,19 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
     folder = made.folder
     edited = " (as you edited it)" if "policy.yml" in made.kept else ""
     yield f"{folder}/{made.database.name}   the table: UCI Adult, 32,561 people (CC BY 4.0)"
-    yield f"{folder}/policy.yml     what is promised about it{edited}"
+    yield f"{folder}/policy.yml     its guarantees and roles{edited}"
     if release.database is not None:
         yield f"{folder}/{release.database.name}   the release"
-    yield f"{folder}/{REPORT}     what to hand to a privacy officer: open it in a browser"
+    yield f"{folder}/{REPORT}     for the privacy officer: open it in a browser"
     yield ""
     yield "Before: five rows of the source"
     yield from _rows(demo.head(made.database, "adult"), BEFORE)
     if release.database is not None:
         yield ""
-        yield f"After: five rows of {release.view}, in an order of its own"
+        yield f"After: five rows of {release.view}, in random order"
         yield from _rows(demo.head(release.database, _quoted(release.view)), AFTER)
     yield ""
-    yield "Guarantees, judged from the release by SQL of its own before it was published"
+    yield "Guarantees, verified from the release by independent SQL before it was published"
     yield from check_lines(release.verification, source=True)
     yield ""
     yield "Measures"

@@ -37,10 +37,10 @@ def command(
     """Try out a policy on a local page: roles, hierarchies, k, l, t, and what they cost.
 
     POLICY is a policy file (.yml, .yaml); for a TABLE (or a data file) a policy is drafted. The
-    page is served on this machine only, at an address that is printed; whoever has the address can
-    use the page. Every change is tried on a sample and then on the whole table, in scratch: nothing
-    is published, and nothing is written but the policy, when the page is asked to save it.
-    End it with Ctrl-C.
+    page is served on this machine only, at an address that is printed; anyone who has the address
+    can use the page. Every change is tried on a sample and then on the whole table, in scratch
+    tables. Nothing is published, and nothing is written except the policy when you save it. Stop
+    with Ctrl-C.
     """
     from anonymizer.explore.serve import refuse_without_extra
 

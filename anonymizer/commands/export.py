@@ -22,7 +22,7 @@ from anonymizer.commands.output import Output
     "target",
     metavar="FILE",
     required=True,
-    help="A .parquet or .csv file; from Postgres a .duckdb one as well; of several tables a folder,"
+    help="A .parquet or .csv file; from Postgres also a .duckdb file; for several tables a folder,"
     " or the file of the persons.",
 )
 @database_option(
@@ -41,8 +41,8 @@ def command(
 ) -> None:
     """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it.
 
-    Of several tables every one is a file of its published name. A folder gets Parquet files; with
-    -o FOLDER/FILE.csv they are CSV, and FILE.csv has the persons.
+    With several tables, each becomes a file with its published name: Parquet files in a folder, or,
+    with -o FOLDER/FILE.csv, CSV files, of which FILE.csv has the persons.
     """
     from anonymizer.publish.export import export
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 policy_option = click.option(
     "--policy", metavar="POLICY", required=True, help="The policy that defines the columns."
 )
-SOURCE = "Database file of the source; not needed where the policy names a file."
+SOURCE = "Database file of the source; not needed if the policy names a file."
 
 
 @click.group(no_args_is_help=False)
@@ -37,7 +37,7 @@ def command() -> None:
 @click.argument("columns", nargs=-1, metavar="[COLUMN]...")
 @policy_option
 @database_option(SOURCE)
-@click.option("--published", is_flag=True, help="Distortions by the formulas of Table 4.")
+@click.option("--published", is_flag=True, help="Distortions as in Table 4 of Yaseen et al.")
 @click.option("--children", default=12, show_default=True, help="Nodes drawn under a node.")
 @output_options
 def show(
@@ -69,17 +69,23 @@ def show(
 
 @command.command()
 @click.argument("target", metavar="TABLE|POLICY")
-@database_option("Database file of the table; not needed where a file is named.")
-@click.option("--column", "columns", multiple=True, metavar="COLUMN", help="Repeatable.")
+@database_option("Database file of the table; not needed for a data file.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column; repeatable.",
+)
 @limit_options
 @output_options
 def suggest(
     output: Output, target: str, database: str | None, columns: tuple[str, ...], limits: Limits
 ) -> None:
-    """Suggest hierarchies for columns, each level with examples and what it loses.
+    """Suggest hierarchies for columns, with examples and the loss of each level.
 
-    TABLE is a table, a view or a data file; its quasi columns are guessed as by `init`, and those
-    of a POLICY (.yml) are given. `--column` names others. Values of the table are shown.
+    TABLE is a table, a view or a data file, whose quasi-identifiers are guessed as by `init`; a
+    POLICY (.yml) names its own. `--column` selects other columns. Values of the table are shown.
     """
     from anonymizer.policy import Policy
     from anonymizer.review.draft.draft import draft

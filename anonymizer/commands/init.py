@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("table_name", metavar="[TABLE]", required=False)
-@database_option("Database file; not needed where TABLE is a file.")
+@database_option("Database file; not needed if TABLE is a file.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE, which must be new.")
 @limit_options
 @output_options
@@ -25,11 +25,12 @@ def command(
 ) -> None:
     """Draft a policy for TABLE (a table, a view, or a .parquet, .csv or .json file).
 
-    Without TABLE, one policy for all tables of the database whose rows reach a person: the table of
-    the persons, keys and links are found by what is declared, else by names and values.
+    Without TABLE, one policy is drafted for all tables of the database whose rows lead to a person.
+    The table of the persons, keys and links are found from declarations, else from names and
+    values.
 
     Roles are guessed from names, types and counts, each with its reason as a comment. Review them
-    before you run it: only you know what others know. No value of a table is shown.
+    before you run the policy: only you know what others know. No value of a table is shown.
     """
     from pathlib import Path
 

@@ -10,14 +10,14 @@ from anonymizer.commands.output import Output
 
 @click.group(no_args_is_help=False)
 def command() -> None:
-    """Keys for `run --sign` and `verify --public-key` (Ed25519, PEM), and for lasting tokens."""
+    """Make keys for `run --sign` and `verify --public-key` (Ed25519, PEM), and for tokens."""
 
 
 @command.command()
 @click.argument("file", metavar="FILE")
 @output_options
 def new(output: Output, file: str) -> None:
-    """Write a new private key to FILE, for its owner alone, and the public one to FILE.pub."""
+    """Write a new private key to FILE, readable by its owner only, and FILE.pub, its public key."""
     from pathlib import Path
 
     from anonymizer.release.signing import new_key
@@ -32,7 +32,7 @@ def new(output: Output, file: str) -> None:
 @click.argument("file", metavar="FILE")
 @output_options
 def secret(output: Output, file: str) -> None:
-    """Write a new secret to FILE, for its owner alone: the key_file of tokens and shifts."""
+    """Write a new secret to FILE, readable by its owner only: a key_file for tokens and shifts."""
     from pathlib import Path
 
     from anonymizer.source.masking.keys import new_secret

@@ -24,8 +24,8 @@ from anonymizer.process.files import write_text
 )
 @engine_option
 @preset_option
-@click.option("-o", "--output", "target", metavar="FILE", help="Write the event there.")
-@click.option("--to", "address", metavar="URL", help="Send it there (HTTP POST), as to Marquez.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Write the event to FILE.")
+@click.option("--to", "address", metavar="URL", help="Send it to URL (HTTP POST), e.g. Marquez.")
 @click.option(
     "--namespace",
     metavar="NAME",
@@ -34,7 +34,7 @@ from anonymizer.process.files import write_text
     help="OpenLineage namespace of the job and of the release.",
 )
 @click.option(
-    "--source-namespace", metavar="NAME", help="That of the source's tables; default: the same."
+    "--source-namespace", metavar="NAME", help="Namespace of the source; default: --namespace."
 )
 @output_options
 def command(
@@ -48,11 +48,11 @@ def command(
     namespace: str,
     source_namespace: str | None,
 ) -> None:
-    """Judge the release of POLICY again, and tell the lineage of its columns to a data catalog.
+    """Judge the release of POLICY again, and export the lineage of its columns.
 
-    An OpenLineage run event: for every published column the columns of the source it comes from,
-    what was done to them, and whether that masks them. Names only, no values. It is written with
-    -o, sent with --to, and printed without either.
+    Makes an OpenLineage run event: for every published column, the source columns it is derived
+    from, the transformation, and whether that masks them. It contains names, no values. The event
+    is written with -o, sent with --to, and printed without either.
     """
     import json
 

@@ -24,7 +24,7 @@ policy_argument = click.argument("policy", metavar="POLICY")
 preset_option = click.option(
     "--preset",
     type=click.Choice(["internal", "external", "safe_harbor"]),
-    help="What the policy does not state: k=5, l=2; k=11, l=3; or 45 CFR 164.514(b)(2).",
+    help="Defaults for what the policy omits: k=5, l=2; k=11, l=3; or 45 CFR 164.514(b)(2).",
 )
 
 
@@ -43,7 +43,7 @@ engine_option = click.option(
 approvals_option = click.option(
     "--approvals",
     metavar="LEDGER",
-    help="The ledger that approvals are kept beside; default: ledger of POLICY.",
+    help="The ledger beside which approvals are kept; default: ledger of POLICY.",
 )
 
 
@@ -71,8 +71,8 @@ def limit_options(command: F) -> F:
     """`--threads`, `--memory-limit`, `--temp-size`; hands the command `Limits` as `limits`."""
 
     @click.option("--threads", type=click.IntRange(min=1), help="Threads of the engine.")
-    @click.option("--memory-limit", metavar="SIZE", help="Memory of the engine, as in 4GB.")
-    @click.option("--temp-size", metavar="SIZE", help="Disk for spilled data, as in 20GB.")
+    @click.option("--memory-limit", metavar="SIZE", help="Memory of the engine, such as 4GB.")
+    @click.option("--temp-size", metavar="SIZE", help="Disk for spilled data, such as 20GB.")
     @wraps(command)
     def wrapped(
         *args: Any,

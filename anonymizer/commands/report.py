@@ -17,7 +17,7 @@ from anonymizer.process.files import write_text
 
 @click.command()
 @policy_argument
-@click.option("--source", metavar="FILE", help="Database of the source, for figures before.")
+@click.option("--source", metavar="FILE", help="Database of the source, for the figures before.")
 @database_option("Database file of the release; default: publish.database of POLICY.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html, or by --as.")
 @click.option(
@@ -30,9 +30,9 @@ from anonymizer.process.files import write_text
     "--as",
     "standard",
     type=click.Choice(["hipaa-expert", "ema", "iso27559", "sp800-188", "safe-harbor"]),
-    help="In the words of a standard, under its clauses.",
+    help="Arrange the figures by the clauses of a standard.",
 )
-@click.option("--attack", "attacks", is_flag=True, help="Try the attacks too; needs the source.")
+@click.option("--attack", "attacks", is_flag=True, help="Run the attacks too; needs the source.")
 @click.option(
     "--earlier", metavar="FILE", help="Attack together with this earlier release; needs the source."
 )
@@ -42,10 +42,10 @@ from anonymizer.process.files import write_text
     type=float,
     default=0.1,
     show_default=True,
-    help="Share of the source's rows (persons) that attacks look for.",
+    help="Share of the source's rows (persons) that are attacked.",
 )
 @preset_option
-@click.option("--quiet", is_flag=True, help="Say nothing when it is written.")
+@click.option("--quiet", is_flag=True, help="Print nothing when the report is written.")
 @click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
 def command(
     policy: str,
@@ -63,12 +63,12 @@ def command(
 ) -> int | None:
     """Write a report on the release of POLICY: one HTML file that needs no network.
 
-    It has the policy in words, guarantees, risk and every column before and after, the cost, what
-    is not promised, and the SQL to check the release. The release is judged again; exit code 1 if a
-    guarantee does not hold, alone or (with --earlier) together with an earlier release.
+    It contains the policy in words, guarantees, risk and every column before and after, the cost,
+    what is not promised, and the SQL to check the release. The release is judged again; exit code 1
+    if a guarantee does not hold, alone or (with --earlier) together with an earlier release.
 
-    With --as the figures stand under the clauses of a standard, and what a person has to say is
-    left open and marked.
+    With --as the figures are arranged by the clauses of a standard, and what a person has to answer
+    is left open and marked.
     """
     from pathlib import Path
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--yes-replace-source",
     is_flag=True,
-    help="Agree to publish.replace_source: the source table is lost.",
+    help="Consent to publish.replace_source: the source table is lost.",
 )
 @click.option("--sign", metavar="KEYFILE", help="Sign the release with this private key (PEM).")
 @click.option(
@@ -68,8 +68,8 @@ def command(
 ) -> None:
     """Anonymize the source of POLICY, verify the result, and publish it if everything holds.
 
-    The release goes to publish.database of the policy; nothing is published where a guarantee, a
-    bound or the suppression limit does not hold (exit code 1).
+    The release goes to publish.database of the policy. If a guarantee, a bound or the suppression
+    limit does not hold, nothing is published (exit code 1).
     """
     from anonymizer.commands.failures import UsageError
     from anonymizer.commands.progress import progress

@@ -10,7 +10,7 @@ SHOWN = 3
 """Names that a line lists."""
 FEW = 3
 """Words before a colon that say nothing yet."""
-CHECKS = "counts that stop a run, or that it remarks on"
+CHECKS = "counts that stop a run or cause a warning"
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ DRAWN = (".svg", ".png", ".pdf")
 
 @click.command()
 @policy_argument
-@database_option("Database file of the source; not needed where the policy names a file.")
+@database_option("Database file of the source; not needed if the policy names a file.")
 @click.option(
     "--vary",
     metavar="NAME=V,V",
@@ -44,7 +44,7 @@ DRAWN = (".svg", ".png", ".pdf")
     "--output",
     "target",
     metavar="FILE",
-    help="Draw it: .html to go through the points, .svg, .png or .pdf.",
+    help="Write a chart: .html (interactive), .svg, .png or .pdf.",
 )
 @click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for ties and shuffles.")
 @preset_option
@@ -60,13 +60,12 @@ def command(
     preset: str | None,
     limits: Limits,
 ) -> None:
-    """Run POLICY with every combination of some options: what each guarantee costs.
+    """Run POLICY with every combination of some options, and show what each guarantee costs.
 
-    Risk is the mean chance of picking somebody's row in its class, loss the information lost per
-    quasi-identifying cell (NCP). With several tables, the risk is that of an observer who knows one
-    event besides (two, where a point promises something against two), and the loss of an event
-    cell is added. Points that no other beats in both are marked: the Pareto front.
-    Nothing is published.
+    Risk is the mean chance of picking a person's row in its class; loss is the information lost per
+    quasi-identifying cell (NCP). With several tables, the risk is that of an observer who also
+    knows one event (two, if a point promises something for two), and the loss of an event cell is
+    added. The Pareto front is marked: points that no other beats in both. Nothing is published.
     """
     from anonymizer.review.sweep import sweep
 

@@ -67,10 +67,10 @@ def command(
 ) -> None:
     """Judge a release from its own rows, at any time.
 
-    The release has to be unchanged since its manifest was sealed. With POLICY, the guarantees of
-    the policy are judged; without it, those that the manifests in the database state, whoever wrote
-    them. Exit code 1 if the release was changed, a guarantee does not hold, or it is not what
-    POLICY asks for; 2 if nothing can be judged.
+    The release must be unchanged since its manifest was sealed. With POLICY, the guarantees of the
+    policy are judged; without it, those that the manifests in the database state, whoever wrote
+    them. Exit code 1 if the release was changed, a guarantee does not hold, or the release does not
+    match POLICY; 2 if there is nothing to judge.
     """
     from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import Unfulfilled, UsageError

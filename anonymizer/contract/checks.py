@@ -34,8 +34,8 @@ class Check:
     """The worst class or bucket; for conditions of form, how many break it."""
     passed: bool
     sql: str = field(repr=False)
-    """Returns the classes or buckets (ids and sizes) that break the condition: no rows, it holds.
-    Names no catalog, so that it runs under any alias."""
+    """Returns the classes or buckets (ids and sizes) that break the condition; it holds if there
+    are none. Names no catalog, so that it runs under any alias."""
     failing: int = 0
     """How many rows `sql` returns."""
 
@@ -56,13 +56,13 @@ class Verification:
     """All checks of one release."""
 
     passed: bool
-    """Whether every check that was made holds; it says nothing of `not_checked`."""
+    """Whether every check that was made holds; it does not cover `not_checked`."""
     checks: tuple[Check, ...]
     not_checked: tuple[NotChecked, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """Of releases that were judged again: the kind of each, by the view as `schema.name`."""
+    """For releases that were verified again: the kind of each, by its view as `schema.name`."""
     origin: Origin | None = None
-    """Of a release that was judged again: what tells by whom it was made. None while it is made."""
+    """For a release that was verified again: what shows who published it. None during a run."""
 
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"passed": self.passed}

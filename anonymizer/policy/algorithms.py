@@ -40,18 +40,19 @@ class Mondrian(AlgorithmOptions):
 
     name: Literal["mondrian"]
     split: Literal["loss", "median"] = "loss"
-    """`loss`: the admissible cut that saves most information loss; `median`: the paper's."""
+    """`loss`: the admissible cut that reduces the information loss most; `median`: as in the paper.
+    """
     compare: Positive = 4
-    """With `loss`: so many cuts of a class, the best of each attribute, are compared by what they
-    save over all attributes; 1: by what they save in the attribute that is cut, which is also the
-    way under rules that compare a class with the whole table, and under rules on persons."""
+    """With `loss`: how many cuts of a class, the best of each attribute, are compared by their gain
+    over all attributes. 1: only the gain in the attribute that is cut counts, as it always does
+    under rules that compare a class with the whole table and under rules on persons."""
     refine: Annotated[
         Annotated[int, Field(ge=0, le=20)] | Literal["auto", "full"], BeforeValidator(_effort)
     ] = "auto"
-    """A last pass that gives rows better classes: `auto` takes about as long as the cuts, `full`
-    goes on until nothing is saved, a number is that of rounds of swaps, 0 is none; not under
-    guarantees on persons (`ir_`, `eir_`) or against a population. Rows with equal values may part
-    where a rule compares classes with the whole table."""
+    """A last pass that moves rows to better classes: `auto` takes about as long as the cuts, `full`
+    continues until nothing is saved, a number sets the rounds of swaps, 0 skips the pass. Not under
+    guarantees on persons (`ir_`, `eir_`) or against a population. Under a rule that compares
+    classes with the whole table, rows with equal values may be separated."""
     strict: bool = True
     """True: equal values stay together (the paper's strict partitioning); false: rows equal to
     the median may go to either side."""
@@ -59,10 +60,10 @@ class Mondrian(AlgorithmOptions):
     """One recursive statement, or one statement per level; `auto` chooses by size. The classes
     are the same."""
     part_size: PartSize = "auto"
-    """Distinct tuples of a part: a table that has more is divided by coarse cuts, and every part is
-    solved as a problem of its own, so that memory is bounded by a part. `auto`: 250,000, for
-    tables of more than 500,000 distinct tuples; `all`: the table is solved in one piece, as is
-    every table whose rows are dealt for a rule that compares classes with the table."""
+    """Distinct tuples per part: a larger table is divided by coarse cuts, and every part is solved
+    separately, so that memory is bounded by the size of a part. `auto`: 250,000, for tables of more
+    than 500,000 distinct tuples; `all`: the table is solved in one piece, as is every table whose
+    rows are dealt to classes under a rule that compares classes with the table."""
 
     @property
     def unweighted(self) -> str | None:
@@ -83,15 +84,16 @@ class Lgb(AlgorithmOptions):
     """Multi-dimensional partitioning (Algorithm 3), partitioning by NCP (Algorithm 4), or
     loss-driven cuts."""
     small_patterns: Literal["promote", "suppress"] = "promote"
-    """Rows of flag patterns held by fewer than k: flag more of their cells, or suppress them."""
+    """Rows whose pattern of sensitive cells fewer than k rows share: make more of their cells
+    sensitive, or suppress them."""
     rebalance: bool = False
     """Move tuples between groups after partitioning (only with generalization ncp)."""
     ranges: Literal["paper", "tight"] = "paper"
     """Bucket ranges as in Algorithm 2, or tighter ones by cuts between equal values."""
     part_size: PartSize = "auto"
-    """Distinct tuples of a part in which classes are made, as with mondrian; buckets are made of
-    the whole column. `auto`: 250,000, for tables of more than 500,000 distinct tuples; `all`: the
-    table is solved in one piece."""
+    """Distinct tuples per part, as with mondrian; classes are made per part, buckets over the whole
+    column. `auto`: 250,000, for tables of more than 500,000 distinct tuples; `all`: the table is
+    solved in one piece."""
 
     @property
     def unweighted(self) -> str | None:
@@ -104,11 +106,11 @@ class FullDomain(AlgorithmOptions):
     name: Literal["full_domain"]
     over_levels = True
     optimum: Literal["ncp", "glm", "c_dm", "dcp", "distortion"] = "ncp"
-    """The measure that the published node minimizes among those that hold."""
+    """The measure that the published node minimizes among the nodes that satisfy the guarantees."""
     budget: Positive | None = None
-    """So many nodes of the lattice are judged at most, half of them for a bound of the loss, and
-    the best that was found is published. Default: as many as prove the optimum; 1,000 where the
-    lattice has more than 1,000,000 nodes."""
+    """Judge at most this many nodes of the lattice, half of them for a bound of the loss, and
+    publish the best one found. Default: as many as prove the optimum; 1,000 if the lattice has more
+    than 1,000,000 nodes."""
 
     @property
     def unweighted(self) -> str | None:
@@ -123,18 +125,18 @@ class PrivacyFrost(AlgorithmOptions):
     score: Literal["basic", "eta", "log"] = "basic"
     """The scoring function."""
     d: PositiveNumber = 2.0
-    """Threshold of the eta score; without effect on the others."""
+    """Threshold of the eta score; no effect on the others."""
     p: Whole = 0
     """Margin over k at which the pre-computation stops."""
     presampling_k: Positive = 1
     """Rows of groups smaller than this at the pre-sampling levels are removed (k'); 1: none."""
     partial_domain: bool = True
-    """De-generalize single classes at the end."""
+    """Specialize single classes at the end."""
     tie_break: Literal["none", "sum"] = "none"
     """Between equal scores: the first by priority (the paper's), or the larger sum of distinct
     values."""
     budget: Positive | None = None
-    """The search goes on from its result, within so many tables to judge at most, half of them for
+    """Continue the search from its result and judge at most this many more tables, half of them for
     a bound of the score. Default: it ends where the paper's does."""
 
     @property
@@ -157,10 +159,9 @@ class Msb(AlgorithmOptions):
     strategy: Literal["mbf", "msdcf", "mmdcf"] = "mmdcf"
     """Selection order: maximal bucket, maximal single- or multi-dimension capacity first."""
     security_level_first: bool = False
-    """Order by security level first (the MSLF variants); default: true where columns have
-    levels."""
+    """Order by security level first (the MSLF variants); default: true if columns have levels."""
     mode: Literal["exact", "batched"] = "batched"
-    """The paper's greedy one record at a time, or many groups per statement."""
+    """The paper's greedy algorithm, one record at a time, or many groups per statement."""
     generalize: GeneralizeToo | None = None
     """Generalize quasi-identifiers too; without it they are published exactly."""
     allow_singletons: bool = False
@@ -212,8 +213,8 @@ class Geneir(AlgorithmOptions):
 
 
 class NoAlgorithm(AlgorithmOptions):
-    """Every row is published, with no classes and no guarantee: what columns say is all that is
-    done, and the release is pseudonymised.
+    """Every row is published, with no classes and no guarantee: only the roles of the columns
+    apply, and the release is pseudonymised.
     """
 
     name: Literal["none"]

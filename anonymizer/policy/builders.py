@@ -25,7 +25,7 @@ Domain = Annotated[tuple[Bound, Bound], AsTuple, AfterValidator(ascending)]
 
 
 class Conventional(Options):
-    """CGH: halve the domain from the root down (Yaseen et al. 2018)."""
+    """CGH: the domain is halved from the root down (Yaseen et al. 2018)."""
 
     builder: Literal["conventional"]
     min_width: PositiveNumber | None = None
@@ -46,7 +46,7 @@ class Divisor(Options):
     builder: Literal["divisor"]
     mode: Literal["independent", "chain"] = "chain"
     """`chain` keeps divisors that divide each other, so that levels nest; `independent` keeps all
-    as full-domain levels, which need not nest."""
+    of them, as full-domain levels that need not nest."""
     divisors: (
         Annotated[tuple[Positive, ...], AsTuple, Field(min_length=1), AfterValidator(_divisors)]
         | None
@@ -70,7 +70,7 @@ class Divisor(Options):
 
 
 class Cardinality(Options):
-    """CBGH: pair neighbouring intervals by their counts (Yaseen et al. 2018)."""
+    """CBGH: neighbouring intervals are paired by their counts (Yaseen et al. 2018)."""
 
     builder: Literal["cardinality"]
     min_width: PositiveNumber | None = None
@@ -80,7 +80,7 @@ class Cardinality(Options):
 
 
 class OnTheFly(Options):
-    """OTF: merge neighbours whose weighted centres are closest (Campan and Cooper 2010)."""
+    """OTF: neighbours whose weighted centres are closest are merged (Campan and Cooper 2010)."""
 
     builder: Literal["on_the_fly"]
 
@@ -98,7 +98,7 @@ class _Affix(Options):
     ) = None
     """Characters that each level keeps, from the finest level to the coarsest."""
     step: Positive | None = None
-    """Characters that each level takes off; default 1. Not together with lengths."""
+    """Characters that each level removes; default: 1. Cannot be combined with lengths."""
 
     @model_validator(mode="after")
     def _one_way(self) -> _Affix:
@@ -108,13 +108,13 @@ class _Affix(Options):
 
 
 class Prefix(_Affix):
-    """Keep the beginning of codes and postcodes."""
+    """Prefixes of codes and postcodes."""
 
     builder: Literal["prefix"]
 
 
 class Suffix(_Affix):
-    """Keep the end of codes."""
+    """Suffixes of codes."""
 
     builder: Literal["suffix"]
 
@@ -137,7 +137,7 @@ class Date(Options):
     levels: Annotated[
         tuple[DateLevel, ...], AsTuple, Field(min_length=1), AfterValidator(_date_levels)
     ] = DATE_LEVELS
-    """Levels from fine to coarse, out of day, month, quarter, year, decade."""
+    """Levels from fine to coarse: any of day, month, quarter, year, decade."""
 
 
 class Intervals(Options):
@@ -147,9 +147,9 @@ class Intervals(Options):
     cuts: Annotated[tuple[Bound, ...], AsTuple, Field(min_length=1), AfterValidator(ascending)]
     """Ascending cut points; each begins an interval."""
     bottom: Bound | None = None
-    """Values below this are one interval (bottom-coding)."""
+    """Values below this form one interval (bottom-coding)."""
     top: Bound | None = None
-    """Values from this on are one interval (top-coding)."""
+    """Values from this on form one interval (top-coding)."""
 
     @model_validator(mode="after")
     def _coding(self) -> Intervals:
@@ -174,12 +174,12 @@ class Taxonomy(Options):
 
     builder: Literal["taxonomy"]
     file: LocalPath | None = None
-    """CSV with `;` between the levels and no header."""
+    """CSV file with `;` between the levels and no header."""
     table: TableName | None = None
     """Table of the source database; its columns, in order, are the levels."""
     nested: bool = True
-    """Whether every level has to be a coarsening of the one below; `false` reads what `divisor`
-    with mode independent makes: levels of intervals that need not nest, listed in order."""
+    """Whether every level has to be a coarsening of the one below. `false` reads the output of
+    `divisor` with mode independent: levels of intervals that need not nest, listed in order."""
 
     @model_validator(mode="after")
     def _one(self) -> Taxonomy:

@@ -52,55 +52,55 @@ NamedNull = BeforeValidator(_null)
 
 
 class Column(Options):
-    """What a column is, and what is done with it."""
+    """Role of a column, and its options."""
 
     role: Annotated[Role, NamedNull]
-    """identifier and drop are never published; quasi is generalized; sensitive is published under
-    its protection; keep is published as it is."""
+    """identifier and drop: never published; quasi: a quasi-identifier, generalized; sensitive:
+    published under its `protect` rules; keep: published as it is; the others mask the values."""
     kind: Kind | None = None
-    """How values compare; guessed from the column's type when left out."""
+    """How values compare; default: guessed from the column's type."""
     hierarchy: Hierarchy | None = None
-    """The generalization hierarchy of a quasi column, or of a sensitive one for its distance."""
+    """The generalization hierarchy of a quasi-identifier, or of a sensitive column for its
+    distance."""
     sensitive_when: Text | None = None
-    """A boolean column or SQL condition: where it is true or NULL, the cell of this quasi column
-    is sensitive instead of quasi-identifying (algorithm lgb)."""
+    """A boolean column or SQL condition: in rows where it is true or NULL, the cell of this
+    quasi-identifier is sensitive instead of quasi-identifying (algorithm lgb)."""
     protect: Protect | None = None
     """Rules for a sensitive column, or for the sensitive cells of a semi-sensitive one."""
     nulls: Nulls = "own_class"
-    """NULLs: a value like any other, rows to suppress, or an error."""
+    """How NULLs are treated: as a value like any other, as rows to suppress, or as an error."""
     acknowledge_unique: bool = False
-    """Publish this keep or sensitive column although its values are nearly unique, or have too
-    little noise to hide them."""
+    """Publish this keep or sensitive column although its values are nearly unique, or its noise is
+    too small to hide them."""
     acknowledge: Annotated[tuple[Acknowledged, ...], AsTuple] = ()
-    """Kinds of identifiers that this column seems to hold and may be published with."""
+    """Kinds of identifiers that this column seems to hold and that may be published."""
     null_as_value: bool = False
     """Count a sensitive NULL as a value, as ARX does."""
     weight: Weight | None = None
-    """How much the loss of this quasi column counts beside the others; 1 when left out."""
+    """How much the loss of this quasi-identifier counts relative to the others; default: 1."""
     priority: PositiveNumber | None = None
-    """Weight of the column in the score of privacyfrost; 1 when left out."""
+    """Weight of the column in the score of privacyfrost; default: 1."""
     minimum_level: Whole | None = None
     """privacyfrost: coarsest level allowed, counted from the root = 0."""
     presampling_level: Whole | None = None
-    """privacyfrost: level of the pre-sampling, counted from the root = 0; the leaves when left
-    out."""
+    """privacyfrost: level of the pre-sampling, counted from the root = 0; default: the leaves."""
     format: Literal["hex", "uuid", "number", "like"] | None = None
     """token: 64 hexadecimal digits (default), a UUID, a number, or a text of the same length with
-    letters and digits in the same places."""
+    letters and digits in the same positions."""
     key_file: LocalPath | None = None
-    """token, shift: the file of a key that lasts, so that later releases have the same tokens or
+    """token, shift: the file of a persistent key, so that later releases have the same tokens or
     shifts; without it the key is drawn for this run and forgotten."""
     vault: LocalPath | None = None
-    """token: a private DuckDB file that remembers which value each token stands for."""
+    """token: a private DuckDB file that records which value each token stands for."""
     within: Days | None = None
-    """shift: the largest number of days, as in `30 days` or `8 weeks`."""
+    """shift: the largest number of days, such as `30 days` or `8 weeks`."""
     keep: Annotated[tuple[Literal["weekday", "order"], ...], AsTuple] = ()
     """shift: weekday shifts by whole weeks; the order within a person is always kept."""
     per: Text | None = None
     """shift: rows with equal values of this column are shifted alike; default: the person, else the
     key."""
     at: Bound | None = None
-    """top_code, bottom_code: the value beyond which nothing is published."""
+    """top_code, bottom_code: values beyond this one are published as this one."""
     at_least: AtLeastTwo | None = None
     """top_code, bottom_code: the value that at least this many rows (persons) reach or pass."""
     to: Step | None = None
@@ -112,20 +112,20 @@ class Column(Options):
     share: PositiveShare | None = None
     """noise: the largest difference, as a share of the value."""
     between: Annotated[tuple[Bound, Bound], AsTuple, AfterValidator(ascending)] | None = None
-    """noise: what the results stay between; default: the smallest and largest value."""
+    """noise: bounds of the results; default: the smallest and largest value."""
     patterns: Annotated[tuple[Identifier, ...], AsTuple] = ()
     """redact: the kinds that are replaced; default: all."""
     value: Annotated[DataValue, AfterValidator(in_64_bits)] | None = None
     """constant: what is published instead of every value."""
     population: LocalPath | None = None
-    """zip3: a CSV file with the columns zip3 and population; default: the areas that the guidance
-    on Safe Harbor names by the Census of 2000."""
+    """zip3: a CSV file with the columns zip3 and population; default: the areas that the Safe
+    Harbor guidance lists by the Census of 2000."""
     top_code: Coding | None = None
     """quasi, sensitive, event, round: values above it are read as this value."""
     bottom_code: Coding | None = None
     """quasi, sensitive, event, round: values below it are read as this value."""
     round: Rounded | None = None
-    """quasi, sensitive, event: values are read rounded."""
+    """quasi, sensitive, event: values are rounded when read."""
     zip3: bool = False
     """quasi, sensitive, event: ZIP codes are read as their first three digits, as the role zip3
     publishes them."""

@@ -13,23 +13,23 @@ from anonymizer.policy.values import PositiveShare, Text
 
 
 class Context(Options):
-    """Who receives the release, and what is known of them. It is printed, and chooses nothing."""
+    """Who receives the release, and what is known about them: printed, no effect on the run."""
 
     recipients: Text | None = None
     """Who receives the release."""
     purpose: Text | None = None
     """What the release is used for."""
     knowledge: Text | None = None
-    """What recipients could know of a person from elsewhere, and why they might look."""
+    """What recipients could know about a person from elsewhere, and why they might search."""
     controls: Annotated[tuple[Text, ...], AsTuple] | None = None
     """What binds recipients: contracts, access, training, audits."""
     impact: Text | None = None
-    """What it would do to a person to be found."""
+    """The consequences for a person who is re-identified."""
     stakeholders: Text | None = None
-    """Who was asked or told: persons in the table, ethics committees, boards."""
+    """Who was consulted or informed: persons in the table, ethics committees, boards."""
     monitoring: Text | None = None
     """What is done after the release: reviews, new data, incidents."""
     responsible: Text | None = None
-    """Who answers for the release, by name or office."""
+    """Who is responsible for the release, by name or office."""
     acceptable_risk: PositiveShare | None = None
-    """The largest risk of re-identification that was found acceptable, between 0 and 1."""
+    """The largest acceptable risk of re-identification, between 0 and 1."""

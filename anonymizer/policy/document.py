@@ -24,13 +24,13 @@ def _version(given: object) -> object:
 
 
 class Document(Options):
-    """A policy, complete and consistent; everything that is wrong raises one `PolicyError`."""
+    """A policy, complete and consistent; all errors are raised together as one `PolicyError`."""
 
     OTHERWISE: ClassVar[tuple[str, ...]] = ()
     """Keys that make it a policy of another kind."""
 
     version: Annotated[Literal[1], BeforeValidator(_version)]
-    """Version of the policy's form."""
+    """Version of the policy format."""
 
     _base: Path = PrivateAttr(default_factory=Path)
 
@@ -95,7 +95,7 @@ class Document(Options):
 
     @classmethod
     def load(cls, path: str | Path, preset: str | None = None) -> Self:
-        """The policy in the YAML file at `path`; `preset` goes before the file's own.
+        """Read the policy in the YAML file at `path`; `preset` overrides that of the file.
 
         Raises `PolicyError` with every problem found.
         """
@@ -104,7 +104,7 @@ class Document(Options):
 
     @classmethod
     def loads(cls, text: str, base: str | Path = "", preset: str | None = None) -> Self:
-        """The policy in a YAML (or JSON) text; `base` is where relative paths start."""
+        """Read the policy in a YAML (or JSON) text; relative paths start from `base`."""
         return cls._validated(load.parse(text), Path(base), preset)
 
     @classmethod
@@ -130,7 +130,7 @@ class Document(Options):
         return self._base
 
     def resolve(self, path: str) -> Path:
-        """A path of the policy, from its folder."""
+        """A path of the policy, resolved from its folder."""
         return self._base / path
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class Document(Options):
     def digest(self) -> str:
         """SHA-256 (hex) of the policy's content: what differs from the defaults, columns in order.
 
-        Neither the folder of the policy nor that of an absolute path enters, nor its `context`.
+        It does not depend on the folder of the policy or of an absolute path, nor on `context`.
         """
         text = json.dumps(content.canonical(self), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()

@@ -81,12 +81,12 @@ Step = Annotated[
 
 
 class Code(Options):
-    """A value beyond which nothing is published: it is given, or found."""
+    """A top or bottom code: given, or determined from the data."""
 
     model_config = ConfigDict(json_schema_extra=one_of_schema("at", "at_least"))
 
     at: Bound | None = None
-    """The value itself: what is beyond is published as this value."""
+    """The value itself: values beyond it are published as this value."""
     at_least: AtLeastTwo | None = None
     """Take the value that at least this many rows (persons) reach or pass."""
 
@@ -106,7 +106,7 @@ class Rounding(Options):
     to: Step
     """A step for numbers; year, quarter, month, week, day or hour for dates, which are cut off."""
     method: Method = "nearest"
-    """For numbers: to the nearest multiple, at random so that the mean stays, or down."""
+    """For numbers: to the nearest multiple, at random so that the mean is preserved, or down."""
 
 
 def _rounding(given: object) -> object:

@@ -23,13 +23,13 @@ from anonymizer.policy.values import LocalPath, Share, Text
 
 
 class Policy(Document):
-    """A policy, complete and consistent; everything that is wrong raises one `PolicyError`."""
+    """A policy, complete and consistent; all errors are raised together as one `PolicyError`."""
 
     OTHERWISE: ClassVar[tuple[str, ...]] = ("tables",)
 
     kind: ReleaseKind | None = None
-    """What the release is: anonymised, or pseudonymised, which is personal data still; when left
-    out, it follows from the policy."""
+    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
+    follows from the policy."""
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
     """Where the work is done."""
     source: Source
@@ -39,8 +39,8 @@ class Policy(Document):
     person: Text | None = None
     """The column that identifies the person of a row; all guarantees then count persons."""
     merge_person_rows: bool = False
-    """Where quasi-identifiers differ between the rows of one person: merge them into one range or
-    set instead of refusing the run."""
+    """If the rows of a person have different quasi-identifiers: merge them into one range or set
+    instead of refusing the run."""
     columns: FrozenMap[Text, Column]
     """Every column of the source by name."""
     privacy: Privacy = Privacy()
@@ -53,16 +53,17 @@ class Policy(Document):
     """Where and under which names the release is published."""
     preset: defaults.Preset | None = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
-    with 5 % suppression. safe_harbor: what 45 CFR 164.514(b)(2) leaves of every column, and no
-    guarantee (5 % suppression with k_anonymity). What the policy states itself goes before."""
+    with 5 % suppression. safe_harbor: only what 45 CFR 164.514(b)(2) allows of every column, and no
+    guarantee (5 % suppression with k_anonymity). What the policy itself states takes precedence."""
     workload: Workload | None = None
-    """The user's own queries, to show what the release does to them."""
+    """The user's own queries, to show their error on the release."""
     republish: Republish | None = None
-    """Promises towards earlier releases of the same population."""
+    """Guarantees over this and earlier releases of the same persons."""
     ledger: LocalPath | None = None
-    """A private database file that remembers releases; never the one of the release."""
+    """A private database file that records releases; never the file of the release."""
     context: Context | None = None
-    """Who receives the release and what is known of them; printed in evidence, chooses nothing."""
+    """Who receives the release and what is known about them; printed in evidence, without effect
+    on the run."""
 
     if not TYPE_CHECKING:
 
@@ -89,7 +90,7 @@ class Policy(Document):
 
     @property
     def release_kind(self) -> ReleaseKind:
-        """The kind of the release: what is stated, or what follows from the policy."""
+        """The kind of the release: as stated, or as it follows from the policy."""
         return kind_of(self)
 
     def column_name(self, column: str) -> str:

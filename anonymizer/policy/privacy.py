@@ -61,7 +61,7 @@ class AlphaK(Options):
     k: AtLeastTwo
     """Smallest class."""
     value: DataValue | None = None
-    """The one value that alpha limits; all values when left out."""
+    """The one value that alpha limits; default: all values."""
 
 
 class IrKL(Options):
@@ -125,11 +125,11 @@ class Privacy(Options):
     """Guarantees for the whole table; none is assumed."""
 
     k_anonymity: AtLeastTwo | None = None
-    """Smallest class (Samarati and Sweeney 1998)."""
+    """k-anonymity: smallest class size (Samarati and Sweeney 1998)."""
     alpha_k: AlphaK | None = None
     """(alpha,k)-anonymity."""
     level_l: Annotated[FrozenMap[int, Positive], BeforeValidator(whole_keys)] | None = None
-    """Security level to the l that its values need: {0: 1, 1: 2, 2: 3} (L_sl model)."""
+    """The l that the values of each security level need: {0: 1, 1: 2, 2: 3} (L_sl model)."""
     ir_k: AtLeastTwo | None = None
     """Identity-reserved k-anonymity: fewest persons in a class."""
     ir_kl: IrKL | None = None
@@ -145,8 +145,8 @@ class Privacy(Options):
     delta_presence: DeltaPresence | None = None
     """delta-presence against a population."""
     quasi_sets: Annotated[tuple[QuasiSet, ...], AsTuple, AfterValidator(_sets)] | None = None
-    """Alternative sets of quasi columns: somebody may know the columns of any one of them, and
-    nobody those of several. Every guarantee holds for the classes of each set (algorithm
+    """Alternative sets of quasi-identifiers: an observer may know the columns of any one set, and
+    nobody knows columns of several. Every guarantee holds for the classes of each set (algorithm
     full_domain)."""
 
     @model_validator(mode="after")

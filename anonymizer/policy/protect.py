@@ -21,17 +21,17 @@ class TCloseness(Options):
     t: Share
     """Largest distance allowed, between 0 and 1."""
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
-    """Ground distance of the earth mover: equal between any two values, by rank, or by the
-    column's hierarchy."""
+    """Ground distance of the earth mover's distance: equal between any two values, by rank, or by
+    the column's hierarchy."""
 
 
 class RecursiveCL(Options):
     """Recursive (c,l)-diversity (Machanavajjhala et al. 2006): r1 < c·(r_l + … + r_m)."""
 
     c: PositiveNumber
-    """How much the most frequent value may outweigh the tail."""
+    """The most frequent value must occur less than c times as often as the tail."""
     l: AtLeastTwo
-    """From which value, by descending frequency, the tail counts."""
+    """The tail begins with the l-th most frequent value."""
 
 
 def _t_closeness(given: object) -> object:
@@ -91,7 +91,7 @@ class Protect(Options):
     """Largest |ln| of a value's share in a class over its share in the release (Brickell and
     Shmatikov 2008)."""
     levels: Levels | None = None
-    """Security level to the values it holds, for the L_sl model of the algorithm msb."""
+    """The values of each security level, for the L_sl model of the algorithm msb."""
     default_level: Level | None = None
     """Level of every value that `levels` does not list."""
 

@@ -73,22 +73,23 @@ Storage = Literal["v1.0.0", "v1.2.0", "v1.4.0", "v1.5.0", "latest"]
 
 
 class Publish(Options):
-    """The release: its names, its place, its form."""
+    """The release: names, location and format."""
 
     name: Text = Field(default="", json_schema_extra=_no_default)
-    """Name of the published view; default <table>_anonymous, or <table>_pseudonymised by the
-    kind of release; needed for a query."""
+    """Name of the published view; default: `<table>_anonymous` or `<table>_pseudonymised`, by the
+    kind of release; required for a query."""
     schema_: Text = Field(default="main", alias="schema")
     """Schema of the published view."""
     database: Annotated[Text, FilePath()] | None = None
-    """Database file of the release. Without it the release stands beside the raw table, where a
-    view protects nothing in DuckDB."""
+    """Database file of the release. Without it the release is beside the raw table, where in DuckDB
+    a view protects nothing."""
     storage: Storage = "v1.0.0"
     """Oldest DuckDB that can open the file of the release; later formats may be smaller."""
     cells: Literal["text", "typed"] = "text"
     """Generalized cells as text, or as typed bounds and lists."""
     rename: FrozenMap[Text, Text] = FrozenMap()
-    """New names for published columns; a generated name is meant before a source column's."""
+    """New names for published columns; if a generated column and a source column have the same
+    name, the generated one is renamed."""
     replace_source: bool = False
     """The source table itself is replaced by its release."""
     grant_select: Text | tuple[Text, ...] | None = None
@@ -133,7 +134,7 @@ class Workload(Options):
 
 
 class Republish(Options):
-    """How later releases of the same population keep the promises of earlier ones."""
+    """How later releases of the same persons keep the guarantees of earlier ones."""
 
     model_config = ConfigDict(json_schema_extra=one_of_schema("m", "append_only"))
 

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Release:
-    """What was published, and what was found. Keeps no connection to a file open."""
+    """A published release and its verification. Keeps no connection to a file open."""
 
     run_id: str
     view: str
     """The published view as `schema.name`."""
     database: Path | None
-    """The file of its database; None for an in-memory database."""
+    """The file of the database; None for an in-memory database."""
     verification: Verification
     measures: Mapping[str, Any]
     manifest: Manifest
     warnings: tuple[str, ...]
     replaced: tuple[str, ...]
-    """What it took the place of, in words."""
+    """What it replaced, in words."""
     _table: Table
     _connection: DuckDBPyConnection | None = None
     _frame: Callable[[], pd.DataFrame] | None = None
@@ -45,22 +45,22 @@ class Release:
 
     @property
     def kind(self) -> ReleaseKind:
-        """`anonymised`, or `pseudonymised`: personal data still."""
+        """`anonymised`, or `pseudonymised` (still personal data)."""
         return self.manifest.kind
 
     @property
     def tables(self) -> Mapping[str, str]:
-        """Of a release of several tables, by their names in the policy, the published ones as
-        `schema.name`, that of the persons first. Empty for a release of one table.
+        """For a release of several tables: the published tables as `schema.name` by their names in
+        the policy, that of the persons first. Empty for a release of one table.
         """
         schema = self.view.removesuffix(f".{self._table.name}")
         return {name: f"{schema}.{published}" for name, published in self._names.items()}
 
     @property
     def measured(self) -> Mapping[str, Mapping[str, Any]]:
-        """Of every table of several: `rows`, `suppressed`, and `ncp`, the mean loss of its cells.
+        """For each of several tables: `rows`, `suppressed`, and `ncp`, the mean loss of its cells.
 
-        `ncp` is None for a table without cells that were generalized.
+        `ncp` is None for a table without generalized cells.
         """
         found: dict[str, Mapping[str, Any]] = {}
         for name in self._names:
@@ -99,8 +99,8 @@ class Release:
     def relation(self, table: str | None = None) -> DuckDBPyRelation:
         """The view as a DuckDB relation; a file stays open, read-only, while the relation lives.
 
-        `table`: of a release of several, its name in the policy; default: that of the persons. Its
-        connection reaches nothing but the release: `export` writes files.
+        `table`: for several tables, the name in the policy; default: the table of the persons. The
+        connection can access nothing but the release; use `export` to write files.
         """
         import duckdb
 

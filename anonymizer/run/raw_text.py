@@ -210,7 +210,7 @@ class _Asked:
         parts = [forms[at : at + AT_ONCE] for at in range(0, len(forms), AT_ONCE)]
         judged = {"forms": forms, "parts": parts, "kinds": kinds}
         return (
-            Step("what may name somebody", "prepare/suspects.sql.j2", {**shared, **looked}),
+            Step("suspected identifiers", "prepare/suspects.sql.j2", {**shared, **looked}),
             Step("suspects", "prepare/suspects_counted.sql.j2", {"suspects": SUSPECTS}),
             Step(
                 "identifiers in published text",

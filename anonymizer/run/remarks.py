@@ -112,7 +112,7 @@ def _counting(
     rows: Sql,
 ) -> tuple[Note, ...]:
     context = {"snapshot": table, "rows": rows, "conditions": conditions, "keys": keys}
-    return (Note(Step("remarks on the source", "prepare/remarks.sql.j2", context)),)
+    return (Note(Step("warnings about the source", "prepare/remarks.sql.j2", context)),)
 
 
 def remarks(

@@ -78,9 +78,9 @@ def executing(
 
 
 def plan(policy: AnyPolicy, database: Any = None, *, engine: str | None = None) -> Plan:
-    """What a run would execute, in order. Reads the source into memory; writes nothing.
+    """The statements that a run would execute, in order. Reads the source; writes nothing.
 
-    Raises the same errors as `run` for what a look at the source shows. `engine`: as for `run`.
+    Raises the errors of `run` that can be found by reading the source. `engine`: as for `run`.
     """
     lead = lead_of(policy)
     kind = chosen_engine(lead, database, engine)
@@ -107,13 +107,13 @@ def run(
     engine: str | None = None,
     sign: str | Path | None = None,
 ) -> Release:
-    """Anonymize, verify, and only then publish. Raises on failure and publishes nothing then.
+    """Anonymize, verify, and only then publish. On failure it raises and publishes nothing.
 
-    `database`: the source's file, or an open DuckDB connection, which is used itself; the address
-    of a Postgres database (postgresql://...) or a connection of psycopg; a Spark session. `seed`: a
-    secret of 64 hexadecimal digits; a number makes a release that is stamped reproducible.
-    `replace_source`: agreement to `publish: {replace_source: true}`, which needs one. `engine`:
-    duckdb, postgres or spark, before what the policy says and the database tells. `sign`: the file
+    `database`: the file of the source, or an open DuckDB connection, which the run itself uses; the
+    address of a Postgres database (postgresql://...) or a psycopg connection; a Spark session.
+    `seed`: a secret of 64 hexadecimal digits; a number makes a release that is marked reproducible.
+    `replace_source`: consent, which `publish: {replace_source: true}` requires. `engine`: duckdb,
+    postgres or spark; takes precedence over the policy and the kind of database. `sign`: the file
     of a private key (Ed25519), by which the release is signed.
     """
     lead = lead_of(policy)

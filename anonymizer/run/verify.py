@@ -45,18 +45,19 @@ def verify(
     public_key: str | Path | None = None,
     certificate: str | Path | None = None,
 ) -> Verification:
-    """Judge a release again, from the release alone.
+    """Verify a release again, from the release alone.
 
-    With a policy, its requirements are judged on its view; without one, those of every manifest
-    there: then nobody knows by whom it was made, which `Verification.origin` says.
+    With a policy, its requirements are judged on its view; without one, those of every manifest in
+    the database. In the latter case the publisher is unknown, as `Verification.origin` says.
 
-    `database`: the file of the release, or an open DuckDB connection to where it stands.
-    `population`: the file with the population of k_map and delta_presence. `public_key`: the file
-    of the key by whose private half the release has to be signed. Raises NothingToCheckError where
-    there is nothing to judge, and GuaranteeError where the release was changed, is not signed by
-    this key, or has other columns or roles than the policy asks for. `engine`: as for `run`.
-    `plain`: without any shortcut, by the statements that the checks show. `certificate`: the file
-    of a certificate that this key has signed, instead of the release; it has to be of it.
+    `database`: the file of the release, or an open DuckDB connection to its database.
+    `population`: a file with the population of k_map and delta_presence. `public_key`: the file of
+    the public key by which the release must be signed. `certificate`: the file of a certificate of
+    this release, signed by that key; the release itself then needs no signature. `engine`: as for
+    `run`. `plain`: without shortcuts, by the statements that the checks show.
+
+    Raises NothingToCheckError if there is nothing to judge, and GuaranteeError if the release was
+    changed, is not signed by this key, or has other columns or roles than the policy.
     """
     stated = _stated(certificate, public_key) if certificate is not None else None
     asked = attestation.view_of(stated) if stated is not None else None
@@ -99,10 +100,10 @@ def certify(
     engine: str | None = None,
     population: str | Path | None = None,
 ) -> str:
-    """Judge the release of a policy again, and sign a certificate of it: a DSSE envelope as JSON.
+    """Verify the release of a policy again, and sign a certificate of it: a DSSE envelope as JSON.
 
-    `sign`: the file of a private key (Ed25519). Raises GuaranteeError for a release that does not
-    hold, or of which something was not judged.
+    `sign`: the file of a private key (Ed25519). Raises GuaranteeError if a guarantee does not hold
+    or could not be judged.
     """
     key = signing.private_key(sign)
     manifest, judged = _one(policy, database, engine=engine, population=population)
@@ -123,7 +124,7 @@ def lineage(
     namespace: str = NAMESPACE,
     sources: str = NAMESPACE,
 ) -> dict[str, Any]:
-    """Judge the release of a policy again, and return the OpenLineage event of its run."""
+    """Verify the release of a policy again, and return the OpenLineage event of its run."""
     manifest, _ = _one(policy, database, engine=engine)
     return run_event(policy, manifest, namespace=namespace, sources=sources)
 

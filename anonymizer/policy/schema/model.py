@@ -58,35 +58,37 @@ def _of_several(given: object) -> object:
 
 
 class SchemaPolicy(Document):
-    """A policy of several tables; everything that is wrong raises one `PolicyError`."""
+    """A policy of several tables; all errors are raised together as one `PolicyError`."""
 
     kind: ReleaseKind | None = None
-    """What the release is: anonymised, or pseudonymised, which is personal data still; when left
-    out, it follows from the policy."""
+    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
+    follows from the policy."""
     engine: Annotated[Literal["duckdb"], BeforeValidator(_duckdb)] = "duckdb"
     """Where the work is done."""
     person: Text
     """The table with one row per person; its key is the person."""
     tables: FrozenMap[Text, SchemaTable]
-    """Every table by name. Each reaches a person: it is the table of the persons, or its link leads
-    there, if need be through other tables."""
+    """Every table by name. Each is the table of the persons, or is linked to it, directly or
+    through other tables."""
     privacy: SchemaPrivacy = SchemaPrivacy()
     """Guarantees for all tables together."""
     suppression_limit: Share = 0.0
     """Largest share of persons that may be suppressed; a person is suppressed in all tables."""
     weight: Weight = Weight()
-    """What the search for classes weighs."""
+    """Weights of losses in the search for classes."""
     algorithm: Annotated[Mondrian, BeforeValidator(_mondrian)] = Mondrian(name="mondrian")
     """How the tables are anonymized."""
     publish: SchemaPublish = SchemaPublish()
     """Where and under which names the release is published."""
     preset: Annotated[defaults.Preset | None, BeforeValidator(_of_several)] = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
-    with 5 % suppression. What the policy states itself goes before."""
+    with 5 % suppression. safe_harbor is refused: it is for one table. What the policy itself states
+    takes precedence."""
     ledger: LocalPath | None = None
-    """A private database file that remembers releases; never the one of the release."""
+    """A private database file that records releases; never the file of the release."""
     context: Context | None = None
-    """Who receives the release and what is known of them; printed in evidence, chooses nothing."""
+    """Who receives the release and what is known about them; printed in evidence, without effect
+    on the run."""
     source: Annotated[None, OF_TABLE] = None
     key: Annotated[None, OF_TABLE] = None
     columns: Annotated[None, OF_TABLE] = None
@@ -103,7 +105,7 @@ class SchemaPolicy(Document):
 
     @property
     def release_kind(self) -> ReleaseKind:
-        """The kind of the release: what is stated, or what follows from the policy."""
+        """The kind of the release: as stated, or as it follows from the policy."""
         return kind_of(self)
 
     def view(self, table: str) -> str:
@@ -124,7 +126,7 @@ class SchemaPolicy(Document):
         return len(self.way(table)), list(self.tables).index(table)
 
     def way(self, table: str) -> tuple[tuple[str, str], ...]:
-        """The links from a table to that of the persons: own column and table, step by step."""
+        """The links from a table to that of the persons: column and linked table, step by step."""
         links: list[tuple[str, str]] = []
         while (link := self.tables[table].link) is not None:
             links.append(link)
@@ -143,11 +145,11 @@ class SchemaPolicy(Document):
 
     @property
     def lifted_from(self) -> tuple[str, ...]:
-        """The tables that have lifted columns."""
+        """The tables with columns that are published with the persons (`of: person`)."""
         return tuple(dict.fromkeys(self.lifted.values()))
 
     def columns_of(self, table: str) -> dict[str, SchemaColumn]:
-        """The columns of a table as it is published: lifted ones stand with the persons."""
+        """The columns of a table as published: those with `of: person` are with the persons."""
         own = self.tables[table].columns
         if table != self.person:
             lifted = self.tables[table].lifted

@@ -16,7 +16,7 @@ POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "l
 
 
 class Knows(Options):
-    """What an observer may know of a person beside the quasi-identifiers."""
+    """What an observer may know about a person besides the quasi-identifiers."""
 
     events: Annotated[int, Field(ge=0, le=3)] = 0
     """Number of rows of a person whose event values may be known: k candidates remain."""
@@ -35,7 +35,7 @@ class SchemaPrivacy(Privacy):
     """Guarantees for all tables together, counted by persons; k_anonymity is required."""
 
     knows: Knows = Knows()
-    """What else an observer may know; default: nothing, and the report says what that leaves
+    """What else an observer may know; default: nothing, and the report shows what that leaves
     open."""
     level_l: Annotated[FrozenMap[int, Positive] | None, MONDRIAN] = None
     k_map: Annotated[KMap | None, POPULATION] = None
@@ -49,7 +49,7 @@ class SchemaPrivacy(Privacy):
 
 
 class Weight(Options):
-    """What losses weigh beside each other."""
+    """Weights of losses relative to each other."""
 
     events: PositiveNumber = 1.0
-    """The loss of an event cell, where that of a quasi-identifying cell weighs 1."""
+    """Weight of the loss of an event cell; that of a quasi-identifying cell is 1."""

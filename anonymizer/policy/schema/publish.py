@@ -24,10 +24,10 @@ def _prefix(given: str) -> str:
 
 
 class SchemaPublish(Publish):
-    """The release: the names of its views, its place, its form."""
+    """The release: names of its views, location and format."""
 
     prefix: Annotated[str, AfterValidator(_prefix)] = ""
-    """What stands before the name of every view."""
+    """Prefix of the name of every view."""
     names: FrozenMap[Text, Text] = FrozenMap()
     """Table to the name of its view; default: the name of the table."""
     name: Annotated[Text, NAME] = Field("", exclude=True)

@@ -31,11 +31,12 @@ class SchemaProtect(Protect):
 
 
 class SchemaColumn(Column):
-    """What a column of one of several tables is, and what is done with it."""
+    """Role of a column in one of several tables, and its options."""
 
     role: Annotated[SchemaRole, NamedNull]  # type: ignore[assignment]  # two more than in Column
-    """key: published as a number drawn for this release; quasi stands in the table of the persons;
-    event is what somebody may know of a single row of a person; the others as in a single table."""
+    """key: published as a number drawn for this release; quasi: only in the table of the persons;
+    event: what somebody may know about a single row of a person; the others as in a single table.
+    """
     hierarchy: Hierarchy | None = None
     """The generalization hierarchy of a quasi or event column, or of a sensitive one for its
     distance."""
@@ -60,10 +61,10 @@ class SchemaTable(Options):
     """A column that is unique and not null. The table of the persons needs one, and so does every
     table to which another one links."""
     links: FrozenMap[Text, Text] = FrozenMap()
-    """Foreign key: own column to the table whose key it holds. Every table but that of the persons
-    has one link, by which its rows reach their person."""
+    """Foreign key: a column of this table, and the table whose key it holds. Every table except
+    that of the persons has one link, which leads from its rows to their person."""
     orphans: Orphans = "error"
-    """Rows that reach no person: an error, or left out and counted."""
+    """Rows that lead to no person: an error, or omitted and counted."""
     columns: FrozenMap[Text, SchemaColumn]
     """Every column of the table by name."""
 

@@ -24,12 +24,12 @@ def write_report(
     earlier: str | Path | None = None,
     standard: str | None = None,
 ) -> None:
-    """Write the report of a release as `target`; its suffix tells the form: .html, .md, .json.
+    """Write the report of a release to `target`; its suffix gives the format: .html, .md, .json.
 
     `database`: the release (default: publish.database of the policy); `source`: the database it
-    was made from, for what was before. `attacks`: try them for the report; `earlier`: beside an
-    earlier release as well. Raises NothingToCheckError where there is no release. `standard`: in
-    the words of a standard (`anonymizer.review.evidence`).
+    was made from, for the figures before. `attacks`: run the attacks; `earlier`: also together with
+    this earlier release. `standard`: arrange the figures by the clauses of a standard
+    (`anonymizer.review.evidence`). Raises NothingToCheckError if there is no release.
     """
     from pathlib import Path
 

@@ -16,13 +16,13 @@ from anon_scratch.main.snapshot
 where q1 is not null
 group by 1;
 
--- values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something. The words of a text are rows; those with which a value begins are joined with the next two.
+-- values of identifiers: How many values of published columns hold a value of an identifier column, by column: that of their own row, or any that is rare in the column, since a frequent word is an ordinary word. The words of a text are rows; those that begin a value are joined with the next two.
 -- as in templates/prepare/identifier_values.sql
 
--- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
 -- as in templates/prepare/suspects.sql
 
--- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
 -- as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
@@ -399,7 +399,7 @@ cross join heights h;
 create or replace table anon_scratch.main.climbing_round as
 select n + 1 as n from anon_scratch.main.climbing_round;
 
--- exit query of the loop: Whether enough persons are left for a class, and some column is not at its root yet.
+-- exit query of the loop: Whether enough persons remain for a class and some column is not yet at its root.
 select count(*)
 from anon_scratch.main.climbing_round
 where n <= 5

@@ -20,13 +20,13 @@ from anon_scratch.main.snapshot
 where q2 is not null
 group by 1;
 
--- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
 -- as in templates/prepare/suspects.sql
 
--- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
 -- as in templates/prepare/identifiers_in_text.sql
 
--- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
+-- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 select
     k0.different as "different_values.patient",
     k0.known as "known_values.patient",
@@ -352,7 +352,7 @@ select unit, arg_max(class_id, level) as class_id
 from partition
 group by unit;
 
--- units as extents: The units of all classes that lose something, that is of more than one unit, with their extents.
+-- units as extents: The units of all classes that lose something (those with more than one unit), with their extents.
 create or replace table anon_scratch.main.refine_points as
 with several as (
     select class_id, count(*) as units from anon_scratch.main.members group by class_id having count(*) > 1
@@ -611,7 +611,7 @@ ranked as (
 )
 select distinct least(a, b) as a, greatest(a, b) as b from ranked where choice <= 2;
 
--- every class to look at: As if all classes had swapped units: there are no offers that stay.
+-- every class to look at: The initial state: as if all classes had swapped units, so that no offers are kept.
 create or replace table anon_scratch.main.refine_swaps as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near;
 
@@ -619,7 +619,7 @@ select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) a
 create or replace table anon_scratch.main.refine_offers as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near where false;
 
--- offers to near classes: The best swap of every pair of near classes, if it saves something: unit r of class a against unit q of class b, where 0 is none. Those of pairs that the last swaps left alone stay.
+-- offers to near classes: The best swap of every pair of near classes, if it saves something: unit r of class a against unit q of class b, where 0 is none. Offers of pairs that the last swaps did not touch are kept.
 create or replace table anon_scratch.main.refine_offers as
 with changed as (
     select a as class_id from anon_scratch.main.refine_swaps union all select b from anon_scratch.main.refine_swaps
@@ -798,7 +798,7 @@ left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
 left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
 left join anon_scratch.main.sets_2 chosen2 on chosen2.bits = b.bits2;
 
--- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units where there are no more than that.
+-- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units if there are no more than that.
 create or replace table anon_scratch.main.bound_sample as
 with losing as (
     select class_id, case when b.lo1 < b.hi1 then (b.hi1 - b.lo1) * cast(1111111 as bigint) else 0 end + case when b.lo2 < b.hi2 then (cast(bit_count(b.bits2) as bigint)) * cast(1250000 as bigint) else 0 end as each from anon_scratch.main.boxes b
@@ -825,7 +825,7 @@ select
     (select sum(weight) from weighed) as all_weights
 from kept;
 
--- what they lose: The drawn units with their extents, and what a row loses in the class that it has: no row has to lose more.
+-- what they lose: The drawn units with their extents, and the loss of a row in its own class, which caps its bound.
 create or replace table anon_scratch.main.bound_rows as
 with d1 as (
     select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
@@ -856,7 +856,7 @@ from held h
 join anon_scratch.main.bound_sample s on s.unit = h.unit and s.place <= 32
 join capped c on c.class_id = h.class_id;
 
--- tuples near them: The units that may share a class with a drawn one in which a row loses less than in the class it has: as a pair they lose less. The nearest of them with their extents, and one more to tell how far all others are.
+-- tuples near them: The units with which a drawn one may share a class that loses less per row than its own: as a pair they lose less. The nearest of them with their extents, and one more, which shows how far away all others are.
 create or replace table anon_scratch.main.bound_near as
 with d1 as (
     select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
@@ -891,7 +891,7 @@ from placed p
 join anon_scratch.main.units u on u.unit = p.unit
 join d1 on d1.code = u.c1;
 
--- what three lose: What a class with a drawn unit and a near one loses at least: the extent of both and a third one, by which k rows are reached. No class of near units alone that has the near one loses less.
+-- what three lose: The least loss of a class with a drawn unit and a near one: the extent of both and a third one, at which k rows are reached. No class made of near units only that has the near one loses less.
 create or replace table anon_scratch.main.bound_thirds as
 with ends as (
     -- whoever takes part beyond the nearest is at least as far as the first of them
@@ -936,7 +936,7 @@ select
 from pairs p
 left join least_of l on l.r = p.r and l.unit = p.unit;
 
--- least loss of any classes: The least mean loss of a cell that any grouping into classes of k rows could have. Every drawn unit stands for as much as its weight, or the threshold of the draw; so many standard errors are taken off.
+-- least loss of any classes: A lower bound of the mean loss per cell of any grouping into classes of k rows. Every drawn unit counts with its weight, or the threshold of the draw; some standard errors are subtracted.
 with counted as (
     select
         x.r, x.d, x.place, r.cap,

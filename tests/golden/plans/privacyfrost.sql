@@ -12,13 +12,13 @@ from anon_scratch.main.snapshot
 where q1 is not null
 group by 1;
 
--- what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
 -- as in templates/prepare/suspects.sql
 
--- identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence. (stops the run if it returns rows)
+-- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
 -- as in templates/prepare/identifiers_in_text.sql
 
--- remarks on the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
+-- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 select
     k0.different as "different_values.patient",
     k0.known as "known_values.patient",

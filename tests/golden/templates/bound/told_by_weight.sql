@@ -1,4 +1,4 @@
--- mondrian_weights, least loss of any classes: The same by the weights of the columns, under names of its own: it is no bound of `ncp`.
+-- mondrian_weights, least loss of any classes: The same bound for the weighted loss, under its own names, because it does not bound `ncp`.
 select ncp_bound as ncp_weighted_bound, ncp_bound_sample as ncp_weighted_bound_sample
 from (
 with counted as (

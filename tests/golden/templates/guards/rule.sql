@@ -1,4 +1,4 @@
--- mondrian_recursive, feasibility of ill: The whole table as one class breaks a rule of a sensitive column, so every partition would.
+-- mondrian_recursive, feasibility of ill: Whether the whole table as one class breaks a rule of a sensitive column, as then every partition does.
 with layer_0 as (
     select *, q as n from anon_scratch.main.reference_1
 ),

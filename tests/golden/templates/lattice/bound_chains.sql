@@ -1,4 +1,4 @@
--- full_domain_budget, chains of columns: In every slice, sets that lose least: different ones where several do. Their columns are in drawn orders, those that tell most apart rather at first: somewhere in such a chain is the first column with which the ones before cannot be so fine, and the fewer these are, the more sets they rule out. It lies from `lo` to `hi`; `hi` < `lo`: they can, all of them, and the slice is settled. A chain whose column is found gives way to a new one. The more a slice can lose, the more chains it has.
+-- full_domain_budget, chains of columns: In every slice, the sets that lose least (several if they tie), as chains of columns in random order, the most distinguishing columns rather at the beginning. Each chain has a first column at which the columns so far cannot all be as fine as the slice; the earlier it is, the more sets it rules out. It lies from `lo` to `hi`; `hi` < `lo` means that all columns can be so fine, and the slice is settled. Once the column is found, the chain is replaced by a new one. The more a slice can lose, the more chains it has.
 create or replace table anon_scratch.main.lattice_chains as
 with
 narrowed as (

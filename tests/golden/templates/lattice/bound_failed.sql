@@ -1,4 +1,4 @@
--- full_domain_budget, sets that fail: Sets of columns that cannot be so fine together: of every chain the shortest that failed.
+-- full_domain_budget, sets that fail: Sets of columns that cannot all be so fine: the shortest failed one of every chain.
 create or replace table anon_scratch.main.lattice_learned as
 with shortest as (
     select slice, chain, min(place) as place

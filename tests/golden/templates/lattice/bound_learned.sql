@@ -1,4 +1,4 @@
--- full_domain_budget, sets that failed: Sets of columns that cannot be so fine together: from the nodes that failed.
+-- full_domain_budget, sets that failed: Sets of columns that cannot all be so fine, derived from the nodes that failed.
 create or replace table anon_scratch.main.lattice_learned as
 with cells as (
     select number, 0 as attribute, l1 as level from anon_scratch.main.lattice_failed

@@ -1,4 +1,4 @@
--- full_domain_budget, first columns of chains: The nodes that narrow the chains: their first columns at the level of the slice, and all others at the root. Asked is the place at which the guide predicts the first failure, and the one before. The prediction is the threshold of the guide that contradicts the fewest answers in the slice or, as long as there are none, the fewest verdicts of the walk.
+-- full_domain_budget, first columns of chains: The nodes that narrow the chains: their first columns at the level of the slice, and all others at the root. The place at which the guide predicts the first failure is probed, and the one before. The prediction is the threshold of the guide that contradicts the fewest answers in the slice or, as long as there are none, the fewest verdicts of the walk.
 create or replace table anon_scratch.main.lattice_probes as
 with known as (
     select slice, guide, kept from anon_scratch.main.lattice_answers

@@ -1,4 +1,4 @@
--- full_domain_sets, classes in their sets: The class of every class of all columns in every set of columns, where the other columns are left out of account.
+-- full_domain_sets, classes in their sets: The class of every class of all columns in every set of columns, ignoring the other columns.
 create or replace table anon_scratch.main.lattice_set_members as
 with sets_of_columns(set_number, m0) as (
     values

@@ -1,4 +1,4 @@
--- full_domain_sets, sizes of classes: As `screen`, of the classes in every set of columns: what the worst of them has, and whether a node is worth a closer look. A row in one class that is too small is not published, whichever set that is.
+-- full_domain_sets, sizes of classes: As `screen`, for the classes in every set of columns: the figures of the worst set, and whether a node is worth a closer look. A row whose class is too small in any set is not published.
 create or replace table anon_scratch.main.lattice_screened as
 with sets_of_columns(set_number, m0) as (
     values

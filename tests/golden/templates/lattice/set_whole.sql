@@ -1,4 +1,4 @@
--- full_domain_sets, classes of nodes: As `classes`, of all columns together: they may be small, what counts are those of every set.
+-- full_domain_sets, classes of nodes: As `classes`, for all columns together. They may be small: only the classes of the sets are judged.
 create or replace table anon_scratch.main.lattice_classes as
 with grouped as (
     select

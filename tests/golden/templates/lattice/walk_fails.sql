@@ -1,4 +1,4 @@
--- full_domain_budget, keep failures: The nodes that failed in a way that settles the finer ones are kept.
+-- full_domain_budget, keep failures: Keep the nodes whose failure rules out all finer ones.
 insert into anon_scratch.main.lattice_failed
 select n.number, n.l1, n.l2, n.m0, n.m1
 from anon_scratch.main.lattice_verdicts v

@@ -1,4 +1,4 @@
--- full_domain_budget, move walkers: Where every walker goes. Down: to the node that holds and loses less, by what it saves in relation to what it costs; walkers differ in what they take for the cost: units suppressed, classes split (the entropy of two rows being in one class), the size of the smallest class, or nothing. As long as no node holds, any node that may have a finer one that does. Swapping, or at the start: to the node that loses least. If there is none, walkers that went down swap, the others begin a new turn.
+-- full_domain_budget, move walkers: The next node of every walker. Down: the node that holds and loses less, by what it saves in relation to its cost; walkers differ in their cost: units suppressed, classes split (the entropy of two rows being in one class), the size of the smallest class, or nothing. As long as no node holds: any node that may have a finer one that does. Swapping, or at the start: the node that loses least. If there is none, walkers that went down swap, and the others begin a new turn.
 create or replace table anon_scratch.main.lattice_walkers as
 with seen as (
     select

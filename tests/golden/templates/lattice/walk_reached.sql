@@ -1,4 +1,4 @@
--- full_domain_budget, nodes reached: The nodes that every walker looks at next. At the start of a turn: the coarsest node and others on a way down from it or, in every second turn, the best node so far with some columns raised. Going down: one column one level finer. Swapping: one column one level finer and another one coarser, where that can lose less. Left out are nodes finer than one that failed.
+-- full_domain_budget, nodes reached: The nodes that every walker visits next. At the start of a turn: the coarsest node and others on a path down from it or, in every second turn, the best node so far with some columns raised. Going down: one column one level finer. Swapping: one column one level finer and another one coarser, if that can lose less. Nodes finer than one that failed are omitted.
 create or replace table anon_scratch.main.lattice_reached as
 with at_node as (
     select w.walker, w.turn, w.phase, w.draw, n.*

@@ -1,4 +1,4 @@
--- ledger_tables, ledger events: Persons whom somebody who knows some of their rows tells apart, once the releases are taken together: fewer than k persons were in the same classes and have, for each of the rows, one of their own that looks the same in every release. A row that a release does not have looks like nothing else there.
+-- ledger_tables, ledger events: Persons whom an observer who knows some of their rows can single out from the releases together: fewer than k persons were in the same classes and have, for each of the rows, one of their own that looks the same in every release. A row that a release does not have looks like nothing else there.
 with patterns as materialized (
     select *, row_number() over () as pattern
     from (

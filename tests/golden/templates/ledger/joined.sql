@@ -1,4 +1,4 @@
--- ledger_classes, ledger joined: What a join of the new release with an earlier one shows, on a column that tells persons apart in both: the values that both have, and of how many the classes of the two leave fewer than k candidates, and fewer than either release alone.
+-- ledger_classes, ledger joined: What a join of the new release with an earlier one discloses, on a column that identifies persons in both: how many values both have, and for how many of them the classes of the two leave fewer than k candidates, and fewer than either release alone.
 with
 new_all as (
     select distinct marks[1] as mark, class_id

@@ -1,4 +1,4 @@
--- ledger_tables, ledger row_numbers: Persons whom somebody who knows how many rows they have tells apart, once the releases are taken together: fewer than k persons were in the same classes and had as many rows in every table.
+-- ledger_tables, ledger row_numbers: Persons whom an observer who knows how many rows they have can single out from the releases together: fewer than k persons were in the same classes and had as many rows in every table.
 with patterns as materialized (
     select *, row_number() over () as pattern
     from (

@@ -1,4 +1,4 @@
--- lgb_ncp, divide: Classes fall apart into their two groups if both have k rows. Where the cut may move, units stand in line, those of the first group before those of the second, and each by how it leans.
+-- lgb_ncp, divide: Classes are divided into their two groups if both have k rows. If the cut may move, units are in one order: those of the first group before those of the second, each by how it leans.
 create or replace table anon_scratch.main.sides as
 with boxes as (
     select *, cast(round(100000000 * cast((coalesce(hi1 - lo1, 0)) + (case when null2 = 1 and lo2 is not null then (coalesce(hi2 - lo2, 0) * 2 + 1) / 3 else coalesce(hi2 - lo2, 0) end) + (case when c3 is not null then 0 when a3_1 is not null then z3_1 when a3_2 is not null then z3_2 when a3_3 is not null then z3_3 when a3_4 is not null then z3_4 else 1 end) as double)) as bigint) as loss

@@ -1,4 +1,4 @@
--- lgb_ncp, grow: The groups of every class take further units, each where it makes the group lose less: of the next in turn those for which that is clearest, as many as they have already, later several times as many.
+-- lgb_ncp, grow: The groups of every class take further units, each the group whose loss it increases less: of the next units those for which the choice is clearest, as many as the groups already have, later several times as many.
 create or replace table anon_scratch.main.dealt as
 with boxes as (
     select *, cast(round(100000000 * cast((coalesce(hi1 - lo1, 0)) + (case when null2 = 1 and lo2 is not null then (coalesce(hi2 - lo2, 0) * 2 + 1) / 3 else coalesce(hi2 - lo2, 0) end) + (case when c3 is not null then 0 when a3_1 is not null then z3_1 when a3_2 is not null then z3_2 when a3_3 is not null then z3_3 when a3_4 is not null then z3_4 else 1 end) as double)) as bigint) as loss

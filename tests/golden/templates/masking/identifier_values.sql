@@ -1,4 +1,4 @@
--- masks, values that say who: Every value of the columns that say who somebody is, as words: what texts are searched for. Short ones are left out, since they are words and numbers of any text as well.
+-- masks, values that say who: Every value of the identifying columns, as words, for which texts are searched. Short values are omitted, since they occur in any text.
 create or replace table anon_scratch.main.identifier_values as
 select distinct number, words, len(string_split(words, ' ')) as length
 from (

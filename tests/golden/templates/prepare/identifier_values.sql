@@ -1,4 +1,4 @@
--- danonyir, values of identifiers: How many values of published columns hold a value of an identifier column, by column: the one of their row, or any that is rare in the column, since a frequent word is one that names something. The words of a text are rows; those with which a value begins are joined with the next two.
+-- danonyir, values of identifiers: How many values of published columns hold a value of an identifier column, by column: that of their own row, or any that is rare in the column, since a frequent word is an ordinary word. The words of a text are rows; those that begin a value are joined with the next two.
 create or replace table anon_scratch.main.identifier_hits as
 with
 own as (

@@ -1,4 +1,4 @@
--- mondrian, identifiers in published text: Text that would be published and names somebody: for each such column what was found and how often, in words and as the kinds of a policy. A form counts that is no coincidence.
+-- mondrian, identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence.
 with
 known as (
     select 0 as place, count(q1) as n from anon_scratch.main.snapshot

@@ -1,4 +1,4 @@
--- mondrian_persons, rows that may be published: The rows that may be published: none that has a NULL where NULLs are suppressed, and none of a person who has such a row, since the rows of a person are published together or not at all.
+-- mondrian_persons, rows that may be published: The rows that may be published: rows with a NULL in a column whose NULLs are suppressed are removed, and so are all rows of their persons, since a person is published completely or not at all.
 create or replace table anon_scratch.main.snapshot as
 select s.*
 from anon_scratch.main.read_rows s

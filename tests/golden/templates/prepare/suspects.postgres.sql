@@ -1,4 +1,4 @@
--- mondrian, what may name somebody: What is suspected of naming somebody: the published values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+-- mondrian, suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
 create or replace table anon_scratch.main.suspects as
 with texts as (
     -- each different value once, before it is looked at: a pattern costs more than a group. Without
@@ -20,11 +20,11 @@ with texts as (
 select place, cast(null as varchar) as kind, value, n
 from texts
 where suspected
-(select s1, count(*) as n from anon_scratch.main.snapshot group by s1 offset 0)  -- lgb, what may name somebody: from {% if column.values %}{{ column.values | ident }}{% else %}(select {{ column.cell }}, count(*) as n from {{ rows }} group by {{ column.cell }} offset 0){% endif %} ... {% else %}
--- danonyir, what may name somebody: {% if hits is not none %}
+(select s1, count(*) as n from anon_scratch.main.snapshot group by s1 offset 0)  -- lgb, suspected identifiers: from {% if column.values %}{{ column.values | ident }}{% else %}(select {{ column.cell }}, count(*) as n from {{ rows }} group by {{ column.cell }} offset 0){% endif %} ... {% else %}
+-- danonyir, suspected identifiers: {% if hits is not none %}
 union all
 select place, 'identifier_value', cast(null as varchar), n from anon_scratch.main.identifier_hits
--- several_tables_named, what may name somebody: {% for place, column in named %}
+-- several_tables_named, suspected identifiers: {% for place, column in named %}
 union all
 select 0, 'name', cast(null as varchar), count(distinct k100001) from anon_scratch.main.rows_1
 having count(distinct k100001) > 20

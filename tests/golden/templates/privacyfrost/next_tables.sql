@@ -1,4 +1,4 @@
--- privacyfrost_suppressing, next tables: All tables that are one level finer (top-down) or coarser (bottom-up) in one column. Those that do not beat the best even if nothing is suppressed, and those finer than one that failed for sizes, are not judged.
+-- privacyfrost_suppressing, next tables: All tables that are one level finer (top-down) or coarser (bottom-up) in one column. Those that do not beat the best even if nothing is suppressed, and those finer than one whose classes were too small, are not judged.
 create or replace table anon_scratch.main.search_tables as
 with here as (
     select

@@ -1,4 +1,4 @@
--- privacyfrost_suppressing, levels of the best table: The levels of the table that the search ended with, 0 being the values themselves, its score, and what no other table of the lattice scores more than; how many tables it took to find it, rounded up to a power of ten. Scores are rounded: they depend on rows that may not be published.
+-- privacyfrost_suppressing, levels of the best table: The levels of the table with which the search ended, 0 being the values themselves, its score, an upper bound of the score of all other tables, and how many tables it took to find it, rounded up to a power of ten. Scores are rounded, because they depend on rows that may not be published.
 with top as (
     select cast(sum(merit) as decimal(38, 12)) as score
     from (select attribute, max(merit) as merit from anon_scratch.main.search_depths group by attribute) m

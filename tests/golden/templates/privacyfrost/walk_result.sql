@@ -1,4 +1,4 @@
--- privacyfrost_suppressing, table of the search: The table that the search ended with, if it found one, is the first to be known beside the coarsest.
+-- privacyfrost_suppressing, table of the search: The table with which the search ended, if it found one, is the first known one besides the coarsest.
 insert into anon_scratch.main.lattice_nodes
 with heights(attribute, height) as (
     values

@@ -1,4 +1,4 @@
--- privacyfrost_suppressing, record of the budget: The table that the search within the budget ended with is the last of the record.
+-- privacyfrost_suppressing, record of the budget: Add the table with which the search within the budget ended as the last of the record.
 insert into anon_scratch.main.search_trail
 with top as (
     select cast(sum(merit) as decimal(38, 12)) as score

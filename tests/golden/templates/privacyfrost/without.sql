@@ -1,4 +1,4 @@
--- privacyfrost_suppressing, rows suppressed: The rows of the classes that the table found suppresses are left out; it holds without them.
+-- privacyfrost_suppressing, rows suppressed: Remove the rows of the classes that the chosen table suppresses; it holds without them.
 create or replace table anon_scratch.main.coded as
 with masked as (
     select t.c1, t.c2, t.w0 & b.m0 as g0, t.w1 & b.m1 as g1

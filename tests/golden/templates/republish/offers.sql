@@ -1,4 +1,4 @@
--- m_invariance, offers to near classes: The best swap of every pair of near classes, if it saves something: row r of class a against row q of class b. Both have the same value, so that all signatures stay; between buckets only rows that are free. Those of pairs that the last swaps left alone stay.
+-- m_invariance, offers to near classes: The best swap of every pair of near classes, if it saves something: row r of class a against row q of class b. Both have the same value, so that all signatures stay; between buckets only free rows are swapped. Offers of pairs that the last swaps did not touch are kept.
 create or replace table anon_scratch.main.seat_offers as
 with changed as (
     select a as class_id from anon_scratch.main.seat_swaps union select b from anon_scratch.main.seat_swaps

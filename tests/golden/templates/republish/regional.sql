@@ -1,4 +1,4 @@
--- m_invariance, persons in their buckets: The new persons of every region in their buckets, drawn with the secret; who is left over in a region is in region 0.
+-- m_invariance, persons in their buckets: The new persons of every region in their buckets, drawn with the secret; leftover persons of a region are in region 0.
 insert into anon_scratch.main.placed_rows
 with places as (
     select bucket, region, value, taken, sum(taken) over (partition by region, value order by bucket rows between unbounded preceding and current row) - taken as first

@@ -1,4 +1,4 @@
--- several_tables, least costs: The least cost of every node of one depth, the deepest first: its own, or that of the parts below.
+-- several_tables, least costs: The least cost of every node of one depth, beginning with the deepest: its own, or that of its parts.
 insert into anon_scratch.main.least_costs
 with below as (
     select depth - 1 as depth, parent, cast(sum(best) as hugeint) as cost

@@ -1,4 +1,4 @@
--- several_tables, close what cannot pay: Close the open classes whose further cuts cannot pay: the events of the halves of a class lose as much as the whole class loses in all, and smaller classes lose no less.
+-- several_tables, close what cannot pay: Close the open classes whose further cuts cannot save anything: the events of the halves of a class lose as much as the whole class loses in total, and smaller classes lose no less.
 create or replace table anon_scratch.main.open_units as
 with last as (
     select class_id, parent, of_events from anon_scratch.main.partition_tree

@@ -1,4 +1,4 @@
--- several_tables_two_events, rows in excess: Rows to leave out so that persons have as many rows in every table as enough others of their class: each goes down to the nearest numbers that enough have; who finds none below goes down with the next of the kind, or with the persons that have the fewest rows.
+-- several_tables_two_events, rows in excess: Rows to suppress so that persons have as many rows in every table as enough others of their class: each person is reduced to the nearest numbers that enough persons have. Persons with no such numbers below are reduced together with the next such persons, or with those that have the fewest rows.
 insert into anon_scratch.main.removed_rows
 with counted as (
     select person, source, count(*) as n from anon_scratch.main.rows_left group by person, source

@@ -1,4 +1,4 @@
--- several_tables, unpublished rows of visits: The rows of a table that are not published: suppressed ones, those that were left out, and those that hang on such rows.
+-- several_tables, unpublished rows of visits: The rows of a table that are not published: suppressed rows, omitted rows, and rows that refer to them.
 create or replace table anon_scratch.main.gone_1 as
 select c.row_ref
 from anon_scratch.main.coded_1 c
