@@ -10,6 +10,7 @@ that engine is filled before, which does not count. Writes benchmarks/results/en
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
@@ -30,7 +31,8 @@ SPLITS = ("median", "loss")
 NOTES = """\
 `anonymizing` is the time from the source to the written rows, `judging` that of the checks and
 measures, both on the engine itself; `whole` is the run with publishing, `unjudged` the same without
-`judging`. Seconds by the clock; Spark's include the start of its session."""
+`judging`. Seconds by the clock; Spark's include the start of its session. `server CPU s` is that of
+all processes of a Postgres server on this machine during a whole run."""
 
 
 def main() -> None:
@@ -84,14 +86,17 @@ def measured(engine: str, place: Any, rows: int, split: str, runs: int) -> Recor
                 "publish": {"name": f"adult_{rows}_{split}", **publish},
             }
         )
-        found: list[tuple[float, float, float]] = []
+        found: list[tuple[float, float, float, float]] = []
         for _ in range(runs):
+            spent = server_cpu(place) if engine == "postgres" else 0.0
             began = time.perf_counter()
             made = anonymizer.run(policy, place, engine=engine, seed=1, limits=Limits())
             whole = time.perf_counter() - began
+            spent = server_cpu(place) - spent if engine == "postgres" else 0.0
             measures = made.measures
-            found.append((measures["seconds_anonymizing"], measures["seconds_judging"], whole))
-    anonymizing, judging, whole = map(statistics.median, zip(*found, strict=True))
+            own = (measures["seconds_anonymizing"], measures["seconds_judging"])
+            found.append((*own, whole, spent))
+    anonymizing, judging, whole, spent = map(statistics.median, zip(*found, strict=True))
     return {
         "engine": engine,
         "rows": rows,
@@ -101,7 +106,21 @@ def measured(engine: str, place: Any, rows: int, split: str, runs: int) -> Recor
         "judging": round(judging, 2),
         "unjudged": round(whole - judging, 2),
         "whole": round(whole, 2),
+        "server CPU s": round(spent, 1) if engine == "postgres" else "",
     }
+
+
+def server_cpu(place: str) -> float:
+    """CPU seconds of a Postgres server on this machine and of its processes that have ended."""
+    import psycopg
+
+    with psycopg.connect(place) as server:
+        row = server.execute(
+            "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"
+        ).fetchone()
+    assert row is not None
+    fields = Path(f"/proc/{row[0]}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def filled(engine: str, place: Any, rows: int) -> dict[str, str]:
