@@ -590,7 +590,7 @@ select r.* exclude (_anon_value, _anon_draw, _anon_row) replace (d.value as $$
 );
 
 comment on macro table anon_bucketize is
-    'Values of a column dealt anew within buckets of l different values: from anon_bucketize(table, column, l, secret)';
+    'Values of a column permuted within buckets of l different values: from anon_bucketize(table, column, l, secret)';
 
 -- The published cells of classes: every quasi-identifier as the text that covers its values in the class. A
 -- single value stays as it is; numbers and dates become `[30, 39]`; categories become a set,
@@ -1315,7 +1315,7 @@ select
 from classes;
 
 comment on macro table anon_risk is
-    'Risk of being recognised by the given columns: from anon_risk(table, [columns], threshold := 0.2)';
+    'Re-identification risk by the given columns: from anon_risk(table, [columns], threshold := 0.2)';
 
 -- A number rounded to the nearest multiple of a base; halves go away from zero.
 --

@@ -379,10 +379,27 @@ def _described(name: str, thing: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
+class _Bare:
+    """An annotation as it is written, without the quotes of a text."""
+
+    def __init__(self, annotation: Any) -> None:
+        self.text = annotation if isinstance(annotation, str) else repr(annotation)
+
+    def __repr__(self) -> str:
+        return self.text.replace("'", "")
+
+
 def _signature(function: Any) -> str:
     found = inspect.signature(inspect.unwrap(function))
-    kept = [p for p in found.parameters.values() if p.name not in ("self", "cls")]
-    return str(found.replace(parameters=kept)).replace("'", "")
+    kept = [
+        p if p.annotation is p.empty else p.replace(annotation=_Bare(p.annotation))
+        for p in found.parameters.values()
+        if p.name not in ("self", "cls")
+    ]
+    returned = found.return_annotation
+    if returned is not found.empty:
+        returned = _Bare(returned)
+    return str(found.replace(parameters=kept, return_annotation=returned))
 
 
 def _comment(kind: type, field: str) -> str:

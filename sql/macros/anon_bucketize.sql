@@ -124,4 +124,4 @@ select r.* exclude (_anon_value, _anon_draw, _anon_row) replace (d.value as $$
 );
 
 comment on macro table anon_bucketize is
-    'Values of a column dealt anew within buckets of l different values: from anon_bucketize(table, column, l, secret)';
+    'Values of a column permuted within buckets of l different values: from anon_bucketize(table, column, l, secret)';

@@ -32,4 +32,4 @@ select
 from classes;
 
 comment on macro table anon_risk is
-    'Risk of being recognised by the given columns: from anon_risk(table, [columns], threshold := 0.2)';
+    'Re-identification risk by the given columns: from anon_risk(table, [columns], threshold := 0.2)';

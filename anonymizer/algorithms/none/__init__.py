@@ -8,6 +8,6 @@ ALGORITHM = Algorithm(
     options=NoAlgorithm,
     compiler="anonymizer.algorithms.none.compiler:compile_none",
     towards=frozenset(),
-    words="No algorithm: every row is published, in an order of its own; nothing is generalized.",
+    words="No algorithm: every row is published, in random order; nothing is generalized.",
     attacks=(JOINING, SINGLING_OUT, COMPOSITION),
 )

@@ -91,7 +91,7 @@ class ReplaceTarget(PostgresTarget):
             return [Problem(WHERE, said, hint="nothing to do")]
         found = hanging(engine, self.names.view(None))
         if found:
-            said = f"something hangs on the source table: {', '.join(found)}"
+            said = f"something depends on the source table: {', '.join(found)}"
             hint = "remove it, and make it again on the release; or publish a view"
             return [Problem(WHERE, said, hint=hint)]
         return []

@@ -83,7 +83,7 @@ class TablesAssessment:
         yield f"  known of a person: {', '.join(self.quasi)}"
         yield f"  known of a row: {', '.join(self.events) or '-'}"
         yield ""
-        heads = ("table", "hangs on", "rows", "persons with rows", "most rows", "reach nobody")
+        heads = ("table", "links to", "rows", "persons with rows", "most rows", "reach nobody")
         yield from table(
             heads,
             [

@@ -29,7 +29,7 @@ def _lines(report: TablesReport) -> Iterator[str]:
     for title, heads, rows in (
         (
             "Tables",
-            ("table", "hangs on", "rows", "left out", "lost"),
+            ("table", "links to", "rows", "left out", "lost"),
             [
                 (
                     one.name,
