@@ -420,7 +420,7 @@ comment on macro anon_age89 is 'An age, all over 89 as one category: anon_age89(
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- returns    one row: alpha; 0 where all values are NULL
+-- returns    one row: alpha; 'inf' where a class has no value but NULL: it keeps within no share
 -- empty      NULL
 --
 -- example    from anon_alpha('adult', ['age', 'sex'], 'occupation');
@@ -441,7 +441,11 @@ counts as (
     from source
     group by q, s
 ),
-classes as (select max(n) / cast(greatest(sum(n), 1) as double) as share from counts group by q)
+classes as (
+    select case when sum(n) > 0 then max(n) / cast(sum(n) as double) else cast('inf' as double) end as share
+    from counts
+    group by q
+)
 select max(share) as alpha
 from classes;
 
@@ -487,7 +491,7 @@ from query(
     || ', _anon_limit(l) as (select ' || _anon_at_least('anon_bucketize', 'l', l, 2)
     || '), _anon_drawn as (select *, ' || _anon_name(sensitive) || ' as _anon_value, md5_number(concat('
     || _anon_text(_anon_secret('anon_bucketize', secret))
-    || ', '':'', to_json(r))) as _anon_draw from _anon_source r where (select free from _anon_free))'
+    || ', '':'', to_json(_anon_row))) as _anon_draw from _anon_source _anon_row where (select free from _anon_free))'
     || $$,
 -- exact duplicates are distinguished by a number: which of them gets
 -- which makes no difference

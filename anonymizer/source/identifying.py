@@ -42,7 +42,7 @@ def written(value: Sql, sql_type: str) -> Sql:
 
     Whole numbers have no decimals there, and days no time.
     """
-    text = f"cast({value} as varchar)"
+    text = f'cast({value} as varchar) collate "binary"'
     match family_of(sql_type):
         case "whole" | "decimal":
             return _long(value, f"regexp_replace({text}, '^-|[.]0*$', '', 'g')")

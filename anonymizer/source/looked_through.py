@@ -169,7 +169,7 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
 
 def text_of(column: str) -> Sql:
     """A column of the source as text."""
-    return Sql(f"cast({ident(column)} as varchar)")
+    return Sql(f'cast({ident(column)} as varchar) collate "binary"')
 
 
 def words(text: Sql) -> Sql:

@@ -190,7 +190,9 @@ def key_text(column: str, profile: TableProfile) -> str:
     if sql_type in ("FLOAT", "DOUBLE"):
         # engines write single precision, and the sign of zero, in different ways
         return f"cast(cast(case when {name} = 0 then 0 else {name} end as double) as varchar)"
-    return f"cast({typed(name, sql_type)} as varchar)"
+    text = f"cast({typed(name, sql_type)} as varchar)"
+    # DuckDB keeps a column's collation, and puts no two into one expression
+    return f'{text} collate "binary"' if read_as_text(sql_type) else text
 
 
 def values_step(column: str, values: Table, cell: Sql, snapshot: Table = SNAPSHOT) -> Step:

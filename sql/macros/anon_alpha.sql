@@ -3,7 +3,7 @@
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- returns    one row: alpha; 0 where all values are NULL
+-- returns    one row: alpha; 'inf' where a class has no value but NULL: it keeps within no share
 -- empty      NULL
 --
 -- example    from anon_alpha('adult', ['age', 'sex'], 'occupation');
@@ -24,7 +24,11 @@ counts as (
     from source
     group by q, s
 ),
-classes as (select max(n) / cast(greatest(sum(n), 1) as double) as share from counts group by q)
+classes as (
+    select case when sum(n) > 0 then max(n) / cast(sum(n) as double) else cast('inf' as double) end as share
+    from counts
+    group by q
+)
 select max(share) as alpha
 from classes;
 

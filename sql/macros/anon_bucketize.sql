@@ -21,7 +21,7 @@ from query(
     || ', _anon_limit(l) as (select ' || _anon_at_least('anon_bucketize', 'l', l, 2)
     || '), _anon_drawn as (select *, ' || _anon_name(sensitive) || ' as _anon_value, md5_number(concat('
     || _anon_text(_anon_secret('anon_bucketize', secret))
-    || ', '':'', to_json(r))) as _anon_draw from _anon_source r where (select free from _anon_free))'
+    || ', '':'', to_json(_anon_row))) as _anon_draw from _anon_source _anon_row where (select free from _anon_free))'
     || $$,
 -- exact duplicates are distinguished by a number: which of them gets
 -- which makes no difference

@@ -239,6 +239,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("l_diversity", {**DISEASE, "l": 2, "kind": "x"}, "kind: is not a kind (allowed: distinct, "),
     ("t_closeness", {**DISEASE, "t": 2}, "t: is 2 (allowed: a number from 0 to 1)"),
     ("no_raw_columns", {}, "columns: is needed, or raw"),
+    ("no_raw_columns", {"columns": "patient"}, "columns: is no list (allowed: a list of names)"),
 ]
 
 
@@ -266,3 +267,53 @@ def test_show_prints_the_source_and_inline_the_release(built: Project) -> None:
     )
     assert released.returncode == 0, released.stdout
     assert "class_id" in released.stdout
+
+
+def test_a_relation_that_is_missing_passes_no_test(built: Project) -> None:
+    """It has no columns, and so none that it must not have."""
+    built.write("models/gone.sql", "{{ config(enabled=true) }} select 1 as id")
+    raw = {"raw": "{{ ref('gone') }}"}
+    of_gone = {"anonymizer.no_raw_columns": {"name": "of_gone", "arguments": {"columns": ["x"]}}}
+    against = {"anonymizer.no_raw_columns": {"name": "against_gone", "arguments": raw}}
+    models = [
+        {"name": "gone", "data_tests": [of_gone]},
+        {"name": "stg_visits", "data_tests": [against]},
+    ]
+    built.write("models/gone.yml", json.dumps({"version": 2, "models": models}))
+    try:
+        done = built.dbt("test", "--select", "gone", "stg_visits")
+        found = built.results()
+    finally:
+        (built.folder / "models/gone.sql").unlink()
+        (built.folder / "models/gone.yml").unlink()
+    assert done.returncode == 1
+    assert (found["of_gone"], found["against_gone"]) == ("error", "error"), done.stdout
+    assert "there is no relation" in done.stdout
+
+
+def test_a_collation_makes_no_class_larger(built: Project) -> None:
+    """Values that a column's collation takes for equal are told apart by who reads them."""
+    built.write(
+        "models/collated.sql",
+        "{{ config(materialized='table') }}"
+        " select case when i % 2 = 0 then 'a' else 'A' end collate nocase as town,"
+        " case when i % 2 = 0 then -0.0::double else 0.0::double end as zero from range(4) t(i)",
+    )
+    tests = [
+        {"anonymizer.k_anonymity": {"name": name, "arguments": {"k": k, "quasi": quasi}}}
+        for name, k, quasi in (
+            ("two_hold", 2, ["town"]),
+            ("three_fail", 3, ["town"]),
+            ("four_hold", 4, ["zero"]),
+        )
+    ]
+    models = [{"name": "collated", "data_tests": tests}]
+    built.write("models/collated.yml", json.dumps({"version": 2, "models": models}))
+    try:
+        done = built.dbt("build", "--select", "collated")
+        found = built.results()
+    finally:
+        (built.folder / "models/collated.sql").unlink()
+        (built.folder / "models/collated.yml").unlink()
+    expected = {"collated": "success", "two_hold": "pass", "three_fail": "fail"}
+    assert found == {**expected, "four_hold": "pass"}, done.stdout

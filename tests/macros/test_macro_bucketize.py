@@ -75,3 +75,12 @@ def test_copies_of_a_row_do_not_stay_together(sql: duckdb.DuckDBPyConnection) ->
     assert len({row[-1] for row in found}) == 100
     neighbours = sum(a[0] == b[0] for a, b in pairwise(found))
     assert neighbours < 160  # a quarter of 399, were it by chance
+
+
+def test_a_column_with_the_name_of_one_row_changes_nothing(sql: duckdb.DuckDBPyConnection) -> None:
+    """Rows that are equal in it are told apart by the others, in whatever order they come."""
+    made = "select i as id, i // 9 as r, i % 4 as s from range(40) t(i)"
+    sql.execute(f"create or replace table t as {made} order by i")
+    first = buckets(sql, 2)
+    sql.execute(f"create or replace table t as {made} order by -i")
+    assert buckets(sql, 2) == first

@@ -159,3 +159,9 @@ def test_classes_uniques_and_risk_count_null_as_a_value(sql: duckdb.DuckDBPyConn
     ]
     (row,) = sql.execute("from anon_risk('t', ['a', 'b'], threshold := 0.5)").fetchall()
     assert row == (7, 4, 2, 1.0, 4 / 7, 2, 2 / 7)
+
+
+def test_a_class_without_a_value_keeps_within_no_share(sql: duckdb.DuckDBPyConnection) -> None:
+    """As for `alpha` in a policy: a macro must not tell of a share that any bound admits."""
+    sql.execute("create or replace table t as from (values (1, null), (1, null)) as rows(a, s)")
+    assert sql.execute("from anon_alpha('t', ['a'], 's')").fetchall() == [(float("inf"),)]

@@ -17,6 +17,8 @@ def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:
     (`exp.Expr.transform` works top-down and does not visit the nodes that it inserted.)
     """
     for node in reversed(list(tree.walk(bfs=False))):
+        # asked before: what a rewrite puts around the node becomes its parent
+        parent, key, index = node.parent, node.arg_key, node.index
         made = node
         for rewrite in rewrites:
             made = rewrite(made)
@@ -24,8 +26,8 @@ def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:
             continue
         if node is tree:
             tree = made
-        else:
-            node.replace(made)
+        elif parent is not None and key is not None:
+            parent.set(key, made, index)
     return tree
 
 

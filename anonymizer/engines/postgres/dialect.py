@@ -20,6 +20,7 @@ from anonymizer.engines.postgres.dialect_names import FUNCTIONS, NODES
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
     decimals,
+    moments,
     texts,
     try_cast,
     types,
@@ -246,6 +247,7 @@ REWRITES: tuple[Rewrite, ...] = (
     closest_rows,
     try_cast,
     decimals,
+    moments,
     draws,
     types,
     texts,

@@ -16,6 +16,9 @@ WIDE = {
 }
 SMALL = {Type.TINYINT: "smallint", Type.UTINYINT: "smallint", Type.USMALLINT: "integer"}
 TEXTS = {Type.TEXT, Type.VARCHAR}
+TEXTUAL = (exp.Literal, exp.DPipe)
+"""Expressions that are cast to a decimal from their text, digit by digit."""
+BARE = (exp.StrPosition, exp.Between)
 TIMES = {
     Type.TIMESTAMP,
     Type.TIMESTAMPNTZ,
@@ -51,7 +54,19 @@ def types(node: exp.Expr) -> exp.Expr:
 
 
 def texts(node: exp.Expr) -> exp.Expr:
-    """Text compares by code point, whatever the collation of the database."""
+    """Text compares by code point, whatever the collation of the database.
+
+    Small letters are made by the database's, since that of code points knows those of ASCII only.
+    """
+    made = _compared(node)
+    # in `position(x in y)` and `between x and y` the grammar takes no collation that stands bare
+    return exp.paren(made) if made is not node and isinstance(node.parent, BARE) else made
+
+
+def _compared(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Lower):
+        known = exp.Collate(this=node.this, expression=exp.to_identifier("default", quoted=True))
+        return by_code_point(exp.Lower(this=known))
     if isinstance(node, exp.Collate):
         return node.this if isinstance(node.this, exp.Collate) else by_code_point(node.this)
     if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
@@ -60,7 +75,7 @@ def texts(node: exp.Expr) -> exp.Expr:
             inner = node.this
             if isinstance(inner, exp.Cast) and inner.to.this in (Type.DOUBLE, Type.FLOAT):
                 return by_code_point(_double_text(inner))
-            return by_code_point(node)
+            return by_code_point(node.copy())
     return node
 
 
@@ -91,7 +106,8 @@ def _double_text(number: exp.Cast) -> exp.Expr:
 def decimals(node: exp.Expr) -> exp.Expr:
     """A double becomes a decimal as DuckDB makes it: scaled as a double, rounded away from zero.
 
-    (Postgres would take its first 15 digits.) A decimal or integer comes out as it is.
+    (Postgres would take its first 15 digits.) A decimal or integer comes out as it is, and so does
+    a text.
     """
     if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
         return node
@@ -99,7 +115,7 @@ def decimals(node: exp.Expr) -> exp.Expr:
     if kind.this != Type.DECIMAL or len(kind.expressions) != 2:
         return node
     precision, scale = (int(part.name) for part in kind.expressions)
-    if precision not in (18, 38) or scale == 0 or isinstance(node.this, exp.Literal):
+    if precision not in (18, 38) or scale == 0 or isinstance(node.this, TEXTUAL):
         return node
     # where no bigint holds it, a double is a multiple of 1024
     scaled = _filled(
@@ -114,6 +130,25 @@ def decimals(node: exp.Expr) -> exp.Expr:
             else cast(y as numeric) end * unit)""",
         y=scaled,
         unit=exp.Literal.number(f"0.{'0' * (scale - 1)}1"),
+    )
+
+
+def moments(node: exp.Expr) -> exp.Expr:
+    """Microseconds since 1970 as a timestamp: `to_timestamp` takes a double, which holds them to
+    2255 only. Days and what is left of them fit one each.
+    """
+    if isinstance(node, exp.UnixToTime) and node.text("scale") == "6":
+        return _moment(node.this)
+    if isinstance(node, exp.Anonymous) and node.name.lower() == "make_timestamptz":
+        return _filled("timezone('UTC', t)", t=_moment(node.expressions[0]))
+    return node
+
+
+def _moment(microseconds: exp.Expr) -> exp.Expr:
+    return _filled(
+        "(timestamp '1970-01-01' + cast(x as bigint) / 86400000000 * interval '1 day'"
+        " + cast(x as bigint) % 86400000000 * interval '1 microsecond')",
+        x=microseconds,
     )
 
 

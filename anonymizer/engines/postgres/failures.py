@@ -23,6 +23,12 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("42846", "a type cannot be cast", "check the types that the policy's conditions compare"),
     ("42601", "is not SQL of Postgres", "check the policy's conditions and source.query"),
     (
+        "22003",
+        "a number of the source is too large or too small to be computed with",
+        "make infinite numbers, and those nearer to zero than 1e-300, NULL in source.query, or"
+        " round them there; else check the conditions",
+    ),
+    (
         "22",
         "a value of the source does not fit its use",
         "NaN and infinite numbers: make them NULL in source.query; else check the conditions",

@@ -15,6 +15,13 @@
   {%- endif -%}
 {%- endmacro %}
 
+{#- A relation that is there: one that is missing has no columns, and would pass where none may be. -#}
+{% macro anon_there(test, argument, relation) -%}
+  {%- if execute and not adapter.get_columns_in_relation(relation) -%}
+    {{ anonymizer.anon_fail(test, argument, "there is no relation " ~ relation, "one that is built before the test") }}
+  {%- endif -%}
+{%- endmacro %}
+
 {#- The columns that the test reads, each of which the relation has to have. A test with a `where`
     reads a query, whose columns the engine checks. -#}
 {% macro anon_needs(test, model, given) -%}
@@ -43,7 +50,7 @@ select
     {% if class_id is not none -%}
     {{ adapter.quote(class_id) }} as class_id
     {%- else -%}
-    dense_rank() over (order by {% for name in quasi %}{{ adapter.quote(name) }}{{ ", " if not loop.last }}{% endfor %}) as class_id
+    dense_rank() over (order by {{ anonymizer.anon_exactly(quasi) }}) as class_id
     {%- endif %}
     {%- for alias, name in columns.items() %},
     {{ adapter.quote(name) }} as {{ alias }}

@@ -1,4 +1,4 @@
-{#- Types of the tests' own numbers, which adapters call by different names. Another adapter takes the
+{#- What adapters write in different ways. Types of the tests' own numbers: another adapter takes the
     defaults, or a macro of its own, as in `snowflake__anon_whole`. -#}
 
 {#- Whole numbers of products of two counts of rows. -#}
@@ -10,3 +10,21 @@
 {% macro anon_real() -%}{{ return(adapter.dispatch("anon_real", "anonymizer")()) }}{%- endmacro %}
 {% macro default__anon_real() -%}double precision{%- endmacro %}
 {% macro duckdb__anon_real() -%}double{%- endmacro %}
+
+{#- Columns by which rows are put into classes, each with its text, which is compared by code point:
+    under a collation of the column values may be equal that are not. The two zeros of a floating
+    point column are one value. -#}
+{% macro anon_exactly(names) -%}{{ return(adapter.dispatch("anon_exactly", "anonymizer")(names)) }}{%- endmacro %}
+{% macro default__anon_exactly(names) -%}
+  {%- for name in names %}{{ adapter.quote(name) }}{{ ", " if not loop.last }}{% endfor -%}
+{%- endmacro %}
+{% macro duckdb__anon_exactly(names) -%}
+  {%- for name in names -%}
+  {{ adapter.quote(name) }}, coalesce(nullif(cast({{ adapter.quote(name) }} as varchar), '-0.0'), '0.0') collate "binary"{{ ", " if not loop.last }}
+  {%- endfor -%}
+{%- endmacro %}
+{% macro postgres__anon_exactly(names) -%}
+  {%- for name in names -%}
+  {{ adapter.quote(name) }}, coalesce(nullif(cast({{ adapter.quote(name) }} as text) collate "C", '-0'), '0') collate "C"{{ ", " if not loop.last }}
+  {%- endfor -%}
+{%- endmacro %}

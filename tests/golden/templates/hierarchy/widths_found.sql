@@ -65,8 +65,13 @@ kept (divisor, whole) as (
     group by whole
     union all
     -- multiply by the largest prime that is left: narrow levels first grow fast, then double
-    select max(k.divisor * p.prime), k.whole
+    -- (Postgres has no aggregates over what a recursion has reached)
+    select k.divisor * p.prime, k.whole
     from kept as k
-    inner join primes as p on cast(k.whole / k.divisor as bigint) % p.prime = 0
-    group by k.whole
+    cross join lateral (
+        select max(prime) as prime
+        from primes
+        where cast(k.whole / k.divisor as bigint) % prime = 0
+    ) as p
+    where p.prime is not null
 )
