@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from anonymizer.compile import SCRATCH
 
-ROWS = frozenset({"source", "snapshot", "coded", "persons", "staged", "link", "originals"})
+ROWS = frozenset(
+    {"source", "read_rows", "snapshot", "coded", "persons", "staged", "link", "originals"}
+)
 """Work tables that have a row per row (or person) of the source: they leave Spark
 only where they are few."""
 
