@@ -21,8 +21,8 @@ from anonymizer.process.run_folder import building_of
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
 from anonymizer.release import objects
-from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
-from anonymizer.release.manifest_files import other_file
+from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
+from anonymizer.release.manifest_files import file_of, other_file
 from anonymizer.release.names import Names
 from anonymizer.release.seal import Sign
 from anonymizer.release.sealing import objects_of, sealed_in
@@ -48,6 +48,8 @@ class InPlaceTarget(StagedTarget):
     """The user's connection, where there is one."""
     warnings: tuple[str, ...] = (WARNING,)
     stands: bool = field(default=False)
+    _held: tuple[objects.Recorded, ...] = ()
+    """What the tool had made in the database."""
 
     @property
     def place(self) -> Path | None:
@@ -63,7 +65,7 @@ class InPlaceTarget(StagedTarget):
         assert isinstance(engine, DuckDBEngine)
         refuse_foreign(engine, self.catalog)
         place = self.database.name if self.database is not None else "the database"
-        held = objects.recorded(engine, self.catalog)
+        held = self._held = tuple(objects.recorded(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
         if self.database is not None:
             self.replaces += other_file(self.database, self.names, held)
@@ -128,12 +130,14 @@ class InPlaceTarget(StagedTarget):
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
+        file = self.database
+        beside = file_of(file, self.names, self._held) if file is not None else None
         with self._transaction(engine):
             manifest = self._replace(engine, manifest, sign)
         self.stands = True
-        if self.database is not None:
-            aside = building_of(self.database, self.names.run_id)
-            write_manifest_file(manifest_file(self.database, self.names), manifest, aside)
+        if file is not None and beside is not None:
+            aside = building_of(file, self.names.run_id)
+            write_manifest_file(beside, manifest, aside)
         return manifest
 
     def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
