@@ -420,7 +420,7 @@ comment on macro anon_age89 is 'An age, all over 89 as one category: anon_age89(
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- returns    one row: alpha; 0 where all values are NULL
+-- returns    one row: alpha; infinity where all values of a class are NULL: no rule holds there
 -- empty      NULL
 --
 -- example    from anon_alpha('adult', ['age', 'sex'], 'occupation');
@@ -441,7 +441,11 @@ counts as (
     from source
     group by q, s
 ),
-classes as (select max(n) / cast(greatest(sum(n), 1) as double) as share from counts group by q)
+classes as (
+    select case when sum(n) = 0 then cast('inf' as double) else max(n) / cast(sum(n) as double) end as share
+    from counts
+    group by q
+)
 select max(share) as alpha
 from classes;
 
