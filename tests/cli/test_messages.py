@@ -29,6 +29,19 @@ def test_a_release_is_named_as_it_was_given(warehouse: Path, call: Call) -> None
         assert (done.code, "there is no file nodir/r.duckdb" in done.err) == (2, True), verb
 
 
+def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: Call) -> None:
+    """No option was given, so none is to be mended."""
+    for verb in (
+        ("verify", "policy.yml"),
+        ("report", "policy.yml"),
+        ("export", "policy.yml", "-o", "r.csv"),
+        ("attack", "policy.yml", "--database", "warehouse.duckdb"),
+    ):
+        done = call(*verb)
+        assert (done.code, done.err.partition(": there is no file")[0]) == (2, "publish.database")
+        assert "anonymizer run makes it" in done.err
+
+
 def test_a_database_that_may_not_be_read(
     warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
