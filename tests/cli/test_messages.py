@@ -42,6 +42,19 @@ def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: C
         assert "anonymizer run makes it" in done.err
 
 
+@pytest.mark.parametrize("name", ["release.parquet", "release.CSV", "release.json"])
+def test_a_release_is_not_called_like_a_file_of_rows(
+    warehouse: Path, call: Call, name: str
+) -> None:
+    text = POLICY.replace("release.duckdb", name)
+    (warehouse / "policy.yml").write_text(text)
+    for verb in ("plan", "run"):
+        done = call(verb, "policy.yml", *DATABASE)
+        assert (done.code, done.err.partition(":")[0]) == (2, "publish.database")
+        assert "anonymizer export" in done.err
+    assert not (warehouse / name).exists()
+
+
 def test_a_database_that_may_not_be_read(
     warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.policy import Policy
+from anonymizer.policy.values import file_format
 from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.publish.duckdb.in_place import InPlaceTarget
 from anonymizer.publish.duckdb.replace_source import ReplaceTarget
@@ -37,6 +38,15 @@ def place_of(policy: Policy, database: Database) -> Path | None:
                 "publish.database",
                 "is the source database itself",
                 hint="name a file of its own, or leave it out to publish beside the source",
+            )
+        )
+    if file_format(file.name) is not None:  # whoever opened it by its name would find no rows
+        raise EngineError(
+            Problem(
+                "publish.database",
+                f"names a file of rows ({file.suffix.lower()}), and a release is a DuckDB database",
+                allowed="a name of another suffix, as in release.duckdb",
+                hint="anonymizer export writes the release as .parquet or .csv afterwards",
             )
         )
     FileTarget(file, Names.of(policy, ""), policy.publish.storage).check_place()
