@@ -63,12 +63,13 @@ class InPlaceTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raises TargetError where an object of that name exists that the tool did not make."""
         assert isinstance(engine, DuckDBEngine)
-        refuse_foreign(engine, self.catalog)
+        self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
         held = self._held = tuple(objects.recorded(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
-        if self.database is not None:
-            self.replaces += other_file(self.database, self.names, held)
+        file = self._file(engine)
+        if file is not None:
+            self.replaces += other_file(file, self.names, held)
         others = clashes_with_releases(self.names, held)
         if others:
             raise TargetError(others)
@@ -81,6 +82,37 @@ class InPlaceTarget(StagedTarget):
                     hint=self.names.other,
                 )
             )
+
+    def check_catalog(self, engine: DuckDBEngine) -> None:
+        """Raises TargetError for a catalog that cannot hold a release. Our own is attached for
+        reading, and for writing while the swap lasts.
+        """
+        refuse_foreign(engine, self.catalog)
+        if self.connection is None:
+            return
+        rows = engine.raw(
+            f"select readonly from duckdb_databases() where database_name = {lit(self.catalog)}",
+            "publish",
+        )
+        if rows and rows[0][0]:
+            raise TargetError(
+                Problem(
+                    "publish.database",
+                    "is needed: the connection has the database of the source open for reading",
+                    hint="publish: {database: release.duckdb}, or a connection that may write",
+                )
+            )
+
+    def _file(self, engine: DuckDBEngine) -> Path | None:
+        """The file of the database, also where the connection is the user's: the JSON file beside
+        it would otherwise be that of an earlier run. None in memory.
+        """
+        rows = engine.raw(
+            f"select path from duckdb_databases() where database_name = {lit(self.catalog)}",
+            "publish",
+        )
+        file = Path(rows[0][0]) if rows and rows[0][0] else None
+        return file.resolve() if file is not None and file.is_file() else None
 
     def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
         """Names of those tables whose place an object takes that the tool did not make."""
@@ -130,7 +162,7 @@ class InPlaceTarget(StagedTarget):
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
-        file = self.database
+        file = self._file(engine)
         beside = file_of(file, self.names, self._held) if file is not None else None
         with self._transaction(engine):
             manifest = self._replace(engine, manifest, sign)
