@@ -189,6 +189,28 @@ def test_the_manifest_of_a_database_that_is_gone_is_told(
     assert len(list(folder.glob("*.manifest.json"))) == 1
 
 
+def test_a_schema_in_other_letter_case_is_refused_by_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The engine takes the two as one; the seal of the release would name one that is not there."""
+    called(capsys, "run", written("first.yml", "{database: release.duckdb, schema: Shown}"))
+    with duckdb.connect("source.duckdb") as connection:
+        connection.execute("create schema own")
+    for publish, there in (
+        ("{database: new.duckdb, schema: MAIN}", "main"),
+        ("{schema: Main}", "main"),
+        ("{database: release.duckdb, schema: shown, name: other}", "Shown"),
+        ("{schema: OWN}", "own"),
+    ):
+        for verb in ("plan", "run"):
+            given = written("p.yml", publish)
+            with pytest.raises(SystemExit) as ended:
+                main.main([verb, given, "--database", "source.duckdb"])
+            assert ended.value.code == 2
+            assert f"publish.schema: is there as {there}," in capsys.readouterr().err
+    assert not (folder / "new.duckdb").exists()
+
+
 def test_a_stale_manifest_is_written_again(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

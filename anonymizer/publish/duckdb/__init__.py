@@ -16,6 +16,7 @@ from anonymizer.policy.values import file_format
 from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.publish.duckdb.in_place import InPlaceTarget
 from anonymizer.publish.duckdb.replace_source import ReplaceTarget
+from anonymizer.publish.target import schemas_written_otherwise
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.manifest_files import changes_beside
@@ -29,6 +30,8 @@ from anonymizer.release.sealing import changes_in_database
 def place_of(policy: Policy, database: Database) -> Path | None:
     """See `anonymizer.publish.target.Publisher`."""
     source = Path(database).resolve() if isinstance(database, str | Path) else None
+    if unlike := schemas_written_otherwise(Names.of(policy, ""), ["main"]):
+        raise EngineError(unlike)
     file = _file_of(policy)
     if file is None:
         return source

@@ -193,8 +193,7 @@ class FileTarget:
 
     @contextmanager
     def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
-        """Attach the file that is being built; yields its catalog."""
-        # where a user's connection is read-only, everything is, unless it is said
+        """Attach the file that is being built, also beside a database that is only read."""
         mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
         engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
         try:

@@ -19,7 +19,13 @@ from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
 from anonymizer.publish.duckdb.file import create_schema, create_view
-from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
+from anonymizer.publish.target import (
+    Readers,
+    StagedTarget,
+    clashes_with_releases,
+    replaced_release,
+    schemas_written_otherwise,
+)
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
 from anonymizer.release.manifest_files import file_of, other_file
@@ -70,7 +76,12 @@ class InPlaceTarget(StagedTarget):
         file = self._file(engine)
         if file is not None:
             self.replaces += other_file(file, self.names, held)
-        others = clashes_with_releases(self.names, held)
+        rows = engine.raw(
+            f"select schema_name from duckdb_schemas() where database_name = {lit(self.catalog)}",
+            "publish",
+        )
+        others = schemas_written_otherwise(self.names, (str(schema) for (schema,) in rows))
+        others += clashes_with_releases(self.names, held)
         if others:
             raise TargetError(others)
         clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
