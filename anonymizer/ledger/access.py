@@ -47,7 +47,7 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
 
 
 def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
-    mode = "type duckdb, read_only" if read_only else "type duckdb"
+    mode = f"type duckdb, {'read_only' if read_only else 'read_write'}"
     until = time.monotonic() + PATIENCE
     while True:
         try:

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 
 from anonymizer.errors import PolicyError, Problem, no_file
@@ -36,6 +37,26 @@ class Seed:
     def test(cls, number: int) -> Seed:
         """A fixed secret for tests; the release says that it is reproducible."""
         return cls(hashlib.sha256(f"test seed {number}".encode()).hexdigest(), True)
+
+    @classmethod
+    def given(cls, seed: object) -> Seed:
+        """The secret of an argument of Python; without one as `chosen`.
+
+        Raises PolicyError for what is none: a fresh secret in its place would make a release that
+        cannot be made again, without a word.
+        """
+        match seed:
+            case None:
+                return cls.chosen()
+            case Seed():
+                return seed
+            case str():
+                return cls.of(seed)
+            case Integral() if not isinstance(seed, bool):  # numbers of numpy, too
+                return cls.test(int(seed))
+        said = f"is of type {type(seed).__name__}, and not a secret"
+        allowed = "64 hexadecimal digits as text, or a whole number for tests"
+        raise PolicyError(Problem("seed", said, allowed=allowed))
 
     @classmethod
     def chosen(cls, file: Path | None = None, test: int | None = None) -> Seed:

@@ -124,7 +124,6 @@ def _database(policy: Policy, database: str | Path | None) -> Path:
         raise NothingToCheckError(Problem("--database", "names no release to export", hint=hint))
     path = Path(database) if database is not None else policy.resolve(policy.publish.database or "")
     if not path.is_file():
-        raise NothingToCheckError(
-            Problem("--database", no_file(path), hint="anonymizer run makes it")
-        )
+        where = "--database" if database is not None else "publish.database"
+        raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
     return path

@@ -133,11 +133,17 @@ def _made(engine: Runs | None, view: Table) -> str:
     return f", made {created[:16].replace('T', ' ')},"
 
 
-def clashes_with_releases(names: Names, held: Iterable[Recorded]) -> list[Problem]:
+def clashes_with_releases(
+    names: Names, held: Iterable[Recorded], *, folds: bool = True
+) -> list[Problem]:
     """Names of the release that another release of this tool has for something of its own.
 
     A release `r` has a manifest `r_manifest`, and tables of its own: neither may be overwritten.
+    `folds`: whether schemas that differ only in letter case are one to the engine.
     """
+    held = tuple(held)
+    if folds and (unlike := schemas_written_otherwise(names, (item.schema for item in held))):
+        return unlike
     wanted = {
         (item.schema.lower(), item.name.lower()) for item in names.recorded() if item.kind != "rows"
     }
@@ -155,6 +161,21 @@ def clashes_with_releases(names: Names, held: Iterable[Recorded]) -> list[Proble
             hint=names.other,
         )
         for name, kind, release in found
+    ]
+
+
+def schemas_written_otherwise(names: Names, schemas: Iterable[str]) -> list[Problem]:
+    """A schema of DuckDB that is there, and that the policy names in other letter case: the engine
+    takes the two as one, and the seal of the release would name one that is not listed.
+    """
+    return [
+        Problem(
+            "publish.schema",
+            f"is there as {schema}, and the engine does not tell upper from lower case",
+            hint=f"schema: {schema}, or another name",
+        )
+        for schema in sorted({*schemas} - {names.schema})
+        if schema.lower() == names.schema.lower()
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from anonymizer.compile import Table, ident
@@ -126,10 +127,16 @@ class Suppression:
     def share(self) -> float:
         return self.suppressed / self.total if self.total else 0.0
 
+    def within(self, limit: float) -> bool:
+        """Whether no more is suppressed, of the limit as it is written: 0.29 of 100 are 29, where
+        doubles have 28.999...
+        """
+        return self.suppressed <= Fraction(repr(limit)) * self.total
+
 
 def refuse_beyond(suppression: Suppression, limit: float) -> None:
     """Raises GuaranteeError when more than the limit was suppressed."""
-    if suppression.suppressed > limit * suppression.total:
+    if not suppression.within(limit):
         raise GuaranteeError(
             Problem(
                 "suppression_limit",

@@ -237,12 +237,14 @@ def _refuse_another_name(runs: Runs, view: Table) -> None:
     raise NothingToCheckError(Problem("publish.name", said, hint="run, or name that release"))
 
 
-def manifest_file(database: Path, names: Names) -> Path:
-    """The JSON file beside a release's database.
+def manifest_file(database: Path, names: Names, *, own: bool = False) -> Path:
+    """The JSON file beside a release's database; `own`: with the name of the database in its own.
 
     Published names may hold what file names may not: it is percent-encoded, a long name cut.
     """
     stem = names.name if names.schema == "main" else names.release
+    if own:
+        stem = f"{database.name}.{stem}"
     encoded = NOT_IN_FILES.sub(lambda found: quote(found[0], safe=""), stem)
     if len(encoded.encode()) > LONGEST_STEM:
         digest = hashlib.sha256(encoded.encode()).hexdigest()[:16]

@@ -7,9 +7,10 @@ import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from anonymizer.compile import Table
+from anonymizer.compile import Table, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.errors import AnonymizerError, NothingToCheckError, Problem
 from anonymizer.release import objects
 from anonymizer.release.manifest import (
     Manifest,
@@ -26,20 +27,72 @@ OTHER = (
 )
 
 
+NEIGHBOUR = "anon_neighbour"
+
+
+def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> Path:
+    """The JSON file that a release in `database` has, or is to have.
+
+    Two databases of one folder may have releases of one name. The first has `<name>.manifest.json`;
+    that of the other begins with the name of its database, so that none takes the other's place.
+    `held`: what the tool made in this database.
+    """
+    own, plain = manifest_file(database, names, own=True), manifest_file(database, names)
+    if own.exists():
+        return own
+    run_id = _run_of(plain)
+    if run_id is None or run_id in {names.run_id, *(item.run_id for item in held)}:
+        return plain
+    return own if _is_of_neighbour(database, names.release, run_id) else plain
+
+
+def _is_of_neighbour(database: Path, release: str, run_id: str) -> bool:
+    """Whether another database of the folder holds this run; one that is locked tells nothing."""
+    others = [file for file in sorted(database.parent.iterdir()) if file.name != database.name]
+    others = [file for file in others if _is_database(file)]
+    with own_connection(None, databases=others) as gate:
+        return any(_holds(gate, file, release, run_id) for file in others)
+
+
+def _holds(gate: DuckDBEngine, file: Path, release: str, run_id: str) -> bool:
+    try:
+        gate.raw(f"attach {lit(str(file))} as {NEIGHBOUR} (type duckdb, read_only)", "release")
+    except AnonymizerError:
+        return False
+    try:
+        held = objects.recorded(gate, NEIGHBOUR)
+        return any((item.release, item.run_id) == (release, run_id) for item in held)
+    except AnonymizerError:
+        return False  # a table of that name which is not ours
+    finally:
+        gate.raw(f"detach {NEIGHBOUR}", "release")
+
+
+def _is_database(file: Path) -> bool:
+    try:
+        if not file.is_file():  # a pipe would wait for its writer
+            return False
+        with file.open("rb") as handle:
+            return handle.read(12)[8:12] == b"DUCK"
+    except OSError:
+        return False
+
+
 def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
     """Write the files that are missing or of another run than the release; returns them.
 
     A run that is killed between its swap and the writing of its file leaves such a one.
     """
     written = []
-    for item in objects.recorded(engine, catalog):
+    held = objects.recorded(engine, catalog)
+    for item in held:
         if item.kind != "view":
             continue
         try:
             manifest = read_manifest(engine, item.table(catalog))
         except NothingToCheckError:
             continue
-        file = manifest_file(database, Names(item.schema, item.name, item.run_id))
+        file = file_of(database, Names(item.schema, item.name, item.run_id), held)
         if _run_of(file) != manifest.run_id:
             aside = database.with_name(f"{database.name}.{secrets.token_hex(8)}.tmp")
             write_manifest_file(file, manifest, aside)
@@ -49,7 +102,9 @@ def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
 
 def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[Problem]:
     """Copies of a manifest and of its signature, beside the database, that say something else."""
-    file = manifest_file(database, Names(view.schema or "main", view.name, manifest.run_id))
+    names = Names(view.schema or "main", view.name, manifest.run_id)
+    own = manifest_file(database, names, own=True)
+    file = own if own.exists() else manifest_file(database, names)
     signed = manifest.signature
     for path, text in ((file, manifest.text()), (signature_file(file), signed)):
         try:
@@ -66,12 +121,12 @@ def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[
 def other_file(
     database: Path, names: Names, held: Iterable[objects.Recorded] = ()
 ) -> tuple[str, ...]:
-    """In words, the JSON file of another database that the one of a release takes the place of.
+    """In words, the JSON file of another release that the one of a release takes the place of.
 
-    `held`: what the tool made in this database. Two databases of one folder may have releases of
-    one name; their files have one name then.
+    `held`: what the tool made in this database. The database of the other one is gone or locked.
     """
-    file = manifest_file(database, names)
+    held = tuple(held)
+    file = file_of(database, names, held)
     run_id = _run_of(file)
     if run_id is None or run_id in {item.run_id for item in held}:
         return ()

@@ -47,7 +47,7 @@ class Scratch:
 
     def holds(self, policy: Policy) -> bool:
         """Every guarantee, and the limit on suppression."""
-        return self.verification.passed and self.suppression.share <= policy.suppression_limit
+        return self.verification.passed and self.suppression.within(policy.suppression_limit)
 
     def units(self, policy: Policy) -> int:
         """Published rows, or persons where the policy names a column of them."""

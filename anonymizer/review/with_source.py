@@ -68,18 +68,18 @@ class Beside(Published):
 
 def release_file(policy: Policy, database: str | Path | None, source: str | Path | None) -> Path:
     """Where the release of a policy is: named, or publish.database, or beside its source."""
+    where = "--database"
     if database is not None:
         path = Path(database)
     elif policy.publish.database is not None:
-        path = policy.resolve(policy.publish.database)
+        where, path = "publish.database", policy.resolve(policy.publish.database)
     elif source is not None:
         path = Path(source)
     else:
-        raise NothingToCheckError(Problem("--database", "names no release"))
+        hint = "the policy has no publish.database, so the release is in the source's database"
+        raise NothingToCheckError(Problem(where, "names no release", hint=hint))
     if not path.is_file():
-        raise NothingToCheckError(
-            Problem("--database", no_file(path), hint="anonymizer run makes it")
-        )
+        raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
     return path.resolve()
 
 

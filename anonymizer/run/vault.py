@@ -89,7 +89,7 @@ def remember(engine: Engine, found: Iterable[Tokens]) -> None:
 def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
     where = tokens[0].path
     with _opened(where, file):
-        engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb)", where)
+        engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
         file.chmod(0o600)
     try:
         held = engine.raw(

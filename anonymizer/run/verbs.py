@@ -123,7 +123,7 @@ def run(
     if lead.publish.replace_source:
         refuse_without_consent(replace_source)
     began = time.perf_counter()
-    chosen = _seed(seed)
+    chosen = Seed.given(seed)
     there = publisher(kind)
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
     names = Names.of(policy, place.run_id)
@@ -175,15 +175,3 @@ def run(
         finally:
             if target is not None:
                 target.discard()
-
-
-def _seed(seed: Seed | str | int | None) -> Seed:
-    match seed:
-        case Seed():
-            return seed
-        case str():
-            return Seed.of(seed)
-        case int():
-            return Seed.test(seed)
-        case _:
-            return Seed.chosen()

@@ -3,7 +3,7 @@
 -- tbl        name of a table or view
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
--- returns    one row: alpha; 'inf' where a class has no value but NULL: it keeps within no share
+-- returns    one row: alpha; infinity if all values of a class are NULL: no rule holds there
 -- empty      NULL
 --
 -- example    from anon_alpha('adult', ['age', 'sex'], 'occupation');

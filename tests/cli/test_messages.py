@@ -29,6 +29,32 @@ def test_a_release_is_named_as_it_was_given(warehouse: Path, call: Call) -> None
         assert (done.code, "there is no file nodir/r.duckdb" in done.err) == (2, True), verb
 
 
+def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: Call) -> None:
+    """No option was given, so none is to be mended."""
+    for verb in (
+        ("verify", "policy.yml"),
+        ("report", "policy.yml"),
+        ("export", "policy.yml", "-o", "r.csv"),
+        ("attack", "policy.yml", "--database", "warehouse.duckdb"),
+    ):
+        done = call(*verb)
+        assert (done.code, done.err.partition(": there is no file")[0]) == (2, "publish.database")
+        assert "anonymizer run makes it" in done.err
+
+
+@pytest.mark.parametrize("name", ["release.parquet", "release.CSV", "release.json"])
+def test_a_release_is_not_called_like_a_file_of_rows(
+    warehouse: Path, call: Call, name: str
+) -> None:
+    text = POLICY.replace("release.duckdb", name)
+    (warehouse / "policy.yml").write_text(text)
+    for verb in ("plan", "run"):
+        done = call(verb, "policy.yml", *DATABASE)
+        assert (done.code, done.err.partition(":")[0]) == (2, "publish.database")
+        assert "anonymizer export" in done.err
+    assert not (warehouse / name).exists()
+
+
 def test_a_database_that_may_not_be_read(
     warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

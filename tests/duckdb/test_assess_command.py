@@ -72,6 +72,21 @@ def test_a_requirement_decides_the_exit_code(
     assert run("assess", "visitors", "--database", database) == 2
 
 
+def test_every_column_that_is_not_there_is_told(
+    database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("assess", "visits", "--database", database, "--quasi", "aeg,nowhere", "--sensitive")
+    code, found = result(capsys, *given, "nothing", "--person", "nobody")
+    assert code == 2
+    assert [error["path"] for error in found["errors"]] == [
+        "--quasi",
+        "--quasi",
+        "--sensitive",
+        "--person",
+    ]
+    assert all(error["allowed"] or error["hint"] for error in found["errors"])
+
+
 def test_a_file_needs_no_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "people.csv"
     file.write_text('"first, last",age\na,1\nb,1\nc,2\n')

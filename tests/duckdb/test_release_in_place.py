@@ -135,6 +135,41 @@ def test_an_open_connection_is_used_itself_and_left_as_it_was(
     connection.close()
 
 
+def test_a_connection_that_only_reads_is_a_source(tmp_path: Path, database: Path) -> None:
+    """What the tool makes for itself and for the release is attached for writing beside it."""
+    plain, kept = policy(tmp_path, COLUMNS), policy(tmp_path, COLUMNS, ledger="ledger.duckdb")
+    with duckdb.connect(str(database), read_only=True) as connection:
+        before = state(connection)
+        for given in (plain, plain, kept):
+            assert run(given, connection).measures["rows"] == 20
+        assert state(connection) == before
+        with pytest.raises(AnonymizerError) as refused:
+            run(policy(tmp_path, COLUMNS, publish=BESIDE), connection)
+        assert state(connection) == before
+    (problem,) = refused.value.problems
+    assert problem.path == "publish.database"
+    assert "open for reading" in problem.message
+
+
+def test_the_manifest_beside_a_database_follows_every_run(tmp_path: Path, database: Path) -> None:
+    """By path, and by a connection of the user: the file is always that of the release."""
+    given = policy(tmp_path, COLUMNS, publish=BESIDE)
+    file = tmp_path / "people_anonymous.manifest.json"
+
+    def by_connection() -> str:
+        with duckdb.connect(str(database)) as connection:
+            return run(given, connection).run_id
+
+    def by_attached() -> str:
+        with duckdb.connect() as connection:
+            connection.execute(f"attach '{database}' as warehouse; use warehouse")
+            return run(given, connection).run_id
+
+    for way in (by_connection, lambda: run(given, database).run_id, by_connection, by_attached):
+        assert way() == json.loads(file.read_text())["run_id"]
+        assert anonymizer.verify(given, database).passed
+
+
 def test_a_registered_frame_is_a_source(tmp_path: Path) -> None:
     import pandas as pd
 

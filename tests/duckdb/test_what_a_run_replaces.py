@@ -40,8 +40,12 @@ def written(name: str, publish: str, k: int = 3) -> str:
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    return done(capsys, *arguments, "--database", "source.duckdb")
+
+
+def done(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
-        main.main([*arguments, "--database", "source.duckdb"])
+        main.main(list(arguments))
     said = capsys.readouterr()
     assert ended.value.code == 0, said.err
     return str(said.out)
@@ -147,17 +151,81 @@ def test_a_plan_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_the_manifest_of_another_database_is_told(
+def test_databases_of_one_folder_keep_their_manifests(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Releases of one name in two databases of a folder: their JSON files have one name."""
+    """Releases of one name in two databases of a folder have a JSON file each, also after `clean`
+    and further runs.
+    """
+    names = ("first", "second")
+    files = {"first": "released.manifest.json", "second": "second.duckdb.released.manifest.json"}
+    for name in names:
+        written(f"{name}.yml", f"{{database: {name}.duckdb, name: released}}")
+        assert "is of another release" not in called(capsys, "plan", f"{name}.yml")
+        called(capsys, "run", f"{name}.yml")
+    for name in (*names, *names):
+        done(capsys, "clean", "--database", f"{name}.duckdb")
+        for one in names:
+            done(capsys, "verify", f"{one}.yml")
+            done(capsys, "export", f"{one}.yml", "-o", f"{one}.csv")
+            found = json.loads((folder / files[one]).read_text())
+            with duckdb.connect(f"{one}.duckdb", read_only=True) as held:
+                ((manifest,),) = held.execute("from released_manifest").fetchall()
+            assert found == json.loads(manifest)
+        called(capsys, "run", f"{name}.yml")
+
+
+@pytest.mark.slow
+def test_the_manifest_of_a_database_that_is_gone_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No database of the folder has the release of this JSON file: it is replaced, and told."""
     for name in ("first", "second"):
         written(f"{name}.yml", f"{{database: {name}.duckdb, name: released}}")
     told = "the file released.manifest.json beside second.duckdb is of another release (run "
-    assert "is of another release" not in called(capsys, "run", "first.yml")
+    called(capsys, "run", "first.yml")
+    (folder / "first.duckdb").unlink()
     assert told in called(capsys, "plan", "second.yml")
     assert told in called(capsys, "run", "second.yml")
     assert "is of another release" not in called(capsys, "run", "second.yml")
+    assert len(list(folder.glob("*.manifest.json"))) == 1
+
+
+def test_a_schema_in_other_letter_case_is_refused_by_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The engine takes the two as one; the seal of the release would name one that is not there."""
+    called(capsys, "run", written("first.yml", "{database: release.duckdb, schema: Shown}"))
+    with duckdb.connect("source.duckdb") as connection:
+        connection.execute("create schema own")
+    for publish, there in (
+        ("{database: new.duckdb, schema: MAIN}", "main"),
+        ("{schema: Main}", "main"),
+        ("{database: release.duckdb, schema: shown, name: other}", "Shown"),
+        ("{schema: OWN}", "own"),
+    ):
+        for verb in ("plan", "run"):
+            given = written("p.yml", publish)
+            with pytest.raises(SystemExit) as ended:
+                main.main([verb, given, "--database", "source.duckdb"])
+            assert ended.value.code == 2
+            assert f"publish.schema: is there as {there}," in capsys.readouterr().err
+    assert not (folder / "new.duckdb").exists()
+
+
+def test_a_stale_manifest_is_written_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a run that was killed after its swap, with another database of ours beside it."""
+    for name in ("first", "second"):
+        written(f"{name}.yml", f"{{database: {name}.duckdb, name: {name}}}")
+        called(capsys, "run", f"{name}.yml")
+    file = folder / "first.manifest.json"
+    before = file.read_text()
+    file.write_text(before.replace(json.loads(before)["run_id"], "0" * 16))
+    done(capsys, "clean", "--database", "first.duckdb")
+    assert file.read_text() == before
+    assert len(list(folder.glob("*.manifest.json"))) == 2
 
 
 @pytest.mark.slow

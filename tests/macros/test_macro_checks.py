@@ -125,6 +125,31 @@ def test_macros_agree_with_the_verifier(sql: duckdb.DuckDBPyConnection, sql_type
             assert same(found, expected), (query, found, expected)
 
 
+def test_a_class_without_a_value_holds_no_rule(sql: duckdb.DuckDBPyConnection) -> None:
+    """By NULLs alone no rule is kept: the macros say so as the verifier does."""
+    sql.execute(
+        "create or replace table release as select i // 4 as class_id, i as person_id,"
+        " 'zone ' || i // 4 as zone, case when i > 3 then 'v' || i end as value from range(12) t(i)"
+    )
+    for query, name, parameters, expected in (
+        ("from anon_alpha('release', ['class_id'], 'value')", "alpha", {"alpha": 0.9}, math.inf),
+        (
+            "select distinct_l from anon_l('release', ['class_id'], 'value')",
+            "distinct_l",
+            {"l": 2},
+            0,
+        ),
+        (
+            "select recursive_c from anon_l('release', ['class_id'], 'value')",
+            "recursive_cl",
+            {"c": 2, "l": 2},
+            math.inf,
+        ),
+    ):
+        assert one(sql, query) == expected
+        assert float(achieved(sql, name, parameters, "VARCHAR")) == expected
+
+
 def test_the_bound_of_eir_l_never_exceeds_the_true_l(sql: duckdb.DuckDBPyConnection) -> None:
     draw = random.Random(3)
     reached = 0

@@ -216,7 +216,8 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
 
     before = connection.execute("select current_catalog(), current_schema()").fetchone()
     try:
-        connection.execute(f"attach ':memory:' as {SCRATCH}")
+        # (where the user's database was opened read-only, everything is, unless it is said)
+        connection.execute(f"attach ':memory:' as {SCRATCH} (read_write)")
     except duckdb.BinderException as error:
         raise attached_already(SCRATCH) from error
     except duckdb.Error as error:

@@ -123,7 +123,7 @@ def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
 @contextmanager
 def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
     """The file of a part is attached for the length of a block."""
-    mode = "read_only" if read_only else "storage_version 'latest'"
+    mode = "read_only" if read_only else "read_write, storage_version 'latest'"
     engine.raw(f"attach {lit(str(file))} as {HANDED} ({mode})", "parts")
     try:
         yield

@@ -12,9 +12,11 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.policy import Policy
+from anonymizer.policy.values import file_format
 from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.publish.duckdb.in_place import InPlaceTarget
 from anonymizer.publish.duckdb.replace_source import ReplaceTarget
+from anonymizer.publish.target import schemas_written_otherwise
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.manifest_files import changes_beside
@@ -28,6 +30,8 @@ from anonymizer.release.sealing import changes_in_database
 def place_of(policy: Policy, database: Database) -> Path | None:
     """See `anonymizer.publish.target.Publisher`."""
     source = Path(database).resolve() if isinstance(database, str | Path) else None
+    if unlike := schemas_written_otherwise(Names.of(policy, ""), ["main"]):
+        raise EngineError(unlike)
     file = _file_of(policy)
     if file is None:
         return source
@@ -37,6 +41,15 @@ def place_of(policy: Policy, database: Database) -> Path | None:
                 "publish.database",
                 "is the source database itself",
                 hint="name a file of its own, or leave it out to publish beside the source",
+            )
+        )
+    if file_format(file.name) is not None:  # whoever opened it by its name would find no rows
+        raise EngineError(
+            Problem(
+                "publish.database",
+                f"names a file of rows ({file.suffix.lower()}), and a release is a DuckDB database",
+                allowed="a name of another suffix, as in release.duckdb",
+                hint="anonymizer export writes the release as .parquet or .csv afterwards",
             )
         )
     FileTarget(file, Names.of(policy, ""), policy.publish.storage).check_place()

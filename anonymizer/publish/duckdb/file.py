@@ -24,8 +24,8 @@ from anonymizer.process.run_folder import building_of
 from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
 from anonymizer.release import objects
 from anonymizer.release.judge import fingerprint
-from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
-from anonymizer.release.manifest_files import other_file, refresh
+from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
+from anonymizer.release.manifest_files import file_of, other_file, refresh
 from anonymizer.release.names import Names
 from anonymizer.release.plain_views import is_base_table
 from anonymizer.release.seal import SealedObject, Sign
@@ -50,6 +50,8 @@ class FileTarget:
     replaces: tuple[str, ...] = ()
     _replaced: Identity = None
     """The identity of the old file when its other releases were copied."""
+    _held: tuple[objects.Recorded, ...] = ()
+    """What the tool had made in the old file."""
     _judged: list[object] = field(default_factory=list)
     """Fingerprints of the tables that were judged."""
     _objects: tuple[SealedObject, ...] = ()
@@ -114,9 +116,10 @@ class FileTarget:
             # the manifest was written after verification: the rows must still be the verified ones
             if self._fingerprints(engine, catalog) != self._judged:
                 raise EngineError(Problem("publish.database", "changed while it was being built"))
+        beside = file_of(self.path, self.names, self._held)
         decide()
         self.swap(self._replaced)
-        write_manifest_file(manifest_file(self.path, self.names), manifest, self.building)
+        write_manifest_file(beside, manifest, self.building)
         return manifest
 
     def _fingerprints(self, engine: DuckDBEngine, catalog: str) -> list[object]:
@@ -131,7 +134,8 @@ class FileTarget:
         where = "publish.database"
         folder = self.path.parent
         if not folder.is_dir():
-            raise TargetError(Problem(where, "is in a folder that does not exist"))
+            hint = "make it, or name another place"
+            raise TargetError(Problem(where, "is in a folder that does not exist", hint=hint))
         if not os.access(folder, os.W_OK):
             raise TargetError(Problem(where, "is in a folder that cannot be written"))
         if self._wal.exists():
@@ -189,8 +193,8 @@ class FileTarget:
 
     @contextmanager
     def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
-        """Attach the file that is being built; yields its catalog."""
-        mode = "read_only" if read_only else f"storage_version {lit(self.storage)}"
+        """Attach the file that is being built, also beside a database that is only read."""
+        mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
         engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
         try:
             yield BUILT
@@ -204,11 +208,8 @@ class FileTarget:
             return
         engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
         try:
-            kept = [
-                item
-                for item in objects.recorded(engine, PREVIOUS)
-                if item.release != self.names.release
-            ]
+            self._held = tuple(objects.recorded(engine, PREVIOUS))
+            kept = [item for item in self._held if item.release != self.names.release]
             if self._not_tables(engine):
                 raise TargetError(Problem("publish.database", "was changed during this run"))
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left them stale

@@ -19,10 +19,16 @@ from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
 from anonymizer.publish.duckdb.file import create_schema, create_view
-from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
+from anonymizer.publish.target import (
+    Readers,
+    StagedTarget,
+    clashes_with_releases,
+    replaced_release,
+    schemas_written_otherwise,
+)
 from anonymizer.release import objects
-from anonymizer.release.manifest import Manifest, manifest_file, write_manifest, write_manifest_file
-from anonymizer.release.manifest_files import other_file
+from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
+from anonymizer.release.manifest_files import file_of, other_file
 from anonymizer.release.names import Names
 from anonymizer.release.seal import Sign
 from anonymizer.release.sealing import objects_of, sealed_in
@@ -48,6 +54,8 @@ class InPlaceTarget(StagedTarget):
     """The user's connection, where there is one."""
     warnings: tuple[str, ...] = (WARNING,)
     stands: bool = field(default=False)
+    _held: tuple[objects.Recorded, ...] = ()
+    """What the tool had made in the database."""
 
     @property
     def place(self) -> Path | None:
@@ -61,13 +69,19 @@ class InPlaceTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raises TargetError where an object of that name exists that the tool did not make."""
         assert isinstance(engine, DuckDBEngine)
-        refuse_foreign(engine, self.catalog)
+        self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
-        held = objects.recorded(engine, self.catalog)
+        held = self._held = tuple(objects.recorded(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
-        if self.database is not None:
-            self.replaces += other_file(self.database, self.names, held)
-        others = clashes_with_releases(self.names, held)
+        file = self._file(engine)
+        if file is not None:
+            self.replaces += other_file(file, self.names, held)
+        rows = engine.raw(
+            f"select schema_name from duckdb_schemas() where database_name = {lit(self.catalog)}",
+            "publish",
+        )
+        others = schemas_written_otherwise(self.names, (str(schema) for (schema,) in rows))
+        others += clashes_with_releases(self.names, held)
         if others:
             raise TargetError(others)
         clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
@@ -79,6 +93,37 @@ class InPlaceTarget(StagedTarget):
                     hint=self.names.other,
                 )
             )
+
+    def check_catalog(self, engine: DuckDBEngine) -> None:
+        """Raises TargetError for a catalog that cannot hold a release. Our own is attached for
+        reading, and for writing while the swap lasts.
+        """
+        refuse_foreign(engine, self.catalog)
+        if self.connection is None:
+            return
+        rows = engine.raw(
+            f"select readonly from duckdb_databases() where database_name = {lit(self.catalog)}",
+            "publish",
+        )
+        if rows and rows[0][0]:
+            raise TargetError(
+                Problem(
+                    "publish.database",
+                    "is needed: the connection has the database of the source open for reading",
+                    hint="publish: {database: release.duckdb}, or a connection that may write",
+                )
+            )
+
+    def _file(self, engine: DuckDBEngine) -> Path | None:
+        """The file of the database, also where the connection is the user's: the JSON file beside
+        it would otherwise be that of an earlier run. None in memory.
+        """
+        rows = engine.raw(
+            f"select path from duckdb_databases() where database_name = {lit(self.catalog)}",
+            "publish",
+        )
+        file = Path(rows[0][0]) if rows and rows[0][0] else None
+        return file.resolve() if file is not None and file.is_file() else None
 
     def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
         """Names of those tables whose place an object takes that the tool did not make."""
@@ -128,12 +173,14 @@ class InPlaceTarget(StagedTarget):
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
+        file = self._file(engine)
+        beside = file_of(file, self.names, self._held) if file is not None else None
         with self._transaction(engine):
             manifest = self._replace(engine, manifest, sign)
         self.stands = True
-        if self.database is not None:
-            aside = building_of(self.database, self.names.run_id)
-            write_manifest_file(manifest_file(self.database, self.names), manifest, aside)
+        if file is not None and beside is not None:
+            aside = building_of(file, self.names.run_id)
+            write_manifest_file(beside, manifest, aside)
         return manifest
 
     def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:

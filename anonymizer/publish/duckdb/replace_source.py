@@ -13,7 +13,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, TargetError
-from anonymizer.publish.duckdb.in_place import InPlaceTarget, refuse_foreign
+from anonymizer.publish.duckdb.in_place import InPlaceTarget
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest
@@ -35,7 +35,7 @@ class ReplaceTarget(InPlaceTarget):
     def check(self, engine: Engine) -> None:
         """Raises TargetError where the source is no table that can be replaced."""
         assert isinstance(engine, DuckDBEngine)
-        refuse_foreign(engine, self.catalog)
+        self.check_catalog(engine)
         self.replaces = (dropped_source(self.names.release),)
         where = "publish.replace_source"
         rows = engine.raw(

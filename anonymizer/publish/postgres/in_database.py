@@ -73,7 +73,7 @@ class PostgresTarget(StagedTarget):
         assert isinstance(engine, PostgresEngine)
         self.replaces = replaced_release(self.names, recorded(engine), "the database")
         problems = [
-            *clashes_with_releases(self.names, recorded(engine)),
+            *clashes_with_releases(self.names, recorded(engine), folds=False),
             *self._long_names(),
             *self._taken(engine),
             *self._forbidden(engine),

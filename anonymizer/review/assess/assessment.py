@@ -175,9 +175,13 @@ def assess_opened(
     required: Sequence[checks.Required] = (),
 ) -> Assessment:
     """The same over a table that is open already."""
-    chosen = opened.find(quasi, "--quasi")
-    protected = opened.find(sensitive, "--sensitive")
-    who = opened.find([person], "--person")[0] if person is not None else None
+    named = {
+        "--quasi": quasi,
+        "--sensitive": sensitive,
+        "--person": () if person is None else [person],
+    }
+    chosen, protected, persons = opened.find_all(named)
+    who = persons[0] if persons else None
     guessed = not chosen
     if guessed:
         if not _has_rows(opened):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -36,17 +36,28 @@ class Opened:
 
         Raises SourceError with every name that is not there.
         """
+        (found,) = self.find_all({option: names})
+        return found
+
+    def find_all(self, named: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+        """The columns of several options. Raises SourceError with every name that is not there."""
         folded = {name.lower(): name for name, _ in self.columns}
         exact = {name for name, _ in self.columns}
         problems = []
-        for name in names:
-            if name not in exact and name.lower() not in folded:
-                near = get_close_matches(name, sorted(exact), n=1)
-                hint = f"did you mean {near[0]}?" if near else None
-                problems.append(Problem(option, f"{name} is not a column of the table", hint=hint))
+        for option, names in named.items():
+            for name in names:
+                if name not in exact and name.lower() not in folded:
+                    near = get_close_matches(name, sorted(exact), n=1)
+                    hint = f"did you mean {near[0]}?" if near else None
+                    said = f"{name} is not a column of the table"
+                    allowed = None if near else ", ".join(name for name, _ in self.columns)
+                    problems.append(Problem(option, said, allowed=allowed, hint=hint))
         if problems:
             raise SourceError(problems)
-        return tuple(name if name in exact else folded[name.lower()] for name in names)
+        return [
+            tuple(name if name in exact else folded[name.lower()] for name in names)
+            for names in named.values()
+        ]
 
 
 @contextmanager

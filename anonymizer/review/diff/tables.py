@@ -107,7 +107,7 @@ def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = 
             for column, loss in columns.items()
         },
         observers=dict(_told(found.observers, below or policy.privacy.k_anonymity)),
-        holds=found.verification.passed and share <= policy.suppression_limit,
+        holds=found.verification.passed and found.suppression.within(policy.suppression_limit),
     )
 
 

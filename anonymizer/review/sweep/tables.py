@@ -74,7 +74,7 @@ def _figures(policy: SchemaPolicy, options: Mapping[str, str], found: Tried, kno
         largest = 1 / found.measures["class_min"]
     return Point(
         dict(options),
-        holds=found.verification.passed and share <= policy.suppression_limit,
+        holds=found.verification.passed and found.suppression.within(policy.suppression_limit),
         risk=risk,
         largest_risk=largest,
         loss=loss + (events or 0.0),
