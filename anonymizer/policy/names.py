@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ROW_REF = "row_ref"
 """What ties a published row to its original while it is verified; never published."""
+OWN = "anonymizer:"
+"""With this begin columns that the verification puts beside published ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,11 @@ class PublishedName:
     generated: bool
     certain: bool = True
     """False where the type of the source column decides whether it appears."""
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a published column of this name would be taken for one of the tool's own."""
+    return name.casefold() == ROW_REF or name.casefold().startswith(OWN)
 
 
 def published_names(

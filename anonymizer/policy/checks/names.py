@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
-from anonymizer.policy.names import ROW_REF, PublishedName, published_names, renamed
+from anonymizer.policy.names import PublishedName, is_reserved, published_names, renamed
 from anonymizer.policy.paths import column_path, name_text, path_text
 from anonymizer.policy.suggest import closest
 
@@ -36,10 +36,10 @@ def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[
 
 
 def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Problem]:
-    """The work tables of a run have the published columns and one of their own."""
+    """The work tables and statements of a run have columns of their own beside these."""
     for one in published:
         final = renamed(policy, one)
-        if not one.certain or final.casefold() != ROW_REF:
+        if not one.certain or not is_reserved(final):
             continue
         path = column_path(one.column) if one.column is not None else "publish"
         if one.name in policy.publish.rename:

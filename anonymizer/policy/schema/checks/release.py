@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.checks.release import is_source, target
-from anonymizer.policy.names import ROW_REF, PublishedName
+from anonymizer.policy.names import PublishedName, is_reserved
 from anonymizer.policy.paths import name_text, path_text
 from anonymizer.policy.schema.names import column_names
 from anonymizer.policy.schema.paths import table_path
@@ -81,7 +81,7 @@ def clashes(
         # source columns first, so that the generated name is the one reported as colliding
         for one in sorted((one for one in names if one.certain), key=lambda one: one.generated):
             path = _place(policy, table, one.column)
-            if one.name.casefold() == ROW_REF:
+            if is_reserved(one.name):
                 said = f"would be published as {name_text(one.name)}, a name of the tool's own"
                 yield Problem(path, said, hint=BY_QUERY)
             other = first.setdefault(one.name.casefold(), one)
