@@ -34,6 +34,15 @@ def at_least(parameter: float) -> Fraction:
     return _fraction(Decimal(repr(float(parameter))), ROUND_CEILING)
 
 
+def share_at_most(share: float) -> Sql:
+    """A share as the decimal that `at_most` has: floor(it * n) is the most that may be of n."""
+    with localcontext() as context:
+        context.prec = 60
+        exact = at_most(share)
+        decimal = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return Sql(f"cast('{decimal:.{DIGITS}f}' as decimal(18, {DIGITS}))")
+
+
 def exp_at_most(parameter: float) -> Fraction:
     """The exponential of a parameter as an upper bound, to 12 digits, rounded down."""
     with localcontext() as context:

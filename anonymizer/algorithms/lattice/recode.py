@@ -15,6 +15,7 @@ from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.hierarchy.text import from_text
 from anonymizer.policy import Policy
 from anonymizer.policy.builders import Intervals, Taxonomy
+from anonymizer.privacy.exact import share_at_most
 from anonymizer.source.profile import Attribute
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import rows_read
@@ -195,7 +196,7 @@ def tuple_steps(
         "keys": list(keys),
         "persons": persons,
         "count": Sql("count(distinct person)" if persons else "count(*)"),
-        "share": lit(float(policy.suppression_limit)),
+        "share": share_at_most(policy.suppression_limit),
     }
     return (
         Step("paths of values", "lattice/paths.sql.j2", shared),

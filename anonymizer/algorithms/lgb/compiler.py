@@ -29,6 +29,7 @@ from anonymizer.algorithms.split.stages import divided_units, in_parts, judged_p
 from anonymizer.compile import Sql, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import Lgb, Policy
+from anonymizer.privacy.exact import at_most
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile
@@ -126,7 +127,7 @@ def pattern_stages(
         "attributes": roles.quasi,
         "carried": carried,
         "count": Sql("count(distinct person)" if policy.person is not None else "count(*)"),
-        "allowed": max(math.floor(policy.suppression_limit * read) - profile.left_out, 0),
+        "allowed": max(math.floor(at_most(policy.suppression_limit) * read) - profile.left_out, 0),
     }
     promoted = options.small_patterns == "promote" and policy.person is None
     return (

@@ -11,6 +11,7 @@ from anonymizer.compile import Sql
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
+from anonymizer.privacy.exact import share_at_most
 from anonymizer.steps import Guard, Row, Step
 
 
@@ -57,7 +58,7 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
         context = {
             "values": d.values,
             "whole": math.lcm(*wanted),
-            "allowed": Sql(_decimal(policy.suppression_limit)),
+            "allowed": share_at_most(policy.suppression_limit),
         }
         guards.append(
             Guard(
@@ -67,11 +68,6 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
             )
         )
     return tuple(guards)
-
-
-def _decimal(share: float) -> str:
-    """A share as a decimal number, so that no count is compared with a double."""
-    return f"cast('{share:.12f}' as decimal(18, 12))"
 
 
 def enough_rows(how: Grouping) -> Guard:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from anonymizer.algorithms.encode import CODED
 from anonymizer.algorithms.privacyfrost.columns import Searched
-from anonymizer.compile import Sql, Table, lit
+from anonymizer.compile import Sql, Table
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import Policy, PrivacyFrost
+from anonymizer.privacy.exact import share_at_most
 from anonymizer.steps import Guard, Row, Stage, Step
 
 
@@ -32,7 +33,7 @@ def presampling_stages(
         "codes": [a.c for a in columns],
         "count": Sql("count(distinct person)" if policy.person is not None else "count(*)"),
         "least": options.presampling_k,
-        "share": lit(float(policy.suppression_limit)),
+        "share": share_at_most(policy.suppression_limit),
     }
     unit = "persons" if policy.person is not None else "rows"
 
