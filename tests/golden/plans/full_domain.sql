@@ -367,8 +367,7 @@ with counted as (
         (select count(*) from anon_scratch.main.coded) as kept
 )
 select
-    -- in doubles, as the finished release is judged
-    cast(floor(CAST(0.0 AS DOUBLE) * all_units) as bigint) - (all_units - units) as allowed,
+    cast(floor(cast('0.000000000000' as decimal(18, 12)) * all_units) as bigint) - (all_units - units) as allowed,
     records - kept as left_out,
     records,
     units

@@ -6,4 +6,4 @@ with counted as (
 )
 select total - kept, total
 from counted
-where total - kept > floor(CAST(0.0 AS DOUBLE) * total) or kept = 0
+where total - kept > floor(cast('0.000000000000' as decimal(18, 12)) * total) or kept = 0
