@@ -77,6 +77,11 @@ def refuse_tables_unanswered(
         raise GuaranteeError(problems)
 
 
+def _of_values(path: str) -> bool:
+    """Whether it is a guarantee of values, asked of those tables that have sensitive ones."""
+    return path in BY_FIELD and BY_FIELD[path].of_values
+
+
 def _unanswered(
     policy: SchemaPolicy,
     verification: Verification,
@@ -87,9 +92,7 @@ def _unanswered(
     lead = persons_policy(policy, identity=True)
     elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
     for path, names in unanswered(lead, verification, source=source):
-        # a guarantee of values is asked of the tables that have some, below
-        of_values = BY_FIELD[path].of_values if path in BY_FIELD else False
-        if not (elsewhere and of_values):
+        if not (elsewhere and _of_values(path)):
             yield path, names
     for name in policy.children:
         own = tuple(
@@ -102,6 +105,8 @@ def _unanswered(
             whole = tuple(c for c in verification.checks if c.column is None)
             judged = replace(verification, checks=(*own, *whole))
             for path, names in unanswered(single, judged, source=source):
+                if not single.sensitive and _of_values(path):
+                    continue
                 yield f"{table_path(name)}.{path}" if path.startswith("columns.") else path, names
         for column, described in policy.tables[name].columns.items():
             asked = described.protect is not None and described.protect.eir_l is not None

@@ -309,3 +309,18 @@ def test_what_those_who_remain_break_is_told_as_such(source: Path, tmp_path: Pat
     assert problem.path == "tables.patients.columns.died.protect"
     assert problem.hint is not None
     assert "knows.rows" in problem.hint
+
+
+@pytest.mark.slow
+def test_a_rule_of_all_values_asks_nothing_of_a_table_that_is_only_masked(tmp_path: Path) -> None:
+    """The only sensitive column is in visits; labs has a mask and none."""
+    changes = {
+        "privacy.alpha_k": {"alpha": 0.9, "k": 2},
+        f"{LABS}.value": {"role": "top_code", "at": 5},
+        "tables.patients.columns.died": {"role": "drop"},
+    }
+    given = hospital.policy(tmp_path, changes)
+    release = hospital.run(given, hospital.write(tmp_path / "source.duckdb"))
+    found = {(c.name, c.column) for c in release.verification.checks}
+    assert ("alpha_k", "visits.diagnosis") in found
+    assert anonymizer.verify(given).passed
