@@ -16,6 +16,8 @@ from anonymizer.policy.publish import Source
 from anonymizer.policy.safe_harbor import PRESET
 
 Preset = Literal["internal", "external", "safe_harbor"]
+PresetOfTables = Literal["internal", "external"]
+"""Those of several tables."""
 PRESETS: dict[str, tuple[int, int]] = {"internal": (5, 2), "external": (11, 3)}
 """k and l by preset; safe_harbor has neither."""
 PRESET_SUPPRESSION = 0.05

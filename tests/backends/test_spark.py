@@ -217,6 +217,30 @@ def test_full_domain(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
         both(spark, tmp_path, path, columns, suppression_limit=0.1, **rest)
 
 
+def test_rows_that_nulls_suppress(spark: Any, tmp_path: Path) -> None:
+    columns = {"town": {"role": "quasi", "nulls": "suppress"}, "age": "quasi"}
+    path = people_file(tmp_path)
+    one, _ = both(spark, tmp_path, path, columns, suppression_limit=0.5)
+    assert one.measures["suppressed"] > 0
+    persons = {"person": "person", "merge_person_rows": True, "suppression_limit": 0.9}
+    both(spark, tmp_path, path, {**columns, "person": "identifier"}, **persons)
+
+
+@pytest.mark.parametrize("builder", ["prefix", "suffix"])
+def test_codes(spark: Any, tmp_path: Path, builder: str) -> None:
+    columns = {"code": {"role": "quasi", "hierarchy": {"builder": builder}}, "age": "quasi"}
+    path = tmp_path / "codes.parquet"
+    with duckdb.connect(config={"threads": 1}) as connection:
+        codes = (
+            "('1' || i % 4 || i % 3) || case when i % 5 > 0 then cast(i % 2 as varchar) else '' end"
+        )
+        connection.execute(
+            f"copy (select i as id, {codes} as code, i % 30 as age from range(80) t(i))"
+            f" to '{path}' (format parquet)"
+        )
+    both(spark, tmp_path, path, columns)
+
+
 def test_privacyfrost(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
     rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
     columns = {

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anonymizer.compile.dialects.base import Dialect
 from anonymizer.compile.dialects.common import plain_qualify, tuple_membership
-from anonymizer.compile.dialects.rewriting import Rewrite, from_leaves
+from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
 from anonymizer.engines.spark.dialect_names import FUNCTIONS as KNOWN_FUNCTIONS
 from anonymizer.engines.spark.dialect_names import NODES
 from anonymizer.engines.spark.dialect_values import (
@@ -119,19 +119,22 @@ def plain_exists(node: exp.Expr) -> exp.Expr:
     return exp.Subquery(this=counted)
 
 
-def counted_down(node: exp.Expr) -> exp.Expr:
-    """Raises `TemplateError` for a series whose members become rows.
+def series(node: exp.Expr) -> exp.Expr:
+    """`range(a, b)` whose members become rows: none where it ends before it begins.
 
-    Where it ends before it begins, Spark counts down, and DuckDB has none. Places in a list are
-    NULL there.
+    Spark would count down there, and sqlglot's way around depends on its version. (Places in a
+    list are NULL there.) Raises `TemplateError` for a series with a step.
     """
-    if isinstance(node, exp.GenerateSeries) and not isinstance(node.parent, exp.Transform):
-        raise TemplateError(f"a series of rows is not known to work on spark\n{node.sql()}")
-    return node
+    if not isinstance(node, exp.GenerateSeries) or isinstance(node.parent, exp.Transform):
+        return node
+    if node.args.get("step") is not None or not node.args.get("is_end_exclusive"):
+        raise TemplateError(f"such a series of rows is not known to work on spark\n{node.sql()}")
+    text = "slice(sequence(a, greatest(a, b)), 1, greatest(b - a, 0))"
+    return filled(text, "spark", a=node.args["start"], b=node.args["end"])
 
 
 EACH: tuple[Rewrite, ...] = (
-    counted_down,
+    series,
     work_tables,
     binary_collation,
     concatenation,

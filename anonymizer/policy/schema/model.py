@@ -80,10 +80,9 @@ class SchemaPolicy(Document):
     """How the tables are anonymized."""
     publish: SchemaPublish = SchemaPublish()
     """Where and under which names the release is published."""
-    preset: Annotated[defaults.Preset | None, BeforeValidator(_of_several)] = None
+    preset: Annotated[defaults.PresetOfTables | None, BeforeValidator(_of_several)] = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
-    with 5 % suppression. safe_harbor is refused: it is for one table. What the policy itself states
-    takes precedence."""
+    with 5 % suppression. What the policy itself states takes precedence."""
     ledger: LocalPath | None = None
     """A private database file that records releases; never the file of the release."""
     context: Context | None = None

@@ -175,10 +175,11 @@ class FileTarget:
                 engine.raw(f"detach {PREVIOUS}", where)
         if others:
             listed = ", ".join(sorted(f"{schema}.{name}".strip(".") for schema, name in others)[:3])
+            many = "1 object" if len(others) == 1 else f"{len(others)} objects"
             raise TargetError(
                 Problem(
                     where,
-                    f"holds {len(others)} objects that this tool did not publish ({listed})",
+                    f"holds {many} that this tool did not publish ({listed})",
                     hint="name a file of its own for the release",
                 )
             )
