@@ -116,8 +116,8 @@ def server_cpu(place: str) -> float:
 
     with psycopg.connect(place, autocommit=True) as server:
         others = (
-            "select count(*) from pg_stat_activity"
-            " where backend_type in ('client backend', 'parallel worker') and pid <> pg_backend_pid()"
+            "select count(*) from pg_stat_activity where pid <> pg_backend_pid()"
+            " and backend_type in ('client backend', 'parallel worker')"
         )
         while server.execute(others).fetchone() != (0,):  # the server counts those that have ended
             time.sleep(0.05)
