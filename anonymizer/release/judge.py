@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from typing import Any
 
 from anonymizer.compile import Table, ident
@@ -131,7 +131,7 @@ class Suppression:
         """Whether no more is suppressed, of the limit as it is written: 0.29 of 100 are 29, where
         doubles have 28.999...
         """
-        return self.suppressed <= Fraction(repr(limit)) * self.total
+        return self.suppressed <= self.total * Decimal(repr(limit))
 
 
 def refuse_beyond(suppression: Suppression, limit: float) -> None:

@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import duckdb
-import psycopg
 import pytest
 
 from anonymizer.engines.postgres.dialect import DIALECT
@@ -136,6 +135,8 @@ def test_text_compares_by_code_point_wherever_a_value_becomes_text(postgres: str
 
 def test_columns_of_different_collations(postgres: str) -> None:
     names = ["Émile Zola", "ÉMILE ZOLA"]
+    import psycopg
+
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("drop table if exists collated cascade")
         connection.execute(
