@@ -378,6 +378,8 @@ CHANGED: dict[str, list[tuple[Any, str, int]]] = {
         (partition, "AT_ONCE", 8),
         (words, "MOST_BITS", 1),
         (cells, "WORD_BITS", 1),
+        (bound, "NEAREST", 1),
+        (bound, "FEWEST_SAMPLED", 2),
     ],
     "mondrian_many_values": [(partition, "MANY_VALUES", 4), (parts, "JOINED_AT_ONCE", 1)],
     "mondrian_parts": [(bound, "MOST_UNITS", 8)],

@@ -151,6 +151,21 @@ def test_a_sample_claims_no_more_than_all_tuples(
         assert 0.5 * exact["ncp_bound"] < told["ncp_bound"] <= exact["ncp_bound"]
 
 
+def test_nothing_is_lost_by_a_look_at_some_tuples_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How far the nearest are at most is told by a part of them, whatever the part."""
+    rows = drawn(random.Random(4), list(TYPES), 400)
+    told = set()
+    for most in (1, 3, 16):
+        monkeypatch.setattr(stages, "MOST_SAMPLED", most)
+        monkeypatch.setattr(stages, "FEWEST_SAMPLED", Fraction(1, 8))
+        found = released(tmp_path, list(TYPES), rows, 5)
+        assert 0 < found["ncp_bound"] < found["ncp"]
+        told.add((found["ncp_bound"], found["ncp_bound_sample"]))
+    assert len(told) == 1
+
+
 def test_classes_of_equal_rows_lose_nothing(tmp_path: Path) -> None:
     told = released(tmp_path, ["age", "code"], [(1, "a")] * 3 + [(2, "b")] * 4, 3)
     assert told["ncp"] == told["ncp_bound"] == 0

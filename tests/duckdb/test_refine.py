@@ -209,6 +209,23 @@ def test_classes_grow_alike_in_one_statement_and_in_many(tmp_path: Path, seed: i
     assert one == many
 
 
+@pytest.mark.parametrize("refine", ["auto", "full"])
+def test_classes_of_many_units_take_part_in_no_swap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refine: str
+) -> None:
+    """They are compared unit by unit, which takes the square of their number."""
+    name = refine.upper()
+    changed = replace(getattr(stages, name), most_in_class=4, block_units=0)
+    monkeypatch.setattr(stages, name, changed)
+    database = source(tmp_path, TYPES, table(random.Random(7), 150))
+    none, some = (
+        {frozenset(units) for units in classes(given(tmp_path, way), database).values()}
+        for way in (0, refine)
+    )
+    assert {units for units in none if len(units) > 4} <= some
+    assert none != some
+
+
 @pytest.mark.slow
 def test_it_saves_something(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(7), 400))

@@ -69,6 +69,10 @@ ERRORS = 3
 """Standard errors that are taken off the estimate: one draw of about 700 claims too much."""
 MOST_LISTED = 1_000
 """Near tuples that are counted until there are k rows."""
+MOST_SAMPLED = 16
+"""One tuple in so many tells how far the nearest are at most, before all are looked at."""
+FEWEST_SAMPLED = 48
+"""Tuples looked at then for each that is counted, at least."""
 
 
 def bound_stages(
@@ -89,6 +93,7 @@ def bound_stages(
     most = min(max(effort.pairs // rows, effort.fewest), effort.most)
     if rows <= EXACT:
         most = rows
+    listed = min(max(NEAREST, k), MOST_LISTED)
     context = {
         "boxes": BOXES,
         "members": MEMBERS,
@@ -104,7 +109,8 @@ def bound_stages(
         # (a table has no more tuples than rows)
         "most_units": MOST_UNITS if rows > MOST_UNITS and not effort.always else None,
         "nearest": NEAREST,
-        "listed": min(max(NEAREST, k), MOST_LISTED),
+        "listed": listed,
+        "sampled": min(rows // (FEWEST_SAMPLED * listed), MOST_SAMPLED),
         "units_bits": Sql(str(1 << 32)),
         "k": k,
         "errors": ERRORS,

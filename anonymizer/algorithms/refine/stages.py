@@ -60,12 +60,16 @@ class Effort:
 
     block: int
     """Rows of a block, in multiples of k."""
+    block_rows: int
+    """Rows of a block at most, unless two classes have more."""
     searches: int
     """How often near classes are looked for."""
     block_units: int
     """Units of a block beyond which it keeps its classes: each takes a round of the recursion."""
     rounds: int
     """Rounds of swaps after each search."""
+    most_in_class: int
+    """Units of a class beyond which it takes part in no swap: they are compared in pairs."""
     least: int
     """A search is the last if it saves less than one part in so many."""
     beside: int = BESIDE
@@ -78,9 +82,11 @@ class Effort:
 
 AUTO = Effort(
     block=6,
-    block_units=400,
+    block_rows=120,
+    block_units=200,
     searches=1,
     rounds=1,
+    most_in_class=60,
     least=1,
     nearest=2,
     most=400_000,
@@ -89,7 +95,16 @@ AUTO = Effort(
 """About as long as the cuts have taken."""
 AUTO_OF_SAME = replace(AUTO, rounds=4, nearest=6)
 """Where units are exchanged for the same values only, which leaves few swaps to each class."""
-FULL = Effort(block=30, block_units=2_000, searches=12, rounds=3, least=100, beside=32)
+FULL = Effort(
+    block=30,
+    block_rows=1_500,
+    block_units=2_000,
+    searches=12,
+    rounds=3,
+    most_in_class=400,
+    least=100,
+    beside=32,
+)
 """Until a search for near classes saves less than one percent."""
 
 
@@ -236,9 +251,8 @@ def _effort(refine: Refine) -> Effort:
         return FULL
     if refine == "auto":
         return AUTO
-    return Effort(
-        block=AUTO.block, block_units=AUTO.block_units, searches=1, rounds=refine, least=1
-    )
+    few = replace(AUTO, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
+    return replace(few, rounds=refine, nearest=NEAREST)
 
 
 def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort) -> dict[str, Any]:
@@ -268,13 +282,14 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "signs": signs,
         "cells": [p.cells for p in how.protections],
         "k": how.k,
-        "block": effort.block * how.k,
+        "block": min(effort.block * how.k, max(effort.block_rows, 2 * how.k)),
         "block_units": effort.block_units,
         "turns": TURNS,
         "far": FAR * len(attributes),
         "beside": effort.beside,
         "nearest": effort.nearest,
         "most_rounds": effort.rounds,
+        "most_in_class": effort.most_in_class,
         "least": effort.least if effort.searches > 1 else None,
         "most": effort.most,
         "most_swapped": effort.most_swapped,

@@ -383,7 +383,7 @@ create or replace table anon_scratch.main.refine_classes as
 select *, n * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
 from (
     select
-        class_id, cast(sum(n) as bigint) as n
+        class_id, cast(sum(n) as bigint) as n, count(*) as units
 
 , bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
     from anon_scratch.main.refine_points
@@ -413,7 +413,7 @@ from (
     join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
 ) p
 -- a few large classes have too many units to be taken one by one
-where units <= 400
+where units <= 200
 
     union all (
         with open as (
@@ -541,7 +541,7 @@ create or replace table anon_scratch.main.refine_classes as
 select *, n * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
 from (
     select
-        class_id, cast(sum(n) as bigint) as n
+        class_id, cast(sum(n) as bigint) as n, count(*) as units
 
 , bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
     from anon_scratch.main.refine_points
@@ -557,6 +557,7 @@ from (
 
 , p.w1, bit_or(o.w1) as gw1, p.l1, min(o.l1) as gl1, p.h1, max(o.h1) as gh1
     from anon_scratch.main.refine_points p
+    join anon_scratch.main.refine_classes c on c.class_id = p.class_id and c.units <= 60
     join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
     group by p.class_id, p.unit, p.n, p.w1, p.l1, p.h1
     union all
@@ -575,7 +576,8 @@ with ordered as (
         , row_number() over (order by w1, class_id) as place_1
         , row_number() over (order by l1, class_id) as place_2
     from anon_scratch.main.refine_classes
-    where true
+    -- every unit of a class is compared with every unit of a near one
+    where units <= 60
     and (select count(*) from anon_scratch.main.refine_points) <= 100000
 ),
 stepped as (

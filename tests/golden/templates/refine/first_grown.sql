@@ -13,4 +13,4 @@ from (
     join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
 ) p
 -- a few large classes have too many units to be taken one by one
-where units <= 400
+where units <= 200
