@@ -110,7 +110,6 @@ class EirL(Rule):
         return "count(distinct value) filter (where eir_forced = 1)"
 
 
-SEARCH = ("its search works on lists inside one statement", "engine: duckdb or postgres")
 GUARANTEE = Guarantee(
     name="eir_l",
     field="privacy.eir_l",
@@ -124,7 +123,6 @@ GUARANTEE = Guarantee(
     says="However one value of {column} per person is picked in a class, at least {l} different"
     " ones remain.",
     flags=(Flag("eir_l", ("l",), persons=True),),
-    lacking={"spark": SEARCH},
     docs=(
         "enhanced identity-reserved l (Wang et al. 2018) | `eir_l: 3` | `eir_l=3`"
         " | every choice of one value per person has ≥ l values | values, more",

@@ -95,8 +95,6 @@ def _presence(without_members: str) -> Sql:
     return Sql(f"coalesce({ratio}, cast({without_members} as double))")
 
 
-MATCHED = ("its population is matched by joins that are slow there", "engine: duckdb")
-LACKING = {"spark": MATCHED}
 GUARANTEES = (
     Guarantee(
         name="k_map",
@@ -107,7 +105,6 @@ GUARANTEES = (
         rules=lambda given: [KMap(None, given.value.k)],
         says="Every class matches at least {k} members of the population.",
         flags=(Flag("k_map"),),
-        lacking=LACKING,
         docs=(
             "k-map (Sweeney 2001) | `k_map: {k: 5, population: people.parquet}`"
             " | `k_map=5 --population` | members of the population ≥ k | members, more",
@@ -135,7 +132,6 @@ GUARANTEES = (
         ],
         says="That a member is in the table stays between {min} and {max} likely.",
         flags=(Flag("presence_min", ("min",)), Flag("presence_max", ("max",), at_most=True)),
-        lacking=LACKING,
         docs=(
             "delta-presence (Nergiz et al. 2007)"
             " | `delta_presence: {min: 0, max: 0.5, population: main.people}`"

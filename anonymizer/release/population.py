@@ -11,6 +11,7 @@ from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.columns import quasi
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Session, find_table
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy
@@ -159,6 +160,8 @@ def members_at_hand(
     file = policy.resolve(named.file).resolve()
     if not file.is_file():
         return f"needs the population, and there is no file {file.name}"
+    if not isinstance(engine, DuckDBEngine):
+        return "needs the population, which is not read where the release stands"
     columns = quasi(layout)
     if any(column.hierarchy for column in columns):
         return "needs the hierarchies of the columns, which the release does not hold"

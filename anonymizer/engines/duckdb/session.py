@@ -61,9 +61,9 @@ def open_session(
     further = beside or {}
     every = (policy, *further.values())
     databases = (*databases, *(file for one in every for file in vaults_of(one)))
-    missing = list(_missing_files(policy))
+    missing = list(missing_files(policy))
     for name, one in further.items():
-        missing += within(name, _missing_files(one))
+        missing += within(name, missing_files(one))
     if missing:
         raise SourceError(missing)
     with ExitStack() as stack:
@@ -155,7 +155,8 @@ def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
             yield f"privacy.{name}.population.file", population.file
 
 
-def _missing_files(policy: Policy) -> Iterator[Problem]:
+def missing_files(policy: Policy, *, folders: bool = False) -> Iterator[Problem]:
+    """The files of a policy that are not there. `folders`: the source may be a folder of files."""
     named = [("source.file", policy.source.file), *_population_files(policy)]
     named += [
         (column_path(name, "hierarchy", "file"), str(file.resolve()))
@@ -164,8 +165,12 @@ def _missing_files(policy: Policy) -> Iterator[Problem]:
         for file in hierarchy.inputs(column.hierarchy, policy.base)
     ]
     for path, file in named:
-        if file is not None and not policy.resolve(file).is_file():
-            yield Problem(path, f"there is no file {Path(file).name}")
+        if file is None or policy.resolve(file).is_file():
+            continue
+        may_be_folder = folders and path == "source.file"
+        if not (may_be_folder and policy.resolve(file).is_dir()):
+            kind = "file or folder" if may_be_folder else "file"
+            yield Problem(path, f"there is no {kind} {Path(file).name}")
 
 
 def relation_of(

@@ -9,7 +9,6 @@ For small tables Spark only reads the source, and writes and verifies the releas
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Row
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.asking import ROW_REF, Asking
+from anonymizer.engines.spark.by_duckdb import only_duckdb, show_rows
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.numbers import Numbering, by_draw, by_leaf, numbering
 from anonymizer.engines.spark.routes import COLLECTED, COUNTED, PAIRS, ROWS, USED, WRITES, Route
@@ -28,6 +28,7 @@ from anonymizer.engines.spark.tables import SparkTables, rows_of
 from anonymizer.engines.spark.together import judged_together
 from anonymizer.engines.spark.types import duckdb_type
 from anonymizer.errors import TemplateError
+from anonymizer.policy.values import table_parts
 from anonymizer.steps import Parts
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ JVM that has just started half a minute."""
 PAIRS_UP_TO = 5_000_000
 """Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
 
-_AS = re.compile(r"\Aas\s", re.IGNORECASE)
-_ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
 _DESCRIBE = "describe "
 
 
@@ -57,6 +56,8 @@ class SparkEngine(Engine):
     owned: bool
     all_on_spark: bool = False
     """Verify a release in Spark's catalog: nothing is compact state."""
+    published: tuple[Table, ...] = ()
+    """The relations of Spark's catalog that are verified."""
     few_rows: bool = False
     """The source has few rows: DuckDB runs what the plan does with them."""
     together: frozenset[str] = frozenset()
@@ -89,7 +90,7 @@ class SparkEngine(Engine):
     ) -> Rows:
         """`collected`: tables of rows that do not call for Spark."""
         route = Route.of(text)
-        how, target, touched = route.how, route.target, route.touched
+        target, touched = route.target, route.touched
         if route.counts in self._in_files:
             return [(self.work_tables.written(route.counts),)]
         if target in self.together:
@@ -102,11 +103,13 @@ class SparkEngine(Engine):
             try:
                 if target == "originals" and self.few_rows:
                     self._known_to_duckdb(touched, text)
-                return self._on_spark(how, target, route.query, values)
+                return self._on_spark(route, values)
             except TemplateError:
                 raise
             except Exception as error:
                 raise failures.translate(error, where) from error
+        if only_duckdb(text):
+            show_rows(self.work_tables, touched, self.together, self.published)
         for name in touched - (ROWS - collected):
             self.work_tables.to_duckdb(name)
         rows = self.duckdb.raw(text, where, values)
@@ -140,6 +143,8 @@ class SparkEngine(Engine):
         collected: frozenset[str] = frozenset(),
     ) -> bool:
         """Whether a text reads rows, other than published ones whose counts will do."""
+        if only_duckdb(text):
+            return False
         rows = used & (ROWS - collected)
         if rows and target in (None, PAIRS) and rows <= self.together:
             return False
@@ -151,13 +156,8 @@ class SparkEngine(Engine):
             return True
         return not all(self.work_tables.counted(name, ROW_REF) for name in sorted(rows))
 
-    def _on_spark(
-        self, how: str, target: str | None, query: str, values: Mapping[str, Any]
-    ) -> Rows:
-        if how.startswith("create"):
-            query = _AS.sub("", query)
-            if target != "staged":  # only published rows need an order, and a sort is a shuffle
-                query = _ORDER.sub("", query)
+    def _on_spark(self, route: Route, values: Mapping[str, Any]) -> Rows:
+        target, query = route.target, route.rows_written
         numbers = numbering(query) if target is not None else None
         if numbers is not None:
             query = numbers.query
@@ -170,7 +170,7 @@ class SparkEngine(Engine):
         self._columns = list(frame.columns)
         if target is None:
             return rows_of(frame)
-        self._keep(how, target, frame)
+        self._keep(route.how, target, frame)
         if numbers is not None:
             self._number(target, numbers)
         return []
@@ -260,6 +260,10 @@ class SparkEngine(Engine):
         except Exception as error:
             raise failures.translate(error, where) from error
         return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
+
+    def resolved(self, name: str, where: str) -> Table:
+        """A table of Spark's catalog, a work table from then on: the population of a run."""
+        return self.work_tables.population(table_parts(name), where)
 
     def load(
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str

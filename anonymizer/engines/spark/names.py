@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table
+from anonymizer.errors import Problem, SourceError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def name_in_spark(table: Table) -> str:
@@ -24,3 +27,25 @@ def names_in(spark: SparkSession, schema: str) -> list[str]:
 def quoted(name: str) -> str:
     """A name as Spark's SQL writes it."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def catalog_table(parts: Sequence[str], spark: SparkSession, path: str) -> DataFrame:
+    """A table or view of the catalog by its parts, which the policy names at `path`.
+
+    Raises SourceError where there is none.
+    """
+    name = ".".join(map(quoted, parts))
+    if spark.catalog.tableExists(name):
+        return spark.table(name)
+    known = names_in(spark, spark.catalog.currentDatabase())
+    near = get_close_matches(parts[-1], known, n=1)
+    file = path.replace(".table", ".file")
+    raise SourceError(
+        Problem(
+            path,
+            "is not a table of Spark's catalog",
+            hint=f"did you mean {near[0]}?"
+            if near
+            else f"name it as catalog.database.table, or give Parquet files as {file}",
+        )
+    )

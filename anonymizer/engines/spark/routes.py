@@ -7,8 +7,20 @@ from dataclasses import dataclass
 
 from anonymizer.compile import SCRATCH
 
+POPULATION = "population_source"
+"""The table of Spark's catalog that a policy names as its population."""
 ROWS = frozenset(
-    {"source", "read_rows", "snapshot", "coded", "persons", "staged", "link", "originals"}
+    {
+        "source",
+        POPULATION,
+        "read_rows",
+        "snapshot",
+        "coded",
+        "persons",
+        "staged",
+        "link",
+        "originals",
+    }
 )
 """Work tables that have a row per row (or person) of the source: they leave Spark
 only where they are few."""
@@ -28,6 +40,8 @@ WRITES = re.compile(
     rf"{SCRATCH}\.main\.(?P<name>[a-z_0-9]+)\s*(?P<rest>.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_AS = re.compile(r"\Aas\s", re.IGNORECASE)
+_ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
 COUNTS = re.compile(rf"\Aselect count\(\*\) from {SCRATCH}\.main\.([a-z_0-9]+)\Z")
 
 
@@ -56,3 +70,14 @@ class Route:
         touched = used | {target} if target is not None and how == "insert into" else used
         counted = COUNTS.match(text)
         return cls(how, target, query, used, touched, counted[1] if counted else None)
+
+    @property
+    def rows_written(self) -> str:
+        """The query; of a table that is made, without the order that nobody reads.
+
+        Only published rows need one, and a sort is a shuffle.
+        """
+        if not self.how.startswith("create"):
+            return self.query
+        query = _AS.sub("", self.query)
+        return query if self.target == "staged" else _ORDER.sub("", query)

@@ -7,20 +7,18 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer import hierarchy
 from anonymizer.compile import ident, lit, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.engines.duckdb.session import input_files
+from anonymizer.engines.duckdb.session import input_files, missing_files
 from anonymizer.engines.session import Session, Workplace, refuse_repeated
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.dialect import DIALECT
-from anonymizer.engines.spark.names import names_in
+from anonymizer.engines.spark.names import catalog_table
 from anonymizer.engines.spark.session import is_session, own_session, usual_settings
 from anonymizer.engines.spark.tables import SparkTables
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
@@ -48,7 +46,9 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
 
     `database` is an open Spark session, which is used itself, or None for one of ours.
     """
-    _refuse_missing(policy)
+    missing = list(missing_files(policy, folders=True))
+    if missing:
+        raise SourceError(missing)
     _refuse_conditions(policy)
     with spark_engine(policy, database, run.run_id, limits) as engine:
         engine.work_tables.source(SOURCE.name, _source(policy, engine))
@@ -121,23 +121,6 @@ def _share(limits: Limits, memory: str) -> Limits:
     return replace(limits, memory=f"{int(float(amount[1]) * unit * SHARE / 2**20)}MiB")
 
 
-def _refuse_missing(policy: Policy) -> None:
-    """Raises SourceError for a file that is not there."""
-    source = policy.source
-    if source.file is not None and not policy.resolve(source.file).exists():
-        problem = Problem("source.file", f"there is no file or folder {Path(source.file).name}")
-        raise SourceError(problem)
-    hierarchies = [
-        Problem(column_path(name, "hierarchy", "file"), f"there is no file {file.name}")
-        for name, column in policy.columns.items()
-        if column.hierarchy is not None
-        for file in hierarchy.inputs(column.hierarchy, policy.base)
-        if not file.is_file()
-    ]
-    if hierarchies:
-        raise SourceError(hierarchies)
-
-
 def _refuse_conditions(policy: Policy) -> None:
     """Raises PolicyError for conditions that would mean something else on Spark."""
     import sqlglot
@@ -176,7 +159,7 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
                     path = _as_parquet(path, engine)
                 return spark.read.parquet(str(path))
             case "table":
-                return _table(source.parts, spark)
+                return catalog_table(source.parts, spark, "source.table")
             case _:
                 return spark.sql(_one_query(source.query or ""))
     except (SourceError, PolicyError, EngineError):
@@ -192,23 +175,6 @@ def _as_parquet(path: Path, engine: SparkEngine) -> Path:
     reader = file_relation(path, engine.duckdb.raw, "source.file")
     engine.duckdb.raw(f"copy (from {reader}) to {lit(str(made))} (format parquet)", "source.file")
     return made
-
-
-def _table(parts: tuple[str, ...] | list[str], spark: SparkSession) -> DataFrame:
-    name = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-    if spark.catalog.tableExists(name):
-        return spark.table(name)
-    known = names_in(spark, spark.catalog.currentDatabase())
-    near = get_close_matches(parts[-1], known, n=1)
-    raise SourceError(
-        Problem(
-            "source.table",
-            "is not a table of Spark's catalog",
-            hint=f"did you mean {near[0]}?"
-            if near
-            else "name it as catalog.database.table, or give Parquet files as source.file",
-        )
-    )
 
 
 def _one_query(text: str) -> str:

@@ -7,12 +7,15 @@ with counts and draws, classes and their cells. Tables with a row per source row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.compile import Sql, ident, lit, work
+from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.spark.names import catalog_table
+from anonymizer.engines.spark.routes import POPULATION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,6 +63,8 @@ class SparkTables:
     in_files: int = 0
     """Rows above which tables of tuples stay in files, and DuckDB reads them there; 0: none does.
     """
+    shown: set[Table] = field(default_factory=set)
+    """Relations of rows that DuckDB sees as a copy."""
     _written: int = 0
 
     def view(self, name: str) -> str:
@@ -70,6 +75,11 @@ class SparkTables:
         """Make a frame known as a work table; it is read where it is."""
         frame.createOrReplaceTempView(self.view(name))
         self.places[name] = Place(on_spark=True)
+
+    def population(self, parts: Sequence[str], where: str) -> Table:
+        """Make a table of Spark's catalog known as the population of the run."""
+        self.source(POPULATION, catalog_table(parts, self.spark, where))
+        return work(POPULATION)
 
     def keep(self, name: str, frame: DataFrame, *, append: bool = False) -> None:
         """Compute a frame and keep it as a work table, with its lineage cut."""

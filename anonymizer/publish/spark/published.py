@@ -134,6 +134,11 @@ class PublishedInCatalog:
     engine: SparkEngine
 
     def views(self, policy: Policy | None) -> list[Table]:
+        found = self._views(policy)
+        self.engine.published = tuple(found)
+        return found
+
+    def _views(self, policy: Policy | None) -> list[Table]:
         spark = self.engine.spark
         if policy is not None:
             names = Names.of(policy, "")

@@ -1,0 +1,51 @@
+"""Questions about rows that DuckDB answers from their files, since Spark's SQL cannot say them.
+
+An exact search is a recursion over lists, and the members of a population are matched by joins for
+which Spark has no plan but all pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from anonymizer.compile import SCRATCH, Table, ident, work
+from anonymizer.engines.spark.names import name_in_spark
+from anonymizer.engines.spark.routes import WRITES
+from anonymizer.engines.spark.tables import SparkTables, parquet
+
+ONLY_DUCKDB = re.compile(rf"\bwith recursive\b|\b{SCRATCH}\.main\.population\b", re.IGNORECASE)
+ROWS = frozenset({"staged", "link", "originals"})
+"""Work tables of rows that such questions read."""
+
+
+def only_duckdb(text: str) -> bool:
+    """Whether a text is a question that Spark cannot answer."""
+    return WRITES.match(text) is None and ONLY_DUCKDB.search(text) is not None
+
+
+def show_rows(
+    tables: SparkTables, used: Iterable[str], known: Iterable[str], published: Iterable[Table]
+) -> None:
+    """Make the rows that a question reads views in DuckDB.
+
+    `known`: work tables that DuckDB sees already. `published`: relations of Spark's catalog.
+    """
+    for name in ROWS & set(used) - set(known):
+        if not tables.counts.get(name):
+            _show(tables, tables.view(name), work(name))
+    for table in published:
+        schema = Table(table.schema or "main", SCRATCH)
+        tables.duckdb.raw(f"create schema if not exists {ident(schema)}", "verification")
+        _show(tables, name_in_spark(table), table)
+
+
+def _show(tables: SparkTables, relation: str, name: Table) -> None:
+    """A view over a copy, made once: the rows' own files may lie where DuckDB may not read."""
+    if name in tables.shown:
+        return
+    tables.shown.add(name)
+    path = tables.new_file(f"{name.name}-copy")
+    tables.spark.table(relation).write.parquet(str(path))
+    query = f"create or replace view {ident(name)} as from {parquet([path])}"
+    tables.duckdb.raw(query, "verification")
