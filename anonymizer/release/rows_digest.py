@@ -10,7 +10,8 @@ hashing long texts again and again was half of the time of a seal.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -27,12 +28,14 @@ SORTED = "duckdb-sorted-1"
 """SHA-256 of the blocks' SHA-256; rows are sorted by their SHA-256, a block is its first three
 digits."""
 BLOCK = 1024
-AT_ONCE = 2048
+AT_ONCE = 512
 """Blocks in one statement, which holds the text of all their rows: memory does not grow with the
 rows."""
 SORTED_AT_ONCE = 1 << 19
 """Rows without an order that are sorted in one statement: some 200 MB."""
 LINES = "anonymizer_lines"
+VALUES_OF = "anonymizer_values_"
+"""Beginning of the names of the lists of values."""
 FIRST_BYTES = 256
 """Values of the first byte of a digest, by which rows without an order are divided."""
 OFTEN, VALUES, NUMBERED = 8, 65_536, 24
@@ -80,45 +83,61 @@ def stored_rows(
     chosen = [name for name, kind in columns if name in numbered and kind == "VARCHAR"]
     others = [(f"r.{ident(name).text}", kind) for name, kind in columns if name not in chosen]
     source = ident(table).text
-    values = [
-        f"v{i} as materialized (select value, row_number() over (order by value nulls first) as n"
-        f" from (select distinct {ident(name).text} as value from {source}))"
-        for i, name in enumerate(chosen)
-    ]
-    joins = " ".join(
-        f"join v{i} on v{i}.value is not distinct from r.{ident(name).text}"
-        for i, name in enumerate(chosen)
-    )
-    lists = "".join(
-        f" || (select sha256(coalesce(string_agg(concat({_cell('value', 'VARCHAR')}), ''"
-        f" order by n), '')) from v{i})"
-        for i in range(len(chosen))
-    )
-    with_values = f"with {', '.join(values)}" if values else ""
-    cells = [f"v{i}.n, ';'" for i in range(len(chosen))] + [_cell(*cell) for cell in others]
     # uncommitted rows are numbered from another start
     first, last = runs.raw(f"select min(rowid), max(rowid) from {source}", "seal")[0]
+    starts = range(first or 0, (first or 0) if last is None else last + 1, BLOCK * AT_ONCE)
+    lists = {
+        f"{VALUES_OF}{i}": f"select value, row_number() over (order by value nulls first) as n"
+        f" from (select distinct {ident(name).text} as value from {source})"
+        for i, name in enumerate(chosen)
+    }
+    joins = " ".join(
+        f"join {listed} on {listed}.value is not distinct from r.{ident(name).text}"
+        for listed, name in zip(lists, chosen, strict=True)
+    )
+    cells = [f"{listed}.n, ';'" for listed in lists] + [_cell(*cell) for cell in others]
     digest, rows = sha256(), 0
-    for start in range(first or 0, (first or 0) if last is None else last + 1, BLOCK * AT_ONCE):
-        text = (
-            f"select (r.rowid - {start}) // {BLOCK} as block, r.rowid as place,"
-            f" concat({', '.join(cells)}) as line from {source} as r {joins}"
-            f" where r.rowid >= {start} and r.rowid < {start + BLOCK * AT_ONCE}"
-        )
-        found = runs.raw(
-            f"{with_values} select cast(coalesce(sum(n), 0) as bigint),"
-            " coalesce(string_agg(digest, '' order by block), '') from ("
-            " select block, count(*) as n,"
-            " sha256(array_to_string(list(line order by place), '')) as digest"
-            f" from ({text}) group by block)",
-            "seal",
-        )[0]
-        rows += int(found[0])
-        digest.update(str(found[1]).encode())
-    if lists:
-        listed = runs.raw(f"{with_values} select ''{lists}", "seal")[0][0]
-        digest.update(str(listed).encode())
+    with _listed(runs, lists, kept=len(starts) > 1) as with_lists:
+        for start in starts:
+            text = (
+                f"select (r.rowid - {start}) // {BLOCK} as block, r.rowid as place,"
+                f" concat({', '.join(cells)}) as line from {source} as r {joins}"
+                f" where r.rowid >= {start} and r.rowid < {start + BLOCK * AT_ONCE}"
+            )
+            found = runs.raw(
+                f"{with_lists} select cast(coalesce(sum(n), 0) as bigint),"
+                " coalesce(string_agg(digest, '' order by block), '') from ("
+                " select block, count(*) as n,"
+                " sha256(array_to_string(list(line order by place), '')) as digest"
+                f" from ({text}) group by block)",
+                "seal",
+            )[0]
+            rows += int(found[0])
+            digest.update(str(found[1]).encode())
+        if lists:
+            digests = " || ".join(
+                f"(select sha256(coalesce(string_agg(concat({_cell('value', 'VARCHAR')}), ''"
+                f" order by n), '')) from {listed})"
+                for listed in lists
+            )
+            digest.update(str(runs.raw(f"{with_lists} select {digests}", "seal")[0][0]).encode())
     return RowsDigest(rows, digest.hexdigest(), STORED, tuple(chosen))
+
+
+@contextmanager
+def _listed(runs: Runs, lists: Mapping[str, str], *, kept: bool) -> Iterator[str]:
+    """What stands before a statement that reads the lists: nothing where they are `kept` in
+    temporary tables, since several statements read them.
+    """
+    if not lists or not kept:
+        named = ", ".join(f"{name} as materialized ({query})" for name, query in lists.items())
+        yield f"with {named}" if named else ""
+        return
+    for name, query in lists.items():
+        runs.raw(f"create or replace temp table {name} as {query}", "seal")
+    yield ""
+    for name in lists:
+        runs.raw(f"drop table {name}", "seal")
 
 
 def _of_few_values(

@@ -69,9 +69,9 @@ def by_definition(runs: Runs, numbered: tuple[str, ...]) -> str:
     return sha256("".join(sha256(b).hexdigest() for b in (*blocks, *lists)).encode()).hexdigest()
 
 
-@pytest.mark.parametrize("at_once", [1, rows_digest.AT_ONCE])
+@pytest.mark.parametrize("at_once", [1, 1000, rows_digest.SORTED_AT_ONCE])
 def test_the_digest_of_rows_without_an_order(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows_digest, "AT_ONCE", at_once)
+    monkeypatch.setattr(rows_digest, "SORTED_AT_ONCE", at_once)
     runs = Runs()
     runs.connection.execute("insert into made select * from made where place < 9")
     lines = sorted(
@@ -95,6 +95,7 @@ def test_the_digest_is_what_its_definition_says(
     chosen = ("city", "code") if numbered is None else tuple(sorted(numbered))
     assert made == RowsDigest(ROWS, by_definition(runs, chosen), STORED, chosen)
     assert RowsDigest.of(made.as_dict()) == made
+    assert runs.raw("select count(*) from duckdb_tables() where temporary", "seal") == [(0,)]
 
 
 @pytest.mark.parametrize("change", CHANGES)
