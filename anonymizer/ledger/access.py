@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
 
 PATIENCE = 10.0
@@ -25,17 +25,13 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     _attach(engine, path, read_only)
     try:
         if _holds_views(engine):
-            raise EngineError(
-                Problem("ledger", f"{path.name} has a view where a ledger has tables only")
-            )
+            raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
             if not _is_ledger(engine) and _holds_releases(engine):
-                raise EngineError(
-                    Problem(
-                        "ledger",
-                        "is a database of releases, and a ledger must never be handed out",
-                        hint="ledger: a file of its own",
-                    )
+                raise EngineError.at(
+                    "ledger",
+                    "is a database of releases, and a ledger must never be handed out",
+                    hint="ledger: a file of its own",
                 )
             for text in CREATE:
                 engine.raw(text, "ledger")
@@ -55,12 +51,10 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
             return
         except AnonymizerError as error:
             if time.monotonic() > until or not _may_be_locked(path, error):
-                raise EngineError(
-                    Problem(
-                        "ledger",
-                        f"{path.name} cannot be opened as a DuckDB database, or is locked",
-                        hint="close the process that has it open",
-                    )
+                raise EngineError.at(
+                    "ledger",
+                    f"{path.name} cannot be opened as a DuckDB database, or is locked",
+                    hint="close the process that has it open",
                 ) from error
         time.sleep(0.2)
 

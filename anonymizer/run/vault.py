@@ -62,8 +62,7 @@ def refuse_misplaced(
                 file = policy.resolve(column.vault).resolve()
                 path = at + column_path(name, "vault")
                 problems += _misplaced(path, file, others.get(file))
-    if problems:
-        raise EngineError(problems)
+    EngineError.refuse(problems)
 
 
 def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
@@ -99,7 +98,7 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
         )
         if held and held != [(TOKENS.name, *column) for column in COLUMNS]:
             said = f"{file.name} is a database with other tables"
-            raise EngineError(Problem(where, said, hint="a file of its own"))
+            raise EngineError.at(where, said, hint="a file of its own")
         listed = ", ".join(f"{name} {kind}" for name, kind in COLUMNS)
         engine.raw("begin transaction", where)
         try:
@@ -130,6 +129,4 @@ def _opened(where: str, file: Path) -> Iterator[None]:
         yield
     except (AnonymizerError, OSError) as error:
         said = f"{file.name} cannot be opened as a DuckDB database, or is locked"
-        raise EngineError(
-            Problem(where, said, hint="close the process that has it open")
-        ) from error
+        raise EngineError.at(where, said, hint="close the process that has it open") from error

@@ -14,7 +14,7 @@ from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Limits, Rows
 from anonymizer.engines.duckdb.catalogs import attached_already, refuse_catalogs
 from anonymizer.engines.duckdb.failures import CRASHES, translate
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
@@ -221,12 +221,10 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
     except duckdb.BinderException as error:
         raise attached_already(SCRATCH) from error
     except duckdb.Error as error:
-        raise EngineError(
-            Problem(
-                "connection",
-                "cannot hold a scratch database, as one that was opened read-only",
-                hint="give the path of the database instead: it is opened read-only as well",
-            )
+        raise EngineError.at(
+            "connection",
+            "cannot hold a scratch database, as one that was opened read-only",
+            hint="give the path of the database instead: it is opened read-only as well",
         ) from error
     try:
         connection.execute(f"use {SCRATCH}.main")
@@ -272,10 +270,6 @@ def refuse_transaction(connection: DuckDBPyConnection) -> None:
     except duckdb.TransactionException:
         first = second = None  # an aborted transaction fails every query
     if first == second:
-        raise EngineError(
-            Problem(
-                "connection",
-                "is inside a transaction",
-                hint="commit or roll back before the run",
-            )
+        raise EngineError.at(
+            "connection", "is inside a transaction", hint="commit or roll back before the run"
         )

@@ -154,12 +154,10 @@ def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
     try:
         connection.execute(f"set {name} = {lit(value).text}")
     except duckdb.Error as error:
-        raise EngineError(
-            Problem(
-                SETTINGS.get(name, name),
-                "is not a setting the engine accepts",
-                allowed="a whole number" if name == "threads" else "a size, as in 4GB",
-            )
+        raise EngineError.at(
+            SETTINGS.get(name, name),
+            "is not a setting the engine accepts",
+            allowed="a whole number" if name == "threads" else "a size, as in 4GB",
         ) from error
 
 
@@ -169,7 +167,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     refuse_missing(database, where)
     if not read_only and not os.access(database, os.W_OK):
         said = f"{database.name} may not be written by this user"
-        raise SourceError(Problem(where, said, hint="chmod u+w, or a copy of the file"))
+        raise SourceError.at(where, said, hint="chmod u+w, or a copy of the file")
     # without the type the engine takes a data file for a database, whose tables are lost
     mode = "type duckdb, read_only" if read_only else "type duckdb"
     try:
@@ -182,18 +180,16 @@ def refuse_missing(database: str | Path, where: str = "--database") -> None:
     """Raises SourceError, with the path as it is given, where a database is not a file."""
     kind, colon, _ = str(database).partition(":")
     if colon and kind.lower() in LAKES:
-        raise SourceError(
-            Problem(
-                where,
-                f"{kind}: is the address of a lake, which is not opened by address",
-                allowed="a DuckDB file",
-                hint="attach the lake to a connection of your own and call"
-                " anonymizer.run(policy, connection), or name its Parquet copy in source.file:"
-                " docs/how-to/lakehouse.md",
-            )
+        raise SourceError.at(
+            where,
+            f"{kind}: is the address of a lake, which is not opened by address",
+            allowed="a DuckDB file",
+            hint="attach the lake to a connection of your own and call"
+            " anonymizer.run(policy, connection), or name its Parquet copy in source.file:"
+            " docs/how-to/lakehouse.md",
         )
     if not Path(database).is_file():
-        raise SourceError(Problem(where, no_file(database)))
+        raise SourceError.at(where, no_file(database))
 
 
 def unopened(path: Path, where: str, error: BaseException) -> Problem:

@@ -15,7 +15,7 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
-from anonymizer.errors import AnonymizerError, Problem, TargetError
+from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
 from anonymizer.publish.duckdb.file import create_schema, create_view
@@ -82,16 +82,13 @@ class InPlaceTarget(StagedTarget):
         )
         others = schemas_written_otherwise(self.names, (str(schema) for (schema,) in rows))
         others += clashes_with_releases(self.names, held)
-        if others:
-            raise TargetError(others)
+        TargetError.refuse(others)
         clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
         if clashes:
-            raise TargetError(
-                Problem(
-                    self.names.path,
-                    f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
-                    hint=self.names.other,
-                )
+            raise TargetError.at(
+                self.names.path,
+                f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
+                hint=self.names.other,
             )
 
     def check_catalog(self, engine: DuckDBEngine) -> None:
@@ -106,12 +103,10 @@ class InPlaceTarget(StagedTarget):
             "publish",
         )
         if rows and rows[0][0]:
-            raise TargetError(
-                Problem(
-                    "publish.database",
-                    "is needed: the connection has the database of the source open for reading",
-                    hint="publish: {database: release.duckdb}, or a connection that may write",
-                )
+            raise TargetError.at(
+                "publish.database",
+                "is needed: the connection has the database of the source open for reading",
+                hint="publish: {database: release.duckdb}, or a connection that may write",
             )
 
     def _file(self, engine: DuckDBEngine) -> Path | None:
@@ -161,12 +156,10 @@ class InPlaceTarget(StagedTarget):
         try:
             engine.raw(f"attach {path} as {SOURCE} (type duckdb)", "publish")
         except AnonymizerError as error:
-            raise TargetError(
-                Problem(
-                    "--database",
-                    "cannot be opened for writing, and the release would stand in it",
-                    hint="set publish.database, or close the process that uses the database",
-                )
+            raise TargetError.at(
+                "--database",
+                "cannot be opened for writing, and the release would stand in it",
+                hint="set publish.database, or close the process that uses the database",
             ) from error
         yield
 
@@ -229,12 +222,10 @@ def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
     )
     kinds = {str(kind) for (kind,) in rows}
     if kinds - {"duckdb"}:
-        raise TargetError(
-            Problem(
-                "publish.database",
-                f"is needed: the source is in an attached catalog of type {', '.join(kinds)}, and"
-                " a release is published in DuckDB's own catalogs only",
-                hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
-                " the lake",
-            )
+        raise TargetError.at(
+            "publish.database",
+            f"is needed: the source is in an attached catalog of type {', '.join(kinds)}, and"
+            " a release is published in DuckDB's own catalogs only",
+            hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
+            " the lake",
         )
