@@ -14,7 +14,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError
 from anonymizer.ledger import entries as ledger_entries
-from anonymizer.ledger.access import attached, settle_down, transaction
+from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.carried import carry
 from anonymizer.ledger.compare import Comparison, shared_marks
 from anonymizer.ledger.compared import Findings
@@ -102,7 +102,7 @@ class Keeper:
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
             ledger_entries.refuse_other_engines(ledger_entries.entries(home), engine.name)
-            with transaction(home):
+            with home.transaction("ledger"):
                 found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
             settle_down(home)
         if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
@@ -166,7 +166,7 @@ class Keeper:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
             with home.in_any_order():
-                with transaction(home):
+                with home.transaction("ledger"):
                     self._write(home, number, secret_digest, contents, counts, recognized)
                     if schema is not None:
                         record_rows(home, number, schema)
@@ -276,7 +276,7 @@ class Keeper:
             return
         home = self._home
         with suppress(AnonymizerError), attached(home, self.path):
-            with transaction(home):
+            with home.transaction("ledger"):
                 for entry in ledger_entries.entries(home):
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(home, entry)

@@ -9,7 +9,7 @@ from pathlib import Path
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import NothingToCheckError, no_file
-from anonymizer.ledger.access import attached, is_ledger, settle_down, transaction
+from anonymizer.ledger.access import attached, is_ledger, settle_down
 from anonymizer.ledger.entries import Entry, entries, remove
 
 
@@ -27,7 +27,7 @@ def forget_release(path: str | Path, run_id: str) -> Entry:
     with _opened(Path(path), read_only=False) as engine:
         for entry in entries(engine):
             if entry.run_id == run_id:
-                with transaction(engine):
+                with engine.transaction("ledger"):
                     remove(engine, entry)
                 settle_down(engine)
                 return entry

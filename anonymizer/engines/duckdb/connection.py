@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
-from anonymizer.engines.base import Engine, EngineName, Limits, Rows
+from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb.catalogs import attached_already, refuse_catalogs
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError
@@ -33,8 +33,6 @@ FEW_ROWS = 50_000
 
 A scan of less than a row group (122,880 rows) is the work of one thread anyway.
 """
-
-__all__ = ["SOURCE", "DuckDBEngine", "Limits", "Rows", "borrowed_connection"]
 
 
 @dataclass(slots=True)
@@ -96,6 +94,18 @@ class DuckDBEngine(Engine):
         finally:
             with afterwards("--database"):
                 self.raw("set preserve_insertion_order = true", "--database")
+
+    @contextmanager
+    def transaction(self, where: str) -> Iterator[None]:
+        """Everything inside is done, or nothing of it."""
+        self.raw("begin transaction", where)
+        try:
+            yield
+            self.raw("commit", where)
+        except BaseException:
+            with afterwards(where):
+                self.raw("rollback", where)
+            raise
 
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL."""

@@ -192,22 +192,34 @@ def refuse_missing(database: str | Path, where: str = "--database") -> None:
         raise SourceError.at(where, no_file(database))
 
 
+def is_database(file: Path) -> bool:
+    """Whether a file is a DuckDB database; one that cannot be read is none."""
+    try:
+        # (a pipe would wait for its writer)
+        return file.is_file() and _begins_as_database(file)
+    except OSError:
+        return False
+
+
+def _begins_as_database(file: Path) -> bool:
+    with file.open("rb") as handle:
+        return handle.read(12)[8:12] == b"DUCK"
+
+
 def unopened(path: Path, where: str, error: BaseException) -> Problem:
     """Why the engine could not open a database file. Its message is inspected, not passed on."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    readable = os.access(path, os.R_OK)
     try:
-        with path.open("rb") as handle:
-            is_database = handle.read(12)[8:12] == b"DUCK"
+        readable, database = os.access(path, os.R_OK), _begins_as_database(path)
     except OSError:
-        readable = False
+        readable = database = False
     if not readable:
         said = f"{path.name} may not be read by this user"
         return Problem(where, said, hint="chmod u+r, or run as a user who may read it")
     if kinds & {"ResourceInUseException", "ConnectionException"}:
         said = f"{path.name} is open in this process already"
         return Problem(where, said, hint="close that connection, or give it instead of the path")
-    if is_database and "IOException" in kinds and "Could not read enough" not in str(error):
+    if database and "IOException" in kinds and "Could not read enough" not in str(error):
         return Problem(
             where,
             "the database is locked by another process",

@@ -5,8 +5,7 @@ The view protects nothing from readers of the database; the run says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
@@ -131,25 +130,9 @@ class InPlaceTarget(StagedTarget):
         schema = self.names.schema.lower()
         return [table.name for table in wanted if (schema, table.name.lower()) in taken]
 
-    @contextmanager
-    def _transaction(self, engine: DuckDBEngine) -> Iterator[None]:
-        """One transaction of the source's database, open for writing while it lasts."""
-        with self._writable(engine):
-            engine.raw("begin transaction", "publish")
-            try:
-                yield
-                decide()
-                engine.raw("commit", "publish")
-            except BaseException:
-                with afterwards("publish"):
-                    engine.raw("rollback", "publish")
-                raise
-
-    @contextmanager
-    def _writable(self, engine: DuckDBEngine) -> Iterator[None]:
-        """Attach our source file for writing while the swap lasts."""
+    def _attach_for_writing(self, engine: DuckDBEngine) -> None:
+        """Attach our source file for writing."""
         if self.database is None:
-            yield
             return
         path = lit(str(self.database))
         engine.raw(f"detach {SOURCE}", "publish")
@@ -161,15 +144,16 @@ class InPlaceTarget(StagedTarget):
                 "cannot be opened for writing, and the release would stand in it",
                 hint="set publish.database, or close the process that uses the database",
             ) from error
-        yield
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
         file = self._file(engine)
         beside = file_of(file, self.names, self._held) if file is not None else None
-        with self._transaction(engine):
+        self._attach_for_writing(engine)
+        with engine.transaction("publish"):
             manifest = self._replace(engine, manifest, sign)
+            decide()
         self.stands = True
         if file is not None and beside is not None:
             aside = building_of(file, self.names.run_id)
