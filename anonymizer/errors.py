@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,20 @@ class AnonymizerError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+    @classmethod
+    def at(
+        cls, path: str, message: str, allowed: str | None = None, hint: str | None = None
+    ) -> Self:
+        """The error of one problem."""
+        return cls(Problem(path, message, allowed, hint))
+
+    @classmethod
+    def refuse(cls, problems: Iterable[Problem]) -> None:
+        """Raise it with all of these problems, if there are any."""
+        found = tuple(problems)
+        if found:
+            raise cls(found)
 
 
 class PolicyError(AnonymizerError):

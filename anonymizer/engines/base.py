@@ -41,8 +41,7 @@ class Limits:
             for name, given in sizes.items()
             if given is not None and not isinstance(given, str)
         ]
-        if problems:
-            raise EngineError(problems)
+        EngineError.refuse(problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,7 @@ def refuse(policy: Policy, engine: EngineName) -> None:
         reason, instead = missing
         said = f"is not available with the engine {engine}: {reason}"
         problems += [Problem(path, said, hint=instead) for path in feature.uses(policy)]
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
 
 
 def algorithm(name: str) -> Callable[[Policy], Iterator[str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.engines.base import EngineName
 from anonymizer.engines.registry import engines
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 
 if TYPE_CHECKING:
     from anonymizer.policy import Policy
@@ -26,9 +26,7 @@ def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None
     """The engine to use. Raises PolicyError where the database belongs to another one."""
     names = tuple(engines())
     if asked is not None and asked not in names:
-        raise PolicyError(
-            Problem("--engine", f"{asked} is not an engine", allowed=", ".join(names))
-        )
+        raise PolicyError.at("--engine", f"{asked} is not an engine", allowed=", ".join(names))
     found = told_by(database)
     stated = policy is not None and policy.engine != "duckdb"
     wanted = asked or (policy.engine if stated and policy else None) or found
@@ -36,5 +34,5 @@ def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None
         return "duckdb"
     if found is not None and wanted != found:
         said = f"is a database of {found}, and the engine is {wanted}"
-        raise PolicyError(Problem("--database", said, hint=f"engine: {found}"))
+        raise PolicyError.at("--database", said, hint=f"engine: {found}")
     return wanted

@@ -94,10 +94,8 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
             return engine.plain(chosen[0], path)
     names = sorted({t.name for t in tables if t.catalog == engine.catalog})
     near = get_close_matches(parts[-1], names, n=1)
-    raise SourceError(
-        Problem(
-            path,
-            "is not a table of the source",
-            hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
-        )
+    raise SourceError.at(
+        path,
+        "is not a table of the source",
+        hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.engines.duckdb.sandbox import is_database
+from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
 
 PATIENCE = 10.0
@@ -25,17 +26,13 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     _attach(engine, path, read_only)
     try:
         if _holds_views(engine):
-            raise EngineError(
-                Problem("ledger", f"{path.name} has a view where a ledger has tables only")
-            )
+            raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
-            if not _is_ledger(engine) and _holds_releases(engine):
-                raise EngineError(
-                    Problem(
-                        "ledger",
-                        "is a database of releases, and a ledger must never be handed out",
-                        hint="ledger: a file of its own",
-                    )
+            if not is_ledger(engine) and _holds_releases(engine):
+                raise EngineError.at(
+                    "ledger",
+                    "is a database of releases, and a ledger must never be handed out",
+                    hint="ledger: a file of its own",
                 )
             for text in CREATE:
                 engine.raw(text, "ledger")
@@ -55,28 +52,21 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
             return
         except AnonymizerError as error:
             if time.monotonic() > until or not _may_be_locked(path, error):
-                raise EngineError(
-                    Problem(
-                        "ledger",
-                        f"{path.name} cannot be opened as a DuckDB database, or is locked",
-                        hint="close the process that has it open",
-                    )
+                raise EngineError.at(
+                    "ledger",
+                    f"{path.name} cannot be opened as a DuckDB database, or is locked",
+                    hint="close the process that has it open",
                 ) from error
         time.sleep(0.2)
 
 
 def _may_be_locked(path: Path, error: AnonymizerError) -> bool:
     kinds = [kind.__name__ for kind in type(error.__cause__).__mro__]
-    if not {"IOException", "BinderException"} & set(kinds) or not path.is_file():
-        return False
-    try:
-        with path.open("rb") as handle:
-            return handle.read(12)[8:12] == b"DUCK"
-    except OSError:
-        return False
+    return bool({"IOException", "BinderException"} & set(kinds)) and is_database(path)
 
 
-def _is_ledger(engine: DuckDBEngine) -> bool:
+def is_ledger(engine: DuckDBEngine) -> bool:
+    """Whether the attached database is a ledger at all."""
     rows = engine.raw(
         "select count(*) from duckdb_tables()"
         f" where database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}"
@@ -84,11 +74,6 @@ def _is_ledger(engine: DuckDBEngine) -> bool:
         "ledger",
     )
     return bool(rows[0][0])
-
-
-def is_ledger(engine: DuckDBEngine) -> bool:
-    """Whether the attached database is a ledger at all."""
-    return _is_ledger(engine)
 
 
 def _holds_views(engine: DuckDBEngine) -> bool:
@@ -104,19 +89,6 @@ def _holds_releases(engine: DuckDBEngine) -> bool:
     from anonymizer.release import objects
 
     return bool(objects.recorded(engine, CATALOG))
-
-
-@contextmanager
-def transaction(engine: DuckDBEngine) -> Iterator[None]:
-    """All of it, or nothing."""
-    engine.raw("begin transaction", "ledger")
-    try:
-        yield
-        engine.raw("commit", "ledger")
-    except BaseException:
-        with suppress(AnonymizerError):
-            engine.raw("rollback", "ledger")
-        raise
 
 
 def settle_down(engine: DuckDBEngine) -> None:

@@ -89,7 +89,7 @@ def remember(ledger: Path, approval: Approval) -> None:
     except OSError as error:
         said = f"{path.name} cannot be written: nothing was approved"
         hint = "look at free disk space and permissions"
-        raise EngineError(Problem("ledger", said, hint=hint)) from error
+        raise EngineError.at("ledger", said, hint=hint) from error
 
 
 def known(ledger: Path) -> tuple[Approval, ...]:
@@ -132,7 +132,7 @@ def _refuse_open(path: Path) -> None:
     """Raises EngineError for a key that others can read: they could approve with it as well."""
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         said = f"its key {path.name} can be read by others than its owner, who could approve"
-        raise EngineError(Problem("ledger", said, hint=f"chmod 600 {path.name}"))
+        raise EngineError.at("ledger", said, hint=f"chmod 600 {path.name}")
 
 
 def _code(key: str, data: Mapping[str, Any]) -> str:

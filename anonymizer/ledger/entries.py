@@ -10,7 +10,7 @@ from typing import Any
 
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 from anonymizer.ledger.facets import CLASS, Facet, Mark
 from anonymizer.ledger.places import Place, on_server
 from anonymizer.ledger.recognized import Recognized
@@ -157,7 +157,7 @@ def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
         said += f" may not be recognized by {engine}"
         hint = f"engine: {others[0]}, for all releases of these persons; where no person is in"
         hint += " releases of both engines, a ledger of its own"
-        raise EngineError(Problem("ledger", said, hint=hint))
+        raise EngineError.at("ledger", said, hint=hint)
 
 
 def owner() -> str:

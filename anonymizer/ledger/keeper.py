@@ -12,9 +12,9 @@ from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, Problem
+from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError
 from anonymizer.ledger import entries as ledger_entries
-from anonymizer.ledger.access import attached, settle_down, transaction
+from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.carried import carry
 from anonymizer.ledger.compare import Comparison, shared_marks
 from anonymizer.ledger.compared import Findings
@@ -75,12 +75,12 @@ class Keeper:
         if not self.path.parent.is_dir():
             given = self.policy.resolve(self.policy.ledger or "")
             hint = f"mkdir -p {given.parent}"
-            raise EngineError(Problem("ledger", "is in a folder that does not exist", hint=hint))
+            raise EngineError.at("ledger", "is in a folder that does not exist", hint=hint)
         source = Path(database).resolve() if isinstance(database, str | Path) else None
         for other, what in ((self.target, "the release"), (source, "the source")):
             if other is not None and other == self.path:
-                raise EngineError(
-                    Problem("ledger", f"is the database of {what}", hint="a file of its own")
+                raise EngineError.at(
+                    "ledger", f"is the database of {what}", hint="a file of its own"
                 )
         self.standing = FilePlace(self.target).run_of(self.view)
 
@@ -102,7 +102,7 @@ class Keeper:
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
             ledger_entries.refuse_other_engines(ledger_entries.entries(home), engine.name)
-            with transaction(home):
+            with home.transaction("ledger"):
                 found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
             settle_down(home)
         if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
@@ -113,9 +113,7 @@ class Keeper:
             )
         if any(entry.key_check != digest(bound(known), "check") for entry in found):
             raise EngineError(no_key(self.path))
-        problems = list(joined_by_name(self.schema or self.policy, self.view, found))
-        if problems:
-            raise GuaranteeError(problems)
+        GuaranteeError.refuse(joined_by_name(self.schema or self.policy, self.view, found))
 
     def remember(
         self,
@@ -148,9 +146,7 @@ class Keeper:
         counts, schema = counted(home, several=several), self._schema(contents)
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
-            problems = list(recognized.problems(self.view, earlier))
-            if problems:
-                raise EngineError(problems)
+            EngineError.refuse(recognized.problems(self.view, earlier))
             known = schemas(home)
             found = Comparison(
                 home,
@@ -170,7 +166,7 @@ class Keeper:
                 raise GuaranteeError(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
             with home.in_any_order():
-                with transaction(home):
+                with home.transaction("ledger"):
                     self._write(home, number, secret_digest, contents, counts, recognized)
                     if schema is not None:
                         record_rows(home, number, schema)
@@ -280,7 +276,7 @@ class Keeper:
             return
         home = self._home
         with suppress(AnonymizerError), attached(home, self.path):
-            with transaction(home):
+            with home.transaction("ledger"):
                 for entry in ledger_entries.entries(home):
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(home, entry)

@@ -45,12 +45,10 @@ def make_key(ledger: Path) -> str:
         with suppress(FileExistsError):  # a key is never replaced
             os.link(aside, path)
     except OSError as error:
-        raise EngineError(
-            Problem(
-                "ledger",
-                f"its key {path.name} cannot be written",
-                hint="the folder of the ledger must exist and be writable",
-            )
+        raise EngineError.at(
+            "ledger",
+            f"its key {path.name} cannot be written",
+            hint="the folder of the ledger must exist and be writable",
         ) from error
     finally:
         aside.unlink(missing_ok=True)

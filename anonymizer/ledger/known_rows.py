@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from anonymizer.compile import Sql
 from anonymizer.errors import Problem
+from anonymizer.ledger.compared import Compared
 from anonymizer.ledger.schemas import Schema, found_by_key, not_found_again
 from anonymizer.ledger.tables import NEW_ROWS, ROWS
 
 KNOWN = {1: "one known event", 2: "two known events", 3: "three known events"}
-
-
-class Numbered(Protocol):
-    """A release that is compared; number 0 is the new one."""
-
-    @property
-    def at(self) -> int: ...
-    @property
-    def release(self) -> int: ...
-    @property
-    def c(self) -> Sql: ...
-    @property
-    def p(self) -> Sql: ...
-    @property
-    def e(self) -> Sql: ...
 
 
 Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
@@ -33,7 +18,7 @@ Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
 
 def told_by_rows(
     ask: Ask,
-    releases: Sequence[Numbered],
+    releases: Sequence[Compared],
     context: Mapping[str, Any],
     known: Mapping[int, Schema],
     k: int,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.errors import NothingToCheckError, Problem, no_file
-from anonymizer.ledger.access import attached, is_ledger, settle_down, transaction
+from anonymizer.errors import NothingToCheckError, no_file
+from anonymizer.ledger.access import attached, is_ledger, settle_down
 from anonymizer.ledger.entries import Entry, entries, remove
 
 
@@ -27,23 +27,23 @@ def forget_release(path: str | Path, run_id: str) -> Entry:
     with _opened(Path(path), read_only=False) as engine:
         for entry in entries(engine):
             if entry.run_id == run_id:
-                with transaction(engine):
+                with engine.transaction("ledger"):
                     remove(engine, entry)
                 settle_down(engine)
                 return entry
-    raise NothingToCheckError(
-        Problem("RUN", "is not in the ledger", hint="anonymizer ledger show LEDGER lists them")
+    raise NothingToCheckError.at(
+        "RUN", "is not in the ledger", hint="anonymizer ledger show LEDGER lists them"
     )
 
 
 @contextmanager
 def _opened(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
     if not path.is_file():
-        raise NothingToCheckError(Problem("LEDGER", no_file(path)))
+        raise NothingToCheckError.at("LEDGER", no_file(path))
     path = path.resolve()
     with own_connection(None, databases=[path]) as engine:
         with attached(engine, path, read_only=True):
             if not is_ledger(engine):
-                raise NothingToCheckError(Problem("LEDGER", f"{path.name} is not a ledger"))
+                raise NothingToCheckError.at("LEDGER", f"{path.name} is not a ledger")
         with attached(engine, path, read_only=read_only):
             yield engine

@@ -73,8 +73,7 @@ class Document(Options):
             raise PolicyFormError((*problems, *more))
         assert policy is not None
         problems = policy._contradictions()
-        if problems:
-            raise PolicyError(problems)
+        PolicyError.refuse(problems)
         return policy
 
     @classmethod

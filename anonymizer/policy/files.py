@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import TargetError
 from anonymizer.policy.values import FilePath
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def refuse_files(
     named = [file for policy in policies for file in files_of(policy)]
     inputs = [*named, *map(Path, others)]
     if any(_is(target, Path(f"{file}{end}")) for file in inputs for end in ("", *BESIDE)):
-        raise TargetError(Problem(at, "is a file that the command reads", hint="name another file"))
+        raise TargetError.at(at, "is a file that the command reads", hint="name another file")
 
 
 def files_of(policy: AnyPolicy) -> Iterator[Path]:

@@ -33,17 +33,17 @@ def read(path: Path) -> object:
     name = str(path)
     try:
         if path.is_dir():
-            raise PolicyError(Problem(name, "is a folder, not a policy file"))
+            raise PolicyError.at(name, "is a folder, not a policy file")
         # one that nobody writes to would be waited for; those of the shell have a writer
         if path.is_fifo() and path.parts[:2] not in (("/", "dev"), ("/", "proc")):
-            raise PolicyError(Problem(name, "is a named pipe, not a policy file"))
+            raise PolicyError.at(name, "is a named pipe, not a policy file")
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         hint = "anonymizer init writes a draft"
-        raise PolicyError(Problem(name, "does not exist", hint=hint)) from None
+        raise PolicyError.at(name, "does not exist", hint=hint) from None
     except (OSError, ValueError):
-        raise PolicyError(Problem(name, "cannot be read")) from None
+        raise PolicyError.at(name, "cannot be read") from None
     return parse(decode(raw, path.name), path.name)
 
 
@@ -81,8 +81,7 @@ def parse(text: str, name: str = "policy") -> object:
         problems.append(_syntax(error, name))
     except (YAMLError, ValueError, TypeError, OverflowError, RecursionError):
         problems.append(Problem(name, "holds something that YAML 1.2 cannot read"))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
     return data
 
 

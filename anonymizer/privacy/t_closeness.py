@@ -11,7 +11,7 @@ from typing import Any
 
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.t_equal import TCloseness, TEqual
@@ -45,7 +45,7 @@ def _numbered_paths(r: Requirement) -> dict[str, Any]:
         of_table = r.column is None  # which only a manifest that was changed can say
         where = "privacy" if of_table else column_path(str(r.column), "protect", "t_closeness")
         said = "the hierarchical distance needs the paths of the values, all of one length"
-        raise NothingToCheckError(Problem(where, said))
+        raise NothingToCheckError.at(where, said)
     labels = sorted({(i, str(node)) for nodes in paths.values() for i, node in enumerate(nodes)})
     number = {label: i for i, label in enumerate(labels)}
     listed = [

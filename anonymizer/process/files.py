@@ -11,7 +11,7 @@ def write_text(path: str, text: str) -> None:
     """Write a file whole or not at all."""
     import os
 
-    from anonymizer.errors import Problem, TargetError
+    from anonymizer.errors import TargetError
 
     target = Path(path)
     aside = target.with_name(f"{target.name}.{os.getpid()}.tmp")
@@ -21,7 +21,7 @@ def write_text(path: str, text: str) -> None:
     except OSError as error:
         said = f"{target.name} cannot be written: {os.strerror(error.errno or 0)}"
         hint = "the folder must exist and be writable, and the disk have room"
-        raise TargetError(Problem("-o", said, hint=hint)) from error
+        raise TargetError.at("-o", said, hint=hint) from error
     finally:
         with suppress(OSError):  # it is not there, or was never made
             aside.unlink()

@@ -8,7 +8,7 @@ import urllib.request
 from typing import Any
 from urllib.parse import urlsplit
 
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import TargetError
 
 SECONDS = 10.0
 """Longest wait for an answer."""
@@ -43,7 +43,7 @@ def post_json(address: str, text: str, option: str) -> int:
         error.close()
     except (OSError, http.client.HTTPException, ValueError):
         pass
-    raise TargetError(Problem(option, said, hint="-o FILE writes it instead"))
+    raise TargetError.at(option, said, hint="-o FILE writes it instead")
 
 
 def check_address(address: str, option: str) -> None:
@@ -55,4 +55,4 @@ def check_address(address: str, option: str) -> None:
         usable = False
     if not usable:
         allowed = "http://HOST/PATH, https://HOST/PATH"
-        raise TargetError(Problem(option, "is not an address to send to", allowed=allowed))
+        raise TargetError.at(option, "is not an address to send to", allowed=allowed)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 
 PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
@@ -73,7 +73,7 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
         shutil.rmtree(unfinished, ignore_errors=True)
         said = f"{path.parent.name} is no folder in which files can be written"
         hint = "name a folder for spilled data"
-        raise EngineError(Problem("ANONYMIZER_TMPDIR", said, hint=hint)) from err
+        raise EngineError.at("ANONYMIZER_TMPDIR", said, hint=hint) from err
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 
-from anonymizer.errors import PolicyError, Problem, no_file
+from anonymizer.errors import PolicyError, no_file
 
 DIGITS = re.compile(r"[0-9a-fA-F]{64}\Z")
 
@@ -30,7 +30,7 @@ class Seed:
     def of(cls, text: str, where: str = "seed") -> Seed:
         """A secret of 64 hexadecimal digits."""
         if not DIGITS.match(text.strip()):
-            raise PolicyError(Problem(where, "is not a secret", allowed="64 hexadecimal digits"))
+            raise PolicyError.at(where, "is not a secret", allowed="64 hexadecimal digits")
         return cls(text.strip().lower())
 
     @classmethod
@@ -56,7 +56,7 @@ class Seed:
                 return cls.test(int(seed))
         said = f"is of type {type(seed).__name__}, and not a secret"
         allowed = "64 hexadecimal digits as text, or a whole number for tests"
-        raise PolicyError(Problem("seed", said, allowed=allowed))
+        raise PolicyError.at("seed", said, allowed=allowed)
 
     @classmethod
     def chosen(cls, file: Path | None = None, test: int | None = None) -> Seed:
@@ -67,13 +67,14 @@ class Seed:
             try:
                 return cls.of(file.read_text(), "--seed-file")
             except UnicodeDecodeError as error:
-                problem = Problem("--seed-file", "is not text", allowed="64 hexadecimal digits")
-                raise PolicyError(problem) from error
+                raise PolicyError.at(
+                    "--seed-file", "is not text", allowed="64 hexadecimal digits"
+                ) from error
             except OSError as error:
                 said = no_file(file)
                 if file.is_file():
                     said = f"{file} cannot be read: {os.strerror(error.errno or 0)}"
-                raise PolicyError(Problem("--seed-file", said)) from error
+                raise PolicyError.at("--seed-file", said) from error
         if "ANONYMIZER_SEED" in os.environ:
             return cls.of(os.environ["ANONYMIZER_SEED"], "ANONYMIZER_SEED")
         return cls.fresh()

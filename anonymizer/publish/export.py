@@ -15,7 +15,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.engines.choice import chosen_engine
-from anonymizer.errors import NothingToCheckError, Problem, TargetError, no_file
+from anonymizer.errors import NothingToCheckError, TargetError, no_file
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.process.interrupts import decide, deciding
@@ -101,8 +101,8 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export
         if target.suffix.lower() != DATABASE:
             return _export(policy, target, beside, force)
         if target.exists() and not force:
-            raise TargetError(
-                Problem("-o", f"{target.name} exists", hint="another file, or --force replaces it")
+            raise TargetError.at(
+                "-o", f"{target.name} exists", hint="another file, or --force replaces it"
             )
         with opened(beside, "--database") as (engine, catalog):
             view = Names.of(policy, "").view(catalog)
@@ -121,9 +121,9 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export
 def _database(policy: Policy, database: str | Path | None) -> Path:
     if database is None and policy.publish.database is None:
         hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError(Problem("--database", "names no release to export", hint=hint))
+        raise NothingToCheckError.at("--database", "names no release to export", hint=hint)
     path = Path(database) if database is not None else policy.resolve(policy.publish.database or "")
     if not path.is_file():
         where = "--database" if database is not None else "publish.database"
-        raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
+        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
     return path

@@ -41,7 +41,7 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
         refuse_read(files.values(), policy)
         if len({str(file).casefold() for file in files.values()}) < len(files):
             said = f"{target.name} is the name of another table's file"
-            raise TargetError(Problem("-o", said, hint="name the folder alone"))
+            raise TargetError.at("-o", said, hint="name the folder alone")
         aside = Aside(target)
         reach = [aside.of(file) for file in files.values()]
         with opened(source, place_of(lead_of(policy), source), reach) as (engine, catalog):
@@ -58,7 +58,7 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
 
 def _refuse_names(names: Mapping[str, str]) -> None:
     """Raises TargetError for published tables whose names no file can have."""
-    problems = [
+    TargetError.refuse(
         Problem(
             table_path(table),
             f"is published as {name_text(name)}, which cannot be the name of a file",
@@ -66,21 +66,19 @@ def _refuse_names(names: Mapping[str, str]) -> None:
         )
         for table, name in names.items()
         if Path(name).name != name or name.startswith(".") or len(name.encode()) > LONGEST
-    ]
-    if problems:
-        raise TargetError(problems)
+    )
 
 
 def _make_folder(folder: Path) -> bool:
     """Make the folder of an export where it is missing; returns whether it was."""
     if folder.exists() and not folder.is_dir():
-        raise TargetError(Problem("-o", "is a file, and not a folder"))
+        raise TargetError.at("-o", "is a file, and not a folder")
     if not folder.parent.is_dir():
-        raise TargetError(Problem("-o", "is in a folder that does not exist"))
+        raise TargetError.at("-o", "is in a folder that does not exist")
     if folder.exists():
         return False
     try:
         folder.mkdir()
     except OSError as error:
-        raise TargetError(Problem("-o", "is in a folder that cannot be written")) from error
+        raise TargetError.at("-o", "is in a folder that cannot be written") from error
     return True

@@ -81,15 +81,15 @@ def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -
     """Raises TargetError for a file that cannot be written, or does not tell a format."""
     where = "-o"
     if target.suffix.lower() not in formats:
-        raise TargetError(
-            Problem(where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats))
+        raise TargetError.at(
+            where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats)
         )
     if not target.parent.is_dir():
-        raise TargetError(Problem(where, "is in a folder that does not exist"))
+        raise TargetError.at(where, "is in a folder that does not exist")
     if not os.access(target.parent, os.W_OK):
-        raise TargetError(Problem(where, "is in a folder that cannot be written"))
+        raise TargetError.at(where, "is in a folder that cannot be written")
     if target.is_dir() or target.resolve() == source.resolve():
-        raise TargetError(Problem(where, "is a folder, or the release itself"))
+        raise TargetError.at(where, "is a folder, or the release itself")
 
 
 def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
@@ -113,8 +113,7 @@ def _refuse_foreign(files: list[Path]) -> None:
     if not known and manifest_of(files[0]).exists() and not problems:
         name = manifest_of(files[0]).name
         problems = [Problem("-o", f"{name} exists and is not a manifest of an earlier export")]
-    if problems:
-        raise TargetError(problems)
+    TargetError.refuse(problems)
 
 
 def _known(target: Path) -> dict[str, str]:

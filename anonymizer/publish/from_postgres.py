@@ -13,7 +13,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.types import MOST_DIGITS
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 from anonymizer.policy.paths import column_path
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.published import PostgresPublished, published_in
@@ -98,7 +98,7 @@ def _sized(engine: PostgresEngine, origin: Table, column: str) -> str:
     if strange or whole + scale > MOST_DIGITS:
         said = "holds numbers that no DECIMAL holds: too many digits, NaN or infinite"
         hint = "cast the column in source.query, as in cast(x as numeric(18, 4))"
-        raise EngineError(Problem(column_path(column), said, hint=hint))
+        raise EngineError.at(column_path(column), said, hint=hint)
     return f"DECIMAL({whole + scale},{scale})"
 
 

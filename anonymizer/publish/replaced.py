@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymizer.compile import Sql
 from anonymizer.compile.render import CREATES
 from anonymizer.engines.base import Engine
-from anonymizer.errors import Problem, SourceError, TargetError
+from anonymizer.errors import SourceError, TargetError
 from anonymizer.steps import Step
 
 
@@ -23,12 +23,10 @@ def refuse_changed(engine: Engine, snapshot: Step) -> None:
         "publish",
     )
     if rows[0][0]:
-        raise SourceError(
-            Problem(
-                "source",
-                f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
-                hint="run again while nothing writes to the table",
-            )
+        raise SourceError.at(
+            "source",
+            f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
+            hint="run again while nothing writes to the table",
         )
 
 
@@ -43,10 +41,8 @@ def dropped_source(table: str) -> str:
 def refuse_without_consent(agreed: bool) -> None:
     """Raises TargetError unless the caller has agreed to lose the source."""
     if not agreed:
-        raise TargetError(
-            Problem(
-                "publish.replace_source",
-                "the source table would be replaced for good, and nobody has agreed to that",
-                hint="--yes-replace-source (in Python: replace_source=True); have a copy",
-            )
+        raise TargetError.at(
+            "publish.replace_source",
+            "the source table would be replaced for good, and nobody has agreed to that",
+            hint="--yes-replace-source (in Python: replace_source=True); have a copy",
         )

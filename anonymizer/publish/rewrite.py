@@ -60,10 +60,10 @@ def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
     """
     path = Path(database).resolve()
     if not path.is_file():
-        raise TargetError(Problem("--database", no_file(database)))
+        raise TargetError.at("--database", no_file(database))
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         said = "or its folder cannot be written by this user"
-        raise TargetError(Problem("--database", f"{path.name} {said}", hint="chmod u+w"))
+        raise TargetError.at("--database", f"{path.name} {said}", hint="chmod u+w")
     aside = building_of(path, secrets.token_hex(8))
     try:
         tables, live_old, live_new = _copy(path, aside)
@@ -101,8 +101,8 @@ def _copy(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
             for schema, name in tables
         )
         if not same:
-            raise TargetError(
-                Problem("--database", "its copy differs from it", hint="the file stays as it is")
+            raise TargetError.at(
+                "--database", "its copy differs from it", hint="the file stays as it is"
             )
         return len(tables), _blocks(engine, OLD), _blocks(engine, NEW)
 
@@ -220,8 +220,7 @@ def _refuse_found(path: Path, pieces: set[bytes], live: Blocks, absent: Sequence
                 hint="a table or view that still holds them; the file stays as it is",
             )
         )
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(problems)
 
 
 def _swap(aside: Path, path: Path) -> None:

@@ -25,16 +25,12 @@ SEMI = "quasi with sensitive_when"
 
 def refuse_unmet(policy: Policy, layout: Layout) -> None:
     """Raises GuaranteeError (1): the release is judged, and it is not what the policy asks for."""
-    problems = disagreements(policy, layout)
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(disagreements(policy, layout))
 
 
 def refuse_other(policy: Policy, layout: Layout) -> None:
     """Raises PolicyError (2): nothing is said of a release by a policy of other columns."""
-    problems = disagreements(policy, layout)
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(disagreements(policy, layout))
 
 
 def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:

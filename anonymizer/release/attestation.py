@@ -121,8 +121,7 @@ def refuse_other_release(stated: Mapping[str, Any], manifest: Manifest) -> None:
     problems = [*_other_subjects(stated, expected), *_other_predicate(stated, expected)]
     if not problems and stated != expected:
         problems = [_problem("", "states more than a certificate does")]
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(problems)
 
 
 def _other_subjects(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[Problem]:

@@ -131,8 +131,8 @@ def _expected(listed: tuple[SealedObject, ...], *, alone: bool) -> Catalog:
             for statement in _statements(listed):
                 connection.execute(statement)
         except (duckdb.Error, ValueError) as error:
-            raise GuaranteeError(
-                Problem("manifest", "lists objects that cannot be, so that it was changed")
+            raise GuaranteeError.at(
+                "manifest", "lists objects that cannot be, so that it was changed"
             ) from error
         return _catalog(engine, "memory", alone=alone)
 

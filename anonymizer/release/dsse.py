@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
+from anonymizer.errors import GuaranteeError, NothingToCheckError
 from anonymizer.release.signing import key_id
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def _envelope(text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise NothingToCheckError(Problem("certificate", said, hint=ASK))
+        raise NothingToCheckError.at("certificate", said, hint=ASK)
     signatures = found.get("signatures")
     listed = isinstance(signatures, list) and all(isinstance(one, dict) for one in signatures)
     if set(found) != FIELDS or not listed:
-        raise NothingToCheckError(Problem("certificate", "is not a DSSE envelope", hint=ASK))
+        raise NothingToCheckError.at("certificate", "is not a DSSE envelope", hint=ASK)
     return found
 
 
@@ -122,4 +122,4 @@ def _base64(text: object) -> bytes | None:
 
 
 def _refuse(said: str) -> NoReturn:
-    raise GuaranteeError(Problem("certificate", said, hint=ASK))
+    raise GuaranteeError.at("certificate", said, hint=ASK)

@@ -84,16 +84,14 @@ def refuse_unanswered(policy: Policy, verification: Verification, *, source: boo
     The guarantees are read from the policy's fields, not from the verifier's questions. `source`:
     also for every mask that was not compared with the source.
     """
-    problems = [
+    GuaranteeError.refuse(
         Problem(
             path,
             f"was not judged: the verification has no check {names} of it",
             hint="nothing is claimed of it; this is a defect of the guarantee's descriptor",
         )
         for path, names in unanswered(policy, verification, source=source)
-    ]
-    if problems:
-        raise GuaranteeError(problems)
+    )
 
 
 def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
@@ -137,11 +135,9 @@ class Suppression:
 def refuse_beyond(suppression: Suppression, limit: float) -> None:
     """Raises GuaranteeError when more than the limit was suppressed."""
     if not suppression.within(limit):
-        raise GuaranteeError(
-            Problem(
-                "suppression_limit",
-                f"{suppression.suppressed} of {suppression.total} {suppression.unit} would be"
-                f" suppressed, more than the limit of {limit:g}",
-                hint="raise suppression_limit, or weaken the guarantees",
-            )
+        raise GuaranteeError.at(
+            "suppression_limit",
+            f"{suppression.suppressed} of {suppression.total} {suppression.unit} would be"
+            f" suppressed, more than the limit of {limit:g}",
+            hint="raise suppression_limit, or weaken the guarantees",
         )

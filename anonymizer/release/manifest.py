@@ -16,7 +16,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement, requirement_dict, requirement_from_dict
 from anonymizer.contract.reading import refuse_odd
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import NothingToCheckError
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.release.certificate import certificate, known_attacks
@@ -180,15 +180,15 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
     )
     if not exists[0][0]:
         _refuse_another_name(runs, view)
-        raise NothingToCheckError(
-            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        raise NothingToCheckError.at(
+            "manifest", "is missing", hint="was the release made by this tool?"
         )
     described = runs.raw(f"describe {ident(table)}", "manifest")
     signed = "signature" in {str(row[0]) for row in described}
     signature = "signature" if signed else "null"
     rows = runs.raw(f"select manifest, {signature} from {ident(table)}", "manifest")
     if len(rows) != 1:
-        raise NothingToCheckError(Problem("manifest", "is not one row"))
+        raise NothingToCheckError.at("manifest", "is not one row")
     return parsed(rows[0][0], rows[0][1])
 
 
@@ -207,8 +207,8 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
     else:
         unreadable = False
     if unreadable:
-        raise NothingToCheckError(
-            Problem("manifest", "cannot be read", hint="it was changed after it was published")
+        raise NothingToCheckError.at(
+            "manifest", "cannot be read", hint="it was changed after it was published"
         )
     return manifest
 
@@ -234,7 +234,7 @@ def _refuse_another_name(runs: Runs, view: Table) -> None:
     place = Path(files[0][0]).name if files and files[0][0] else "the database"
     listed = ", ".join(one.removeprefix("main.") for one in held)
     said = f"{name.removeprefix('main.')} is not in {place} (it holds {listed})"
-    raise NothingToCheckError(Problem("publish.name", said, hint="run, or name that release"))
+    raise NothingToCheckError.at("publish.name", said, hint="run, or name that release")
 
 
 def manifest_file(database: Path, names: Names, *, own: bool = False) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.sandbox import is_database, own_connection
 from anonymizer.errors import AnonymizerError, NothingToCheckError, Problem
 from anonymizer.release import objects
 from anonymizer.release.manifest import (
@@ -49,7 +49,7 @@ def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> P
 def _is_of_neighbour(database: Path, release: str, run_id: str) -> bool:
     """Whether another database of the folder holds this run; one that is locked tells nothing."""
     others = [file for file in sorted(database.parent.iterdir()) if file.name != database.name]
-    others = [file for file in others if _is_database(file)]
+    others = [file for file in others if is_database(file)]
     with own_connection(None, databases=others) as gate:
         return any(_holds(gate, file, release, run_id) for file in others)
 
@@ -66,16 +66,6 @@ def _holds(gate: DuckDBEngine, file: Path, release: str, run_id: str) -> bool:
         return False  # a table of that name which is not ours
     finally:
         gate.raw(f"detach {NEIGHBOUR}", "release")
-
-
-def _is_database(file: Path) -> bool:
-    try:
-        if not file.is_file():  # a pipe would wait for its writer
-            return False
-        with file.open("rb") as handle:
-            return handle.read(12)[8:12] == b"DUCK"
-    except OSError:
-        return False
 
 
 def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:

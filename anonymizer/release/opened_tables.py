@@ -8,7 +8,7 @@ from pathlib import Path
 from anonymizer.compile import Table
 from anonymizer.contract.tables import Tables
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import GuaranteeError, PolicyError, Problem
+from anonymizer.errors import GuaranteeError, PolicyError
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import within
@@ -38,8 +38,7 @@ def unchanged_tables(
         raise PolicyError(within(policy.person, error.problems)) from None
     tables = released_tables(manifest)
     if tables is None:
-        said = "is of several tables, and the release of one"
-        raise GuaranteeError(Problem("policy", said, hint=HINT))
+        raise GuaranteeError.at("policy", "is of several tables, and the release of one", hint=HINT)
     refuse_tables_unmet(policy, tables)
     refuse_unknown_columns(engine, view, manifest.layout, tables)
     alone = policy.publish.database is not None

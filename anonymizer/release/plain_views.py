@@ -31,7 +31,7 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
     """
     if not engine.embedded:
         return
-    problems = [
+    GuaranteeError.refuse(
         Problem(
             "release",
             f"{name_text(table.name)} is not the view that a run makes: it holds SQL of its own",
@@ -39,9 +39,7 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
         )
         for table in tables
         if not is_base_table(engine, table) and not _is_plain_view(engine, table)
-    ]
-    if problems:
-        raise GuaranteeError(problems)
+    )
 
 
 def is_base_table(engine: Engine, table: Table) -> bool:

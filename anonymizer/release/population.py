@@ -53,7 +53,7 @@ def with_population(policy: Policy, file: Path) -> Policy:
     """
     if file_format(file.name) is None or not file.is_file():
         said = "is of no known format" if file.is_file() else f"there is no file {file.name}"
-        raise SourceError(Problem("--population", said, allowed=", ".join(READERS)))
+        raise SourceError.at("--population", said, allowed=", ".join(READERS))
     update = {"population": Population(file=str(file.resolve()))}
     named = {
         name: getattr(policy.privacy, name).model_copy(update=update)
@@ -62,7 +62,7 @@ def with_population(policy: Policy, file: Path) -> Policy:
     if not named:
         said = "no model of the policy asks for a population"
         models = ", ".join(g.option for g in GUARANTEES if g.of_population)
-        raise PolicyError(Problem("--population", said, allowed=models))
+        raise PolicyError.at("--population", said, allowed=models)
     return policy.model_copy(update={"privacy": policy.privacy.model_copy(update=named)})
 
 
@@ -107,8 +107,7 @@ def members_of(
         elif ours in ("FLOAT", "DOUBLE"):
             value = f"case when {value} = 0 then 0 else {value} end"
         columns.append((Sql(value), Sql(f"p{index}")))
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     return Members(tuple(columns), policy.person if policy.person in types else None)
 
 

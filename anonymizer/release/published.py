@@ -12,7 +12,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import open_for_good, own_connection
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
 from anonymizer.process.shown import Fact, as_text, fact
@@ -83,7 +83,7 @@ class Release:
         if table not in self._names:
             allowed = ", ".join(self._names) or "none: the release has one table"
             said = f"{name_text(table)} is not a table of the release"
-            raise SourceError(Problem("table", said, allowed=allowed))
+            raise SourceError.at("table", said, allowed=allowed)
         return replace(self._table, name=self._names[table])
 
     @contextmanager

@@ -106,12 +106,10 @@ def seal_of(manifest: Manifest) -> Seal:
     else:
         lacking = False
     if lacking:
-        raise GuaranteeError(
-            Problem(
-                "manifest",
-                "has no seal that can be read, so that nobody can tell what was judged",
-                hint="it was changed, or made by another version: run again",
-            )
+        raise GuaranteeError.at(
+            "manifest",
+            "has no seal that can be read, so that nobody can tell what was judged",
+            hint="it was changed, or made by another version: run again",
         )
     return seal
 
@@ -148,8 +146,7 @@ def object_problems(seal: Seal, found: Iterable[SealedObject]) -> Iterator[Probl
         elif sealed_one is None:
             yield Problem("release", f"holds {shown}, which no manifest lists", hint=CHANGED)
         elif replace(one, rows=None) != replace(sealed_one, rows=None):
-            said = f"{shown} is not defined as it was published"
-            yield Problem("release", said, hint=CHANGED)
+            yield Problem("release", f"{shown} is not defined as it was published", hint=CHANGED)
         elif one.rows is not None:
             yield from rows_problem(sealed_one, one.rows)
 

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, no_file
+from anonymizer.errors import EngineError, GuaranteeError, PolicyError, no_file
 from anonymizer.process.files import write_new
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_digest, seal_of
@@ -55,7 +55,7 @@ def refuse_unsigned(manifest: Manifest, path: str | Path) -> None:
         except (InvalidSignature, ValueError):
             said = "its signature is not that of this key over this content"
     if said is not None:
-        raise GuaranteeError(Problem("manifest", said, hint="ask who published it"))
+        raise GuaranteeError.at("manifest", said, hint="ask who published it")
 
 
 def private_key(path: str | Path) -> Ed25519PrivateKey:
@@ -69,9 +69,8 @@ def private_key(path: str | Path) -> Ed25519PrivateKey:
     except (TypeError, ValueError):
         key = None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
-        hint = "anonymizer key new FILE"
         said = f"{path.name} holds no Ed25519 private key without a password"
-        raise PolicyError(Problem(where, said, hint=hint))
+        raise PolicyError.at(where, said, hint="anonymizer key new FILE")
     return cast("Ed25519PrivateKey", key)
 
 
@@ -86,7 +85,7 @@ def public_key(path: str | Path) -> Ed25519PublicKey:
         key = None
     if not isinstance(key, ed25519.Ed25519PublicKey):
         said = f"{path.name} holds no Ed25519 public key"
-        raise PolicyError(Problem(where, said, hint="the file with -----BEGIN PUBLIC KEY-----"))
+        raise PolicyError.at(where, said, hint="the file with -----BEGIN PUBLIC KEY-----")
     return cast("Ed25519PublicKey", key)
 
 
@@ -106,9 +105,9 @@ def new_key(path: Path) -> Path:
     for file in (path, public):
         if file.exists():
             said = f"{file.name} exists, and what it signed could no longer be verified"
-            raise PolicyError(Problem("FILE", said, hint="name another file"))
+            raise PolicyError.at("FILE", said, hint="name another file")
     if not path.parent.is_dir():
-        raise PolicyError(Problem("FILE", "is in a folder that does not exist"))
+        raise PolicyError.at("FILE", "is in a folder that does not exist")
     key = ed25519.Ed25519PrivateKey.generate()
     pem = serialization.Encoding.PEM
     private_text = key.private_bytes(
@@ -127,13 +126,13 @@ def new_key(path: Path) -> Path:
     except OSError as error:
         said = f"{path.name} and {public.name} cannot be written"
         hint = "look at free disk space and permissions"
-        raise EngineError(Problem("FILE", said, hint=hint)) from error
+        raise EngineError.at("FILE", said, hint=hint) from error
     return public
 
 
 def _read(path: Path, where: str) -> bytes:
     if not path.is_file():
-        raise PolicyError(Problem(where, no_file(path), hint="anonymizer key new FILE"))
+        raise PolicyError.at(where, no_file(path), hint="anonymizer key new FILE")
     return path.read_bytes()
 
 
@@ -141,7 +140,7 @@ def _refuse_open(path: Path, where: str) -> None:
     """Raises PolicyError for a key that others than its owner can read."""
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         said = f"{path.name} can be read by others than its owner"
-        raise PolicyError(Problem(where, said, hint=f"chmod 600 {path}"))
+        raise PolicyError.at(where, said, hint=f"chmod 600 {path}")
 
 
 def _library(where: str) -> tuple[Any, Any]:
@@ -150,6 +149,5 @@ def _library(where: str) -> tuple[Any, Any]:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as error:
         said = "needs the library cryptography"
-        hint = 'pip install "sql-anonymizer[sign]"'
-        raise EngineError(Problem(where, said, hint=hint)) from error
+        raise EngineError.at(where, said, hint='pip install "sql-anonymizer[sign]"') from error
     return serialization, ed25519

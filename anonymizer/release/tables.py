@@ -137,10 +137,8 @@ def released_tables(manifest: Manifest) -> Tables | None:
     except (AttributeError, KeyError, IndexError, StopIteration, TypeError, ValueError):
         tables = None
     if tables is None:
-        raise NothingToCheckError(
-            Problem(
-                "manifest.tables", "cannot be read", hint="it was changed, or is of a later version"
-            )
+        raise NothingToCheckError.at(
+            "manifest.tables", "cannot be read", hint="it was changed, or is of a later version"
         )
     return tables
 
@@ -180,9 +178,7 @@ def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
 
 def refuse_tables_unmet(policy: SchemaPolicy, tables: Tables) -> None:
     """Raises GuaranteeError where the release has other tables or columns than the policy."""
-    problems = list(_unmet(policy, tables))
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(_unmet(policy, tables))
 
 
 def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:

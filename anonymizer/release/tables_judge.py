@@ -38,15 +38,13 @@ def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
 
 def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> None:
     """Raises GuaranteeError naming every check on the tables together that does not hold."""
-    problems = [
+    GuaranteeError.refuse(
         replace(
             unmet(check.name, check.column, check.required, check.achieved),
             path=path_in_tables(policy, check.name, check.column),
         )
         for check in found.failed
-    ]
-    if problems:
-        raise GuaranteeError(problems)
+    )
 
 
 def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
@@ -69,12 +67,10 @@ def refuse_tables_unanswered(
     `source`: also for every mask that was not compared with the source.
     """
     found = {(check.name, check.column) for check in verification.checks}
-    problems = [
+    GuaranteeError.refuse(
         Problem(path, f"was not judged: the verification has no check {names} of it")
         for path, names in _unanswered(policy, verification, found, source=source)
-    ]
-    if problems:
-        raise GuaranteeError(problems)
+    )
 
 
 def _of_values(path: str) -> bool:

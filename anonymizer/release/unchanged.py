@@ -52,8 +52,7 @@ def refuse_changed(
     digest, which may have been edited since, is for `refuse_other_policy`.
     """
     problems = [*_manifest_changes(policy, view, manifest), *changes]
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(problems)
 
 
 def refuse_not_as_published(
@@ -68,7 +67,7 @@ def refuse_other_policy(digest: str, manifest: Manifest) -> None:
     """Raises GuaranteeError where the release was made by a policy of another digest."""
     if manifest.data.get("policy_digest") != digest:
         said = "is not the one that the release was made with: their digests differ"
-        raise GuaranteeError(Problem("policy", said, hint=OTHER_POLICY))
+        raise GuaranteeError.at("policy", said, hint=OTHER_POLICY)
 
 
 def refuse_other_figures(
@@ -76,8 +75,7 @@ def refuse_other_figures(
 ) -> None:
     """Raises GuaranteeError for figures of the manifest that the release does not have."""
     problems = [*_other_checks(manifest, found), *_other_measures(engine, view, manifest)]
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(problems)
 
 
 def _manifest_changes(
@@ -112,8 +110,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
         yield Problem("manifest.tables", said, hint=OTHER_POLICY)
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
     if _plain(map(requirement_dict, asked)) != _plain(manifest.data["requirements"]):
-        said = "are not those of the policy"
-        yield Problem("manifest.requirements", said, hint=OTHER_POLICY)
+        yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
     if manifest.layout.sets != (policy.privacy.quasi_sets or ()):
         yield Problem("manifest.layout", "has other sets than the policy", hint=OTHER_POLICY)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}

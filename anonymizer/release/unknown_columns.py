@@ -32,9 +32,9 @@ def refuse_unknown_columns(
     found = list(_tables(engine, view, layout, tables))
     _refuse_missing(engine, [table for table, _ in found[1:]])
     refuse_foreign_sql(engine, [table for table, _ in found])
-    problems = [problem for table, names in found for problem in _differing(engine, table, names)]
-    if problems:
-        raise GuaranteeError(problems)
+    GuaranteeError.refuse(
+        problem for table, names in found for problem in _differing(engine, table, names)
+    )
 
 
 def _tables(
@@ -61,14 +61,12 @@ def _refuse_missing(engine: Engine, tables: list[Table]) -> None:
     if not engine.embedded or not tables:
         return
     there = {(t.catalog, str(t.schema).lower(), t.name.lower()) for t in engine.tables("release")}
-    problems = [
+    GuaranteeError.refuse(
         Problem("release", f"lacks {name_text(table.name)}, which its manifest tells of", hint=GONE)
         for table in tables
         if table.catalog is not None
         and (table.catalog, str(table.schema).lower(), table.name.lower()) not in there
-    ]
-    if problems:
-        raise GuaranteeError(problems)
+    )
 
 
 def _differing(engine: Engine, table: Table, names: list[str]) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.process import run_folder
 from anonymizer.release.manifest_files import refresh
 from anonymizer.release.opening import opened
@@ -40,7 +40,7 @@ def clean(database: str | Path) -> Cleaned:
     """
     path = Path(database).resolve()  # runs build beside the target of a symbolic link
     if not path.parent.is_dir():
-        raise SourceError(Problem("--database", "is in a folder that does not exist"))
+        raise SourceError.at("--database", "is in a folder that does not exist")
     removed = remove_leftovers(path, at_least=0.0)
     removed += run_folder.remove_dead()
     kept = [file for file in _building(path) if file.suffix == ".tmp"]

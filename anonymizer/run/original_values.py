@@ -20,8 +20,11 @@ from anonymizer.verification.population import NEEDED, Members
 ORIGINALS = work("originals")
 
 
-def originals(roles: Roles, *, forged: bool = False) -> Originals:
-    """The values that the release is checked against, from the snapshot.
+def originals(
+    roles: Roles, table: Table = ORIGINALS, *, person: str | None = "person", forged: bool = False
+) -> Originals:
+    """The values that the release is checked against, from the snapshot, or from those of one of
+    several tables.
 
     With `forged` rows beside it, the values that were counted are not all of them, and not all
     were masked.
@@ -30,11 +33,11 @@ def originals(roles: Roles, *, forged: bool = False) -> Originals:
     values |= {s.column: s.s.text for s in roles.sensitive}
     values |= {k.column: k.k.text for k in roles.kept}
     return Originals(
-        table=ORIGINALS,
+        table=table,
         values=values,
         flags={a.column: a.f.text for a in roles.flagged},
         nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
-        person="person",
+        person=person,
         sets=frozenset(a.column for a in roles.quasi if lists_members(a)),
         admitted={a.column: admitted_of(a) for a in roles.quasi if has_free_bounds(a)},
         leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},

@@ -133,7 +133,7 @@ def read_source(
         prepare_history(policy, session.engine)
     read, rows, profile = counted(policy, session, first)
     if read == 0:
-        raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
+        raise SourceError.at("source", "has no rows", hint="there is nothing to release")
     session.engine.expect(rows)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
@@ -201,16 +201,13 @@ def hierarchy_stages(
             )
         except AnonymizerError as error:
             problems += error.problems
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     return stages
 
 
 def refuse_clashes(policy: Policy, described: Roles) -> None:
     """Raises PolicyError for published names that clash, now that the types are known."""
-    problems = list(clashes(policy, described.kinds))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(clashes(policy, described.kinds))
 
 
 def check_conditions(policy: Policy, session: Session) -> None:
@@ -246,5 +243,4 @@ def check_conditions(policy: Policy, session: Session) -> None:
                     hint="compare it with a value, as in flag = 1",
                 )
             )
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)

@@ -87,8 +87,7 @@ def harbored(policy: Policy, layout: Layout) -> Layout:
 def refuse_unfit(policy: Policy, profile: TableProfile) -> None:
     """Raises SourceError with every column whose type cannot be what the policy says of it."""
     problems = list(_unfit(policy, profile)) if applies(policy) else []
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
 
 
 def _unfit(policy: Policy, profile: TableProfile) -> Iterator[Problem]:

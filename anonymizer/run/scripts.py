@@ -50,20 +50,19 @@ def _refuse_continued(policy: Policy) -> None:
     """Raises EngineError for a release that continues earlier ones."""
     if policy.republish is not None:
         said = "has no script: the statements read what the ledger remembers of earlier releases"
-        raise EngineError(Problem("republish", said, hint="anonymizer run does it"))
+        raise EngineError.at("republish", said, hint="anonymizer run does it")
 
 
 def _refuse_parts(policy: Policy) -> None:
     """Raises PolicyError for parts, each of which is solved in a database of its own."""
     if policy.algorithm.must_divide:
         said = "has no script, which has one database only"
-        hint = "all, or anonymizer run"
-        raise PolicyError(Problem("algorithm.part_size", said, "auto, all", hint))
+        raise PolicyError.at("algorithm.part_size", said, "auto, all", "all, or anonymizer run")
 
 
 def _refuse_keyed(policy: Policy) -> None:
     """Raises PolicyError for masks that need a key, which no script holds."""
-    problems = [
+    PolicyError.refuse(
         Problem(
             column_path(name),
             f"is masked by {mask}, which needs a key that a script cannot hold",
@@ -72,9 +71,7 @@ def _refuse_keyed(policy: Policy) -> None:
         for name in policy.masked
         for mask, options in policy.columns[name].masks
         if mask in ("token", "shift", "noise") or getattr(options, "method", None) == "random"
-    ]
-    if problems:
-        raise PolicyError(problems)
+    )
 
 
 def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> Plan:

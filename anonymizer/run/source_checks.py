@@ -18,11 +18,7 @@ from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.judge import Suppression
 from anonymizer.run.link import LINK, link_step
-from anonymizer.run.nodes import (
-    admitted_step,
-    has_free_bounds,
-    nodes_step,
-)
+from anonymizer.run.nodes import admitted_step, has_free_bounds, nodes_step
 from anonymizer.run.original_values import ORIGINALS, admitted_of, nodes_of, originals
 from anonymizer.run.prepare import Prepared
 from anonymizer.source.profile import Attribute, Sensitive
@@ -74,9 +70,10 @@ def counterfeits(engine: Engine, compiled: Compiled) -> int:
     return int(engine.raw(f"select count(*) from {ident(compiled.counterfeits)}", "release")[0][0])
 
 
-def _rows_suppressed(engine: Engine, rows: int, view: Table, forged: int = 0) -> int:
+def _left_out(engine: Engine, compiled: Compiled, rows: int, view: Table) -> int:
+    """How many of the rows the release does not have; counterfeits are none of them."""
     published = engine.raw(f"select count(*) from {ident(view)}", "suppression")[0][0]
-    return rows - int(published) + forged
+    return rows - int(published) + counterfeits(engine, compiled)
 
 
 def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
@@ -154,15 +151,10 @@ def against_source(
     policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
 ) -> Verification:
     """Verify the release against the snapshot, after `stage_for_judging`, through the link."""
-    embedded = engine.embedded
     where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
     # (rows that `nulls: suppress` leaves out are not among the originals)
-    suppressed = _rows_suppressed(
-        engine,
-        prepared.rows - prepared.profile.left_out,
-        view,
-        counterfeits(engine, prepared.compiled),
-    )
+    rows = prepared.rows - prepared.profile.left_out
+    suppressed = _left_out(engine, prepared.compiled, rows, view)
     fast = fast_source(where, LINK, view, layout, pairs=PAIRS, suppressed=suppressed)
     promoted = isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote"
     return verify_against_source(
@@ -174,7 +166,7 @@ def against_source(
         compared=COMPARED,
         suppressed=suppressed,
         promoted=promoted,
-        ask=fast if embedded else ask_all,
+        ask=fast if engine.embedded else ask_all,
     )
 
 
@@ -195,13 +187,8 @@ def release_measures(
     found: Suppression,
 ) -> dict[str, Any]:
     """The measures of the release, with what the run suppressed."""
-    suppressed = _rows_suppressed(
-        engine, prepared.rows, view, counterfeits(engine, prepared.compiled)
-    )
-
-    def run_sql(text: str) -> list[tuple[Any, ...]]:
-        return engine.raw(text, "measures")
-
+    run_sql = engine.asking("measures")
+    suppressed = _left_out(engine, prepared.compiled, prepared.rows, view)
     where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
     measures: dict[str, Any] = measure_release(
         run_sql, view, layout, where, link=LINK, suppressed=suppressed

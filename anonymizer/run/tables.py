@@ -12,7 +12,7 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.errors import PolicyError, SourceError
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
@@ -86,7 +86,7 @@ def refuse_other_engines(kind: str) -> None:
     """Raises PolicyError for an engine that does not anonymize several tables."""
     if kind != "duckdb":
         said = f"of several tables cannot be anonymized on {kind}"
-        raise PolicyError(Problem("tables", said, allowed="duckdb"))
+        raise PolicyError.at("tables", said, allowed="duckdb")
 
 
 def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> TablesRead:
@@ -217,9 +217,7 @@ def has_role(policy: SchemaPolicy, role: str) -> bool:
 
 def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:
     """Raises PolicyError for published names that clash, now that the types are known."""
-    problems = list(clashes(policy, {name: described.kinds}))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(clashes(policy, {name: described.kinds}))
 
 
 def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:

@@ -6,22 +6,14 @@ from typing import Any
 
 from anonymizer.algorithms.schema.publishing import PublishedTable
 from anonymizer.compile import ident
-from anonymizer.contract.originals import Originals
 from anonymizer.contract.tables import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.release.tables import tables_of
-from anonymizer.run.nodes import (
-    declares_leaves,
-    has_free_bounds,
-    listed_leaves,
-    lists_members,
-)
-from anonymizer.run.original_values import admitted_of, masked_originals, nodes_of
+from anonymizer.run.original_values import originals
 from anonymizer.run.source_checks import cell_statements, published_paths
 from anonymizer.run.tables import TablesRead
-from anonymizer.source.child import Child
 from anonymizer.verification.tables import Where
 
 
@@ -70,7 +62,7 @@ def tables_measures(
             run_sql,
             where(released),
             one.layout,
-            table_originals(child),
+            originals(child.roles, child.originals, person=None),
             suppressed=lost if all_rows else 0,
         )
         found[child.name] = {
@@ -80,19 +72,3 @@ def tables_measures(
             "ncp": {name: round(loss, 6) for name, loss in losses.items()},
         }
     return found
-
-
-def table_originals(child: Child) -> Originals:
-    """What the cells of a table are compared with, once that was made."""
-    values = {a.column: a.q.text for a in child.attributes}
-    values |= {s.column: s.s.text for s in child.roles.sensitive}
-    values |= {k.column: k.k.text for k in child.roles.kept}
-    return Originals(
-        table=child.originals,
-        values=values,
-        nodes={a.column: nodes_of(a) for a in child.attributes if a.height and not a.ordered},
-        sets=frozenset(a.column for a in child.attributes if lists_members(a)),
-        admitted={a.column: admitted_of(a) for a in child.attributes if has_free_bounds(a)},
-        leaves={a.column: listed_leaves(a) for a in child.attributes if declares_leaves(a)},
-        masked=tuple(masked_originals(child.roles.masks)),
-    )

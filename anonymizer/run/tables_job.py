@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.algorithms.schema.publishing import PublishedTable
@@ -26,11 +26,10 @@ from anonymizer.release.tables_judge import (
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.job import Job
 from anonymizer.run.link import LINK
-from anonymizer.run.original_values import ORIGINALS
+from anonymizer.run.original_values import ORIGINALS, originals
 from anonymizer.run.tables import TablesRead
 from anonymizer.run.tables_checks import (
     stage_table_originals,
-    table_originals,
     tables_measures,
     tables_read,
 )
@@ -45,22 +44,18 @@ from anonymizer.verification.tables import Where
 class TablesJob(Job):
     """A run over several tables; that of the persons is the policy of the base class."""
 
-    schema: SchemaPolicy | None = None
-    read: TablesRead | None = None
+    schema: SchemaPolicy = field(kw_only=True)
+    read: TablesRead = field(kw_only=True)
 
     @property
     def _tables(self) -> Tables:
-        assert self.schema is not None
-        assert self.read is not None
         return tables_read(self.schema, self.read, self.engine)
 
     @property
     def _published(self) -> tuple[PublishedTable, ...]:
-        assert self.read is not None
         return self.read.compiled.tables
 
     def _write(self, rows: Table, place: Places) -> None:
-        assert self.schema is not None
         # (by its name: a dataclass with slots is made anew, and super() looks in the first one)
         Job._write(self, rows, place)
         above = {self.schema.person: LINK}
@@ -74,7 +69,7 @@ class TablesJob(Job):
         target = self.target
 
         def where(one: Released) -> Table:
-            if one.table == (self.schema.person if self.schema else None):
+            if one.table == self.schema.person:
                 return view
             if isinstance(target, StagedTarget):
                 return target.staged[one.name]
@@ -84,8 +79,6 @@ class TablesJob(Job):
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Raises GuaranteeError unless everything holds for all tables."""
-        assert self.schema is not None
-        assert self.read is not None
         with at_persons(self.schema):
             found, measures = Job._judged(self, view, layout)
         began = time.perf_counter()
@@ -104,8 +97,6 @@ class TablesJob(Job):
         return replace(found, checks=checks), measures
 
     def _tokens(self) -> tuple[Tokens, ...]:
-        assert self.read is not None
-        assert self.schema is not None
         found = list(
             tokens_of(
                 self.policy,
@@ -120,7 +111,6 @@ class TablesJob(Job):
         return tuple(found)
 
     def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
-        assert self.schema is not None
         written = [Written(one.child, one.layout) for one in self._published]
         with at_persons(self.schema):
             Job._remember(self, keeper, written)
@@ -146,14 +136,13 @@ class TablesJob(Job):
         for one in self._published:
             child, released = one.child, tables.named(one.child.name)
             stage_table_originals(self.engine, one)
-            originals = table_originals(child)
             run_sql = self.engine.asking("verification")
             published = self.engine.raw(
                 f"select count(*) from {ident(where(released))}", "suppression"
             )
             judged = verify_against_source(
                 run_sql,
-                originals,
+                originals(child.roles, child.originals, person=None),
                 child.linked,
                 where(released),
                 one.layout,
@@ -171,7 +160,6 @@ class TablesJob(Job):
         return total
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
-        assert self.schema is not None
         manifest = Job._manifest(self, verification, measures)
         return tables_manifest(manifest, self.schema, self._tables, self.target.names)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
@@ -62,8 +63,7 @@ def refuse_misplaced(
                 file = policy.resolve(column.vault).resolve()
                 path = at + column_path(name, "vault")
                 problems += _misplaced(path, file, others.get(file))
-    if problems:
-        raise EngineError(problems)
+    EngineError.refuse(problems)
 
 
 def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
@@ -87,6 +87,7 @@ def remember(engine: Engine, found: Iterable[Tokens]) -> None:
 
 
 def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
+    assert isinstance(engine, DuckDBEngine)  # vaults are read and written there only
     where = tokens[0].path
     with _opened(where, file):
         engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
@@ -99,10 +100,9 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
         )
         if held and held != [(TOKENS.name, *column) for column in COLUMNS]:
             said = f"{file.name} is a database with other tables"
-            raise EngineError(Problem(where, said, hint="a file of its own"))
+            raise EngineError.at(where, said, hint="a file of its own")
         listed = ", ".join(f"{name} {kind}" for name, kind in COLUMNS)
-        engine.raw("begin transaction", where)
-        try:
+        with engine.transaction(where):
             engine.raw(f"create table if not exists {ident(TOKENS)} ({listed})", where)
             for one in tokens:
                 engine.raw(
@@ -112,11 +112,6 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
                     f" except select * from {ident(TOKENS)}",
                     where,
                 )
-            engine.raw("commit", where)
-        except BaseException:
-            with suppress(AnonymizerError):
-                engine.raw("rollback", where)
-            raise
         engine.raw(f"checkpoint {CATALOG}", where)
     finally:
         with suppress(AnonymizerError):
@@ -130,6 +125,4 @@ def _opened(where: str, file: Path) -> Iterator[None]:
         yield
     except (AnonymizerError, OSError) as error:
         said = f"{file.name} cannot be opened as a DuckDB database, or is locked"
-        raise EngineError(
-            Problem(where, said, hint="close the process that has it open")
-        ) from error
+        raise EngineError.at(where, said, hint="close the process that has it open") from error

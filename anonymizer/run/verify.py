@@ -80,9 +80,9 @@ def verify(
         kinds[str(manifest.data["view"])] = manifest.kind
     if total is None and asked is not None:
         said = f"is of {asked}, and there is no release of this name"
-        raise NothingToCheckError(Problem("certificate", said))
+        raise NothingToCheckError.at("certificate", said)
     if total is None:
-        raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+        raise NothingToCheckError.at("--database", "holds no release of this tool")
     if isinstance(policy, SchemaPolicy):
         refuse_tables_unanswered(policy, total)
     elif policy is not None:
@@ -108,9 +108,8 @@ def certify(
     key = signing.private_key(sign)
     manifest, judged = _one(policy, database, engine=engine, population=population)
     if judged.not_checked:
-        hint = "--population FILE"
         raise GuaranteeError(
-            Problem(item.name, f"was not judged: {item.reason}", hint=hint)
+            Problem(item.name, f"was not judged: {item.reason}", hint="--population FILE")
             for item in judged.not_checked
         )
     return dsse.signed(attestation.PAYLOAD, attestation.payload(manifest), key)
@@ -153,10 +152,10 @@ def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
     """The statement of a certificate that the owner of a key has signed."""
     if key is None:
         said = "is missing: without the key of its owner a certificate proves nothing"
-        raise PolicyError(Problem("--public-key", said, hint="--public-key KEY.pem.pub"))
+        raise PolicyError.at("--public-key", said, hint="--public-key KEY.pem.pub")
     path = Path(certificate)
     if not path.is_file():
-        raise NothingToCheckError(Problem("--certificate", no_file(certificate)))
+        raise NothingToCheckError.at("--certificate", no_file(certificate))
     signed = dsse.opened(path.read_bytes(), attestation.PAYLOAD, signing.public_key(key))
     return attestation.read(signed)
 
@@ -209,7 +208,7 @@ def _judged_again(
         refuse_tables_unmet(policy, tables)
     elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
         said = "is of one table, and the release of several, or the other way round"
-        raise GuaranteeError(Problem("policy", said, hint=HINT))
+        raise GuaranteeError.at("policy", said, hint=HINT)
     refuse_unknown_columns(found.engine, view, manifest.layout, tables)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
     required = requirements_of(lead) if lead is not None else manifest.requirements

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Sql, lit
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.policy.values import file_format
 
 READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
@@ -50,7 +50,7 @@ def _refuse_torn(file: str, ask: Ask, where: str) -> None:
         )
         if rows:
             said = f"has lines before line {int(skipped) + 1} that do not fit those after it"
-            raise SourceError(Problem(where, said, hint=f"{_MEND}; comments begin with #"))
+            raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
     if len(names) == 1 and quote == "(empty)" and any(sign in names[0] for sign in DELIMITERS):
         said = "has lines with different numbers of cells, so that each would be one cell"
-        raise SourceError(Problem(where, said, hint=_MEND))
+        raise SourceError.at(where, said, hint=_MEND)

@@ -283,11 +283,9 @@ def check_kind(column: str, sql_type: str, kind: Kind | None) -> Kind:
         return natural
     if kind == "categorical":
         return kind
-    raise SourceError(
-        Problem(
-            column_path(column, "kind"),
-            f"does not fit the column's type {published_type(sql_type)}",
-            allowed=f"{natural}, categorical" if natural != "categorical" else "categorical",
-            hint="cast the column in source.query",
-        )
+    raise SourceError.at(
+        column_path(column, "kind"),
+        f"does not fit the column's type {published_type(sql_type)}",
+        allowed=f"{natural}, categorical" if natural != "categorical" else "categorical",
+        hint="cast the column in source.query",
     )

@@ -63,8 +63,7 @@ class Roles:
 def roles(policy: Policy, profile: TableProfile) -> Roles:
     """Raises SourceError with every column that does not fit."""
     problems = [*_unmatched(policy, profile), *_without_equality(policy, profile)]
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     quasi: list[Attribute] = []
     sensitive: list[Sensitive] = []
     kept: list[Kept] = []
@@ -117,8 +116,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 kept.append(Kept(len(kept) + 1, name, made[-1].published_type, column.role))
         except SourceError as error:
             problems.extend(error.problems)
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     return Roles(tuple(quasi), tuple(sensitive), tuple(kept), tuple(masks))
 
 

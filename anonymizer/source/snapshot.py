@@ -92,8 +92,7 @@ def snapshot_step(
     `more`: further columns, as expressions over the source with their names.
     """
     columns, problems = _columns(policy, profile, roles, more)
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     return Step(
         "read the source",
         "prepare/snapshot.sql.j2",

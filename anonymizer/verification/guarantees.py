@@ -10,7 +10,7 @@ from anonymizer.compile import Sql, Table, ident
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.columns import cell_parts, cells, flags, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.verification.bounds import lower_bound, upper_bound
@@ -28,12 +28,10 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
     """
     guarantee = BY_NAME.get(requirement.name)
     if guarantee is None or guarantee.of_population:
-        raise NothingToCheckError(
-            Problem(
-                f"privacy.{requirement.name}",
-                "cannot be judged from the release alone",
-                allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
-            )
+        raise NothingToCheckError.at(
+            f"privacy.{requirement.name}",
+            "cannot be judged from the release alone",
+            allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
         )
     if layout.sets:
         yield from of_sets(view, layout, requirement, guarantee.asks_in(requirement.scope))
@@ -60,12 +58,12 @@ def of_sets(
     """
     if layout.person_id is not None or requirement.scope != "class" or flags(layout):
         said = "has sets of quasi-identifiers, which are judged by rows of classes only"
-        raise NothingToCheckError(Problem("release", said, hint="was it made by this tool?"))
+        raise NothingToCheckError.at("release", said, hint="was it made by this tool?")
     for number, names in enumerate(layout.sets, 1):
         columns = {column.column: column for column in quasi(layout)}
         if not names or not columns.keys() >= set(names):
             said = "has a set of quasi-identifiers that it does not publish"
-            raise NothingToCheckError(Problem("release", said, hint="was it made by this tool?"))
+            raise NothingToCheckError.at("release", said, hint="was it made by this tool?")
         parts = [ident(part) for name in names for part in cell_parts(columns[name])]
         over = Over(SET_ROWS, "set_rows", {"data": view, "cells": parts, "group": SET_CLASS})
         judged = replace(layout, class_id=SET_CLASS, sets=())
@@ -78,7 +76,7 @@ def of_sets(
                 continue  # these classes are the tuples of the set
             else:
                 said = "cannot be judged for sets of quasi-identifiers"
-                raise NothingToCheckError(Problem(f"privacy.{requirement.name}", said))
+                raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
             asked = question(ask, requirement, {**groups, "label": "set_class"})
             yield replace(asked, name=f"{asked.name}_set_{number}", over=over)
 
@@ -87,7 +85,7 @@ def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Q
     """What a descriptor asks, about a requirement on these groups."""
     if ask.persons and groups["person"] is None:
         said = "counts persons, and the release does not tell them apart"
-        raise NothingToCheckError(Problem(f"privacy.{requirement.name}", said))
+        raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
     parameters = ask.parameters(requirement)
     worst = ask.worst if isinstance(ask.worst, Mapping) else {"achieved": ask.worst}
     return Question(
@@ -112,8 +110,8 @@ def _values(view: Table, layout: Layout, requirement: Requirement) -> Groups:
     """Where the groups of the requirement's scope and the values of its column stand."""
     column = next((c for c in layout.columns if c.column == requirement.column), None)
     if column is None:
-        raise NothingToCheckError(
-            Problem(f"privacy.{requirement.name}", "names no column that the release publishes")
+        raise NothingToCheckError.at(
+            f"privacy.{requirement.name}", "names no column that the release publishes"
         )
     data, group, person = view, layout.class_id, layout.person_id
     if requirement.scope == "bucket":
@@ -124,8 +122,8 @@ def _values(view: Table, layout: Layout, requirement: Requirement) -> Groups:
         group, person = layout.group_id, None
     if group is None:
         where = {"class": "classes", "bucket": "buckets", "group": "groups"}[requirement.scope]
-        raise NothingToCheckError(
-            Problem(column_path(column.column, "protect"), f"the release has no {where} to judge")
+        raise NothingToCheckError.at(
+            column_path(column.column, "protect"), f"the release has no {where} to judge"
         )
     nulls_count = bool(requirement.parameters.get("null_as_value", False))
     return groups_of(data, group, person, column, type_sql(column.sql_type), nulls_count)

@@ -51,8 +51,8 @@ def verify_release(
                 ]
             )
     if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
-        raise NothingToCheckError(
-            Problem("release", "has no rows", hint="nothing was published, so nothing can be shown")
+        raise NothingToCheckError.at(
+            "release", "has no rows", hint="nothing was published, so nothing can be shown"
         )
     return verification(ask(asked, run_sql), left)
 
@@ -74,14 +74,12 @@ def _questions(
     if layout.classless:
         return tuple(_without_classes(view, layout, requirements))
     if not requirements:
-        raise NothingToCheckError(
-            Problem("privacy", "names no guarantee", hint="privacy: {k_anonymity: 5}")
+        raise NothingToCheckError.at(
+            "privacy", "names no guarantee", hint="privacy: {k_anonymity: 5}"
         )
     if layout.class_id is None and layout.group_id is None:
-        raise NothingToCheckError(
-            Problem(
-                "release", "has neither class_id nor group_id", hint="was it made by this tool?"
-            )
+        raise NothingToCheckError.at(
+            "release", "has neither class_id nor group_id", hint="was it made by this tool?"
         )
     alone = [item for item in requirements if item not in of_population(requirements)]
     guarantees = [q for requirement in alone for q in questions(view, layout, requirement)]
@@ -94,5 +92,5 @@ def _without_classes(
     """The form of a release that says of itself that it has no classes and keeps no guarantee."""
     if requirements or layout.class_id is not None or layout.group_id is not None:
         said = "is of the algorithm none, which has no classes that could keep a guarantee"
-        raise NothingToCheckError(Problem("release", said, hint="was it made by this tool?"))
+        raise NothingToCheckError.at("release", said, hint="was it made by this tool?")
     yield from form(view, layout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import SCRATCH
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -39,5 +39,4 @@ def refuse_catalogs(connection: DuckDBPyConnection) -> None:
 def attached_already(name: str) -> EngineError:
     """The error for a catalog that stands where a run has one of its own."""
     said = f"a catalog named {name} is attached already"
-    hint = "another run uses this connection, or detach it"
-    return EngineError(Problem("connection", said, hint=hint))
+    return EngineError.at("connection", said, hint="another run uses this connection, or detach it")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
-from anonymizer.engines.base import Engine, EngineName, Limits, Rows
+from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb.catalogs import attached_already, refuse_catalogs
 from anonymizer.engines.duckdb.failures import CRASHES, translate
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ FEW_ROWS = 50_000
 
 A scan of less than a row group (122,880 rows) is the work of one thread anyway.
 """
-
-__all__ = ["SOURCE", "DuckDBEngine", "Limits", "Rows", "borrowed_connection"]
 
 
 @dataclass(slots=True)
@@ -96,6 +94,18 @@ class DuckDBEngine(Engine):
         finally:
             with afterwards("--database"):
                 self.raw("set preserve_insertion_order = true", "--database")
+
+    @contextmanager
+    def transaction(self, where: str) -> Iterator[None]:
+        """Everything inside is done, or nothing of it."""
+        self.raw("begin transaction", where)
+        try:
+            yield
+            self.raw("commit", where)
+        except BaseException:
+            with afterwards(where):
+                self.raw("rollback", where)
+            raise
 
     def describe(self, relation: str, where: str) -> list[tuple[str, str]]:
         """Name and type of every column of a relation given as SQL."""
@@ -221,12 +231,10 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
     except duckdb.BinderException as error:
         raise attached_already(SCRATCH) from error
     except duckdb.Error as error:
-        raise EngineError(
-            Problem(
-                "connection",
-                "cannot hold a scratch database, as one that was opened read-only",
-                hint="give the path of the database instead: it is opened read-only as well",
-            )
+        raise EngineError.at(
+            "connection",
+            "cannot hold a scratch database, as one that was opened read-only",
+            hint="give the path of the database instead: it is opened read-only as well",
         ) from error
     try:
         connection.execute(f"use {SCRATCH}.main")
@@ -272,10 +280,6 @@ def refuse_transaction(connection: DuckDBPyConnection) -> None:
     except duckdb.TransactionException:
         first = second = None  # an aborted transaction fails every query
     if first == second:
-        raise EngineError(
-            Problem(
-                "connection",
-                "is inside a transaction",
-                hint="commit or roll back before the run",
-            )
+        raise EngineError.at(
+            "connection", "is inside a transaction", hint="commit or roll back before the run"
         )

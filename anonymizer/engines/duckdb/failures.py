@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 
 _UNTOLD = re.compile(r"Invalid Input Error: Error when sniffing file ")
 _LINE = re.compile(r"(?:Invalid Input|Conversion) Error: CSV Error on Line: (\d+)\n")
@@ -80,19 +80,17 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     """The engine's `error` during `where`, as one of ours and without its message."""
     of_file = _csv(str(error)) or _unreadable(str(error))
     if of_file is not None:
-        return EngineError(Problem(where, of_file[0], hint=of_file[1]))
+        return EngineError.at(where, of_file[0], hint=of_file[1])
     if where == QUERY and type(error).__name__ == "InvalidInputException":
-        return EngineError(Problem(where, "the query fails", hint="run it by itself to see why"))
+        return EngineError.at(where, "the query fails", hint="run it by itself to see why")
     names = [kind.__name__ for kind in type(error).__mro__]
     for name, message, hint in _KNOWN:
         if name in names:
-            return EngineError(Problem(where, message, hint=hint))
+            return EngineError.at(where, message, hint=hint)
     if isinstance(error, CRASHES):
-        return EngineError(
-            Problem(where, "the engine failed with an error of its own", hint=_AGAIN)
-        )
-    return EngineError(
-        Problem(where, f"the engine reported {names[0]}", hint="--debug shows the engine's words")
+        return EngineError.at(where, "the engine failed with an error of its own", hint=_AGAIN)
+    return EngineError.at(
+        where, f"the engine reported {names[0]}", hint="--debug shows the engine's words"
     )
 
 

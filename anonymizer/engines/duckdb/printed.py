@@ -100,13 +100,11 @@ class Printer:
         """The rows that the tool has made of the query's answer, and whether that is still so."""
         (answer,) = self.rehearsal.answers(compute)
         if len(answer.made) > MOST_INLINED:
-            raise EngineError(
-                Problem(
-                    compute.name,
-                    f"makes {len(answer.made):,} rows, which would stand in the script",
-                    allowed=f"at most {MOST_INLINED:,}",
-                    hint="anonymizer run does it",
-                )
+            raise EngineError.at(
+                compute.name,
+                f"makes {len(answer.made):,} rows, which would stand in the script",
+                allowed=f"at most {MOST_INLINED:,}",
+                hint="anonymizer run does it",
             )
         purpose = (compute.function.__doc__ or "").strip().splitlines()[0]
         if not compute.given:
@@ -254,4 +252,4 @@ def _values(compute: Compute, rows: Iterable[tuple[object, ...]]) -> Iterator[st
 
 def _without_script(name: str) -> EngineError:
     said = "has no script: it is computed by the program between two statements"
-    return EngineError(Problem(name, said, hint="anonymizer run does it"))
+    return EngineError.at(name, said, hint="anonymizer run does it")

@@ -154,12 +154,10 @@ def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
     try:
         connection.execute(f"set {name} = {lit(value).text}")
     except duckdb.Error as error:
-        raise EngineError(
-            Problem(
-                SETTINGS.get(name, name),
-                "is not a setting the engine accepts",
-                allowed="a whole number" if name == "threads" else "a size, as in 4GB",
-            )
+        raise EngineError.at(
+            SETTINGS.get(name, name),
+            "is not a setting the engine accepts",
+            allowed="a whole number" if name == "threads" else "a size, as in 4GB",
         ) from error
 
 
@@ -169,7 +167,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     refuse_missing(database, where)
     if not read_only and not os.access(database, os.W_OK):
         said = f"{database.name} may not be written by this user"
-        raise SourceError(Problem(where, said, hint="chmod u+w, or a copy of the file"))
+        raise SourceError.at(where, said, hint="chmod u+w, or a copy of the file")
     # without the type the engine takes a data file for a database, whose tables are lost
     mode = "type duckdb, read_only" if read_only else "type duckdb"
     try:
@@ -182,36 +180,46 @@ def refuse_missing(database: str | Path, where: str = "--database") -> None:
     """Raises SourceError, with the path as it is given, where a database is not a file."""
     kind, colon, _ = str(database).partition(":")
     if colon and kind.lower() in LAKES:
-        raise SourceError(
-            Problem(
-                where,
-                f"{kind}: is the address of a lake, which is not opened by address",
-                allowed="a DuckDB file",
-                hint="attach the lake to a connection of your own and call"
-                " anonymizer.run(policy, connection), or name its Parquet copy in source.file:"
-                " docs/how-to/lakehouse.md",
-            )
+        raise SourceError.at(
+            where,
+            f"{kind}: is the address of a lake, which is not opened by address",
+            allowed="a DuckDB file",
+            hint="attach the lake to a connection of your own and call"
+            " anonymizer.run(policy, connection), or name its Parquet copy in source.file:"
+            " docs/how-to/lakehouse.md",
         )
     if not Path(database).is_file():
-        raise SourceError(Problem(where, no_file(database)))
+        raise SourceError.at(where, no_file(database))
+
+
+def is_database(file: Path) -> bool:
+    """Whether a file is a DuckDB database; one that cannot be read is none."""
+    try:
+        # (a pipe would wait for its writer)
+        return file.is_file() and _begins_as_database(file)
+    except OSError:
+        return False
+
+
+def _begins_as_database(file: Path) -> bool:
+    with file.open("rb") as handle:
+        return handle.read(12)[8:12] == b"DUCK"
 
 
 def unopened(path: Path, where: str, error: BaseException) -> Problem:
     """Why the engine could not open a database file. Its message is inspected, not passed on."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    readable = os.access(path, os.R_OK)
     try:
-        with path.open("rb") as handle:
-            is_database = handle.read(12)[8:12] == b"DUCK"
+        readable, database = os.access(path, os.R_OK), _begins_as_database(path)
     except OSError:
-        readable = False
+        readable = database = False
     if not readable:
         said = f"{path.name} may not be read by this user"
         return Problem(where, said, hint="chmod u+r, or run as a user who may read it")
     if kinds & {"ResourceInUseException", "ConnectionException"}:
         said = f"{path.name} is open in this process already"
         return Problem(where, said, hint="close that connection, or give it instead of the path")
-    if is_database and "IOException" in kinds and "Could not read enough" not in str(error):
+    if database and "IOException" in kinds and "Could not read enough" not in str(error):
         return Problem(
             where,
             "the database is locked by another process",

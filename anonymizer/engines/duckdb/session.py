@@ -64,13 +64,12 @@ def open_session(
     missing = list(missing_files(policy))
     for name, one in further.items():
         missing += within(name, missing_files(one))
-    if missing:
-        raise SourceError(missing)
+    SourceError.refuse(missing)
     with ExitStack() as stack:
         if database is None or path is not None:
             if path is None and any(one.source.kind != "file" for one in every):
-                raise SourceError(
-                    Problem("--database", "is needed for a source that is a table or a query")
+                raise SourceError.at(
+                    "--database", "is needed for a source that is a table or a query"
                 )
             engine = stack.enter_context(
                 own_connection(
@@ -206,7 +205,7 @@ def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     except duckdb.Error:
         statements = []
     if len(statements) != 1 or statements[0].type.name != "SELECT":
-        raise PolicyError(Problem("source.query", "is not one SELECT statement"))
+        raise PolicyError.at("source.query", "is not one SELECT statement")
     text = statements[0].query.strip().rstrip(";")
     if engine.apart is not None:
         engine.apart.query(text, target, "source.query")

@@ -22,7 +22,7 @@ from anonymizer.compile import lit
 from anonymizer.engines.base import Engine, Limits, Spreading
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.part import Recipe, solve_alone
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.policy import Policy
 from anonymizer.process import interrupts, run_folder
 from anonymizer.steps import Parts, Row
@@ -232,5 +232,5 @@ def solver_of(
     if policy.algorithm.must_divide:
         said = "needs files to hand parts over, which the connection may not write"
         hint = "give the path of the database, or leave part_size out"
-        raise EngineError(Problem("algorithm.part_size", said, "auto, all", hint))
+        raise EngineError.at("algorithm.part_size", said, "auto, all", hint)
     return None

@@ -15,7 +15,7 @@ from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.postgres.failures import translate
 from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
 from anonymizer.engines.postgres.types import read_type, type_name
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 from anonymizer.source.profile import other_type
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class PostgresEngine(Engine):
             except psycopg.DataError as error:
                 said = "holds values that Python has no counterpart for, such as infinite dates"
                 hint = "read the view in SQL, or cast the column to text in source.query"
-                raise EngineError(Problem("release", said, hint=hint)) from error
+                raise EngineError.at("release", said, hint=hint) from error
 
         return read
 

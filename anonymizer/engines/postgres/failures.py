@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("57014", "the statement was cancelled", "a statement timeout, or interrupted: run again"),
@@ -56,13 +56,13 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     state = getattr(error, "sqlstate", None) or ""
     raised_by = getattr(getattr(error, "diag", None), "source_function", None)
     if state == "42501" and raised_by == "check_enable_rls":
-        return EngineError(Problem(where, *ROW_SECURITY))
+        return EngineError.at(where, *ROW_SECURITY)
     for prefix, message, hint in _KNOWN:
         if state.startswith(prefix):
-            return EngineError(Problem(where, message, hint=hint))
+            return EngineError.at(where, message, hint=hint)
     if not state:
         hint = "check host, port and that the server runs"
-        return EngineError(Problem(where, "the server cannot be reached", hint=hint))
-    return EngineError(
-        Problem(where, f"the server reported SQLSTATE {state}", hint="--debug shows its words")
+        return EngineError.at(where, "the server cannot be reached", hint=hint)
+    return EngineError.at(
+        where, f"the server reported SQLSTATE {state}", hint="--debug shows its words"
     )

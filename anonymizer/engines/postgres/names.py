@@ -48,19 +48,17 @@ def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
     """
     parts = written_parts(name)
     if len(parts) == 3 and parts[0][0].lower() != (engine.catalog or "").lower():
-        raise PolicyError(
-            Problem(
-                where,
-                "names another database, and a statement of Postgres reads one only",
-                hint="name that database in --database, or make the table a foreign table here",
-            )
+        raise PolicyError.at(
+            where,
+            "names another database, and a statement of Postgres reads one only",
+            hint="name that database in --database, or make the table a foreign table here",
         )
     found = _resolved(engine, [_spellings(*part) for part in parts[-2:]], where)
     if len(found) == 1:
         return found[0]
     if found:
         listed = " and ".join(sorted(_said(table) for table in found))
-        raise SourceError(Problem(where, f"may mean {listed}", hint="put it in double quotes"))
+        raise SourceError.at(where, f"may mean {listed}", hint="put it in double quotes")
     raise SourceError(_missing(engine, [part for part, _ in parts], where))
 
 

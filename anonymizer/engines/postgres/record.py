@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from anonymizer.compile import Table, ident, quote
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.grants import make_private
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import TargetError
 
 SCHEMA = "_anonymizer"
 """Schema of the record of a database."""
@@ -108,7 +108,7 @@ def create_record(engine: PostgresEngine, schema: str) -> Table:
         if record.table == table and not record.ours:
             said = f"has the record {schema}.{BESIDE} of another role, {record.owner}"
             hint = "publish in another schema, or run as that role or one of its members"
-            raise TargetError(Problem("publish.schema", said, hint=hint))
+            raise TargetError.at("publish.schema", said, hint=hint)
     if not any(record.table == table for record in records(engine)):
         engine.native(f"create table {ident(table)} ({COLUMNS})", "record")
         make_private(engine, "table", ident(table).text, "record")

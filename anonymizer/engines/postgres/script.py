@@ -12,7 +12,7 @@ from anonymizer.compile import Table, ident, quote
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.postgres.connection import SETTINGS
 from anonymizer.engines.postgres.dialect import DIALECT, setting_of, table_text
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 from anonymizer.policy import Policy
 from anonymizer.source.relation import QUERIED
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
@@ -131,11 +131,9 @@ def _statements(step: Step) -> Iterator[str]:
 
 
 def _computed(step: Compute | Composed | Parts) -> EngineError:
-    return EngineError(
-        Problem(
-            "--dialect",
-            f"postgres has no script for this policy: {step.name} is computed by the program"
-            " between two statements",
-            hint="anonymizer run does it; a policy without semi-sensitive columns has a script",
-        )
+    return EngineError.at(
+        "--dialect",
+        f"postgres has no script for this policy: {step.name} is computed by the program"
+        " between two statements",
+        hint="anonymizer run does it; a policy without semi-sensitive columns has a script",
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import OLDEST, SETTINGS, PostgresEngine
 from anonymizer.engines.postgres.failures import translate
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,10 +42,8 @@ def _connected(address: str) -> Iterator[Connection[Any]]:
     try:
         import psycopg
     except ImportError as error:
-        raise EngineError(
-            Problem(
-                "engine", "postgres needs psycopg", hint='pip install "sql-anonymizer[postgres]"'
-            )
+        raise EngineError.at(
+            "engine", "postgres needs psycopg", hint='pip install "sql-anonymizer[postgres]"'
         ) from error
     try:
         connection = psycopg.connect(
@@ -70,7 +68,7 @@ def _refused(error: Exception) -> AnonymizerError:
     ):
         if words in said:
             fallback = "postgresql://role@host:5432/database"
-            return EngineError(Problem("--database", message, hint=hint or fallback))
+            return EngineError.at("--database", message, hint=hint or fallback)
     return translate(error, "--database")
 
 
@@ -80,10 +78,8 @@ def _borrowed(connection: Connection[Any]) -> Iterator[None]:
     from psycopg.pq import TransactionStatus
 
     if connection.info.transaction_status != TransactionStatus.IDLE:
-        raise EngineError(
-            Problem(
-                "connection", "is inside a transaction", hint="commit or roll back before the run"
-            )
+        raise EngineError.at(
+            "connection", "is inside a transaction", hint="commit or roll back before the run"
         )
     before = connection.autocommit
     connection.autocommit = True
@@ -106,14 +102,12 @@ def _check(engine: PostgresEngine) -> None:
         "--database",
     )[0]
     if row[0] < OLDEST:
-        raise EngineError(Problem("engine", "this Postgres is too old", allowed="14 and later"))
+        raise EngineError.at("engine", "this Postgres is too old", allowed="14 and later")
     if row[1] != "UTF8":
-        raise EngineError(
-            Problem(
-                "--database",
-                "does not store text as UTF-8, by whose code points values are ordered",
-                hint="a database made with encoding UTF8",
-            )
+        raise EngineError.at(
+            "--database",
+            "does not store text as UTF-8, by whose code points values are ordered",
+            hint="a database made with encoding UTF8",
         )
     engine.catalog, engine.schema, engine.names = str(row[2]), str(row[3]), str(row[4])
 
@@ -137,8 +131,8 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
                 engine.native(CONFIGURE, name, (name, value))
             except EngineError as error:
                 option = {"work_mem": "--memory-limit", "temp_file_limit": "--temp-size"}
-                raise EngineError(
-                    Problem(option.get(name, name), "is not a setting that the server accepts")
+                raise EngineError.at(
+                    option.get(name, name), "is not a setting that the server accepts"
                 ) from error
         yield
     finally:
@@ -156,8 +150,6 @@ def _kilobytes(size: str) -> str:
 def address(database: Any) -> str | Connection[Any]:
     """The address or connection of a database; raises EngineError without one."""
     if database is None:
-        raise EngineError(
-            Problem("--database", "is needed", hint="postgresql://role@host:5432/database")
-        )
+        raise EngineError.at("--database", "is needed", hint="postgresql://role@host:5432/database")
     address: str | Connection[Any] = database
     return address

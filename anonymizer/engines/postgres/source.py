@@ -13,7 +13,7 @@ from anonymizer.engines.postgres.names import own_names
 from anonymizer.engines.postgres.session import address, postgres_engine
 from anonymizer.engines.postgres.workplace import remove_dead_runs, work_tables
 from anonymizer.engines.session import Session, Workplace, find_table, refuse_repeated
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.policy import Policy
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import QUERIED, Relation
@@ -47,7 +47,7 @@ def _queried(query: str, engine: PostgresEngine) -> Relation:
 
     from anonymizer.engines.postgres.dialect import table_text
 
-    refusal = PolicyError(Problem("source.query", "is not one SELECT statement"))
+    refusal = PolicyError.at("source.query", "is not one SELECT statement")
     try:
         trees = sqlglot.parse(query, read="postgres")
     except sqlglot.errors.SqlglotError:

@@ -22,7 +22,7 @@ from anonymizer.engines.postgres.record import (
     shares,
 )
 from anonymizer.engines.postgres.session import postgres_engine
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 
 RUNS = "anonymizer_run_"
 """Schemas of runs bear this and the run's id."""
@@ -71,11 +71,11 @@ def _session(engine: PostgresEngine) -> Iterator[None]:
     if not may:
         said = "needs a role that may create schemas in the database, or temporary tables"
         hint = "grant create on database … to …, or grant temporary on database … to …"
-        raise EngineError(Problem("--database", said, hint=hint))
+        raise EngineError.at("--database", said, hint=hint)
     if taken:
         said = "has temporary tables, among which a run of this role would make its own"
         hint = "drop them, give an address, or grant the role create on the database"
-        raise EngineError(Problem("connection", said, hint=hint))
+        raise EngineError.at("connection", said, hint=hint)
     engine.place = TEMPORARY
     try:
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EngineError
 
 _CONDITIONS: tuple[tuple[str, str, str], ...] = (
     (
@@ -83,15 +83,13 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     condition = _condition(error)
     for name, message, hint in _CONDITIONS:
         if name in condition:
-            return EngineError(Problem(where, message, hint=hint))
+            return EngineError.at(where, message, hint=hint)
     words = str(error)
     for name, message, hint in _CAUSES:
         if name in words:
-            return EngineError(Problem(where, message, hint=hint))
+            return EngineError.at(where, message, hint=hint)
     told = condition.split(".")[0] if condition.isascii() and condition else type(error).__name__
-    return EngineError(
-        Problem(where, f"Spark reported {told}", hint="--debug shows the engine's words")
-    )
+    return EngineError.at(where, f"Spark reported {told}", hint="--debug shows the engine's words")
 
 
 def _condition(error: Exception) -> str:

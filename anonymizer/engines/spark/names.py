@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,12 +40,10 @@ def catalog_table(parts: Sequence[str], spark: SparkSession, path: str) -> DataF
     known = names_in(spark, spark.catalog.currentDatabase())
     near = get_close_matches(parts[-1], known, n=1)
     file = path.replace(".table", ".file")
-    raise SourceError(
-        Problem(
-            path,
-            "is not a table of Spark's catalog",
-            hint=f"did you mean {near[0]}?"
-            if near
-            else f"name it as catalog.database.table, or give Parquet files as {file}",
-        )
+    raise SourceError.at(
+        path,
+        "is not a table of Spark's catalog",
+        hint=f"did you mean {near[0]}?"
+        if near
+        else f"name it as catalog.database.table, or give Parquet files as {file}",
     )

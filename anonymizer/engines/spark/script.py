@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from anonymizer.compile import Table, work
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.parts import apart
-from anonymizer.errors import EngineError, Problem, TemplateError
+from anonymizer.errors import EngineError, TemplateError
 from anonymizer.policy import Policy
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
 
@@ -73,7 +73,7 @@ def scripted(policy: Policy) -> Policy:
     algorithm = policy.algorithm
     if getattr(algorithm, "must_refine", False):
         said = "takes more rounds than a script for Spark can have"
-        raise EngineError(Problem("algorithm.refine", said, "0", "leave refine out"))
+        raise EngineError.at("algorithm.refine", said, "0", "leave refine out")
     instead = {"loop": "driven", "refine": 0}
     changed = {key: to for key, to in instead.items() if getattr(algorithm, key, None) == "auto"}
     if not changed:
@@ -86,12 +86,10 @@ def _source(policy: Policy) -> str:
     source = policy.source
     match source.kind:
         case "file" if source.format != "parquet":
-            raise EngineError(
-                Problem(
-                    "source.file",
-                    "is not a Parquet file, and a script of Spark's reads no other",
-                    hint="write it as Parquet before, or make it a table of the catalog",
-                )
+            raise EngineError.at(
+                "source.file",
+                "is not a Parquet file, and a script of Spark's reads no other",
+                hint="write it as Parquet before, or make it a table of the catalog",
             )
         case "file":
             path = str(policy.resolve(source.file or "").resolve()).replace("`", "``")
@@ -177,11 +175,9 @@ def _translated(text: str, name: str) -> str:
 
 
 def _refused(name: str, why: str) -> EngineError:
-    return EngineError(
-        Problem(
-            "--dialect",
-            f"the step `{name}` {why}",
-            hint="anonymizer run --engine spark runs such steps beside Spark; a script takes a"
-            " policy without them",
-        )
+    return EngineError.at(
+        "--dialect",
+        f"the step `{name}` {why}",
+        hint="anonymizer run --engine spark runs such steps beside Spark; a script takes a"
+        " policy without them",
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.engines.base import Limits
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,12 +83,10 @@ def _builder() -> type[SparkSession]:
             warnings.simplefilter("ignore")
             from pyspark.sql import SparkSession
     except ImportError as error:
-        raise EngineError(
-            Problem(
-                "engine",
-                "Spark is not installed",
-                hint="pip install 'sql-anonymizer[spark]', with Java 17 or newer beside it",
-            )
+        raise EngineError.at(
+            "engine",
+            "Spark is not installed",
+            hint="pip install 'sql-anonymizer[spark]', with Java 17 or newer beside it",
         ) from error
     return SparkSession  # type: ignore[no-any-return]
 
@@ -110,13 +108,11 @@ def _started(limits: Limits) -> SparkSession:
             warnings.simplefilter("ignore")
             return builder.getOrCreate()
     except Exception as error:
-        raise EngineError(
-            Problem(
-                "engine",
-                "a Spark session does not start",
-                hint="look at JAVA_HOME, SPARK_HOME and spark-defaults.conf; --debug shows Spark's"
-                " own words",
-            )
+        raise EngineError.at(
+            "engine",
+            "a Spark session does not start",
+            hint="look at JAVA_HOME, SPARK_HOME and spark-defaults.conf; --debug shows Spark's"
+            " own words",
         ) from error
 
 
@@ -147,13 +143,11 @@ def _need_java() -> None:
     home = os.environ.get("JAVA_HOME")
     found = Path(home) / "bin" / "java" if home else shutil.which("java")
     if found is None or not Path(found).exists():
-        raise EngineError(
-            Problem(
-                "engine",
-                "Spark needs Java, and none is found",
-                allowed=f"Java {OLDEST_JAVA} or newer",
-                hint="install it, and let JAVA_HOME or PATH lead to it",
-            )
+        raise EngineError.at(
+            "engine",
+            "Spark needs Java, and none is found",
+            allowed=f"Java {OLDEST_JAVA} or newer",
+            hint="install it, and let JAVA_HOME or PATH lead to it",
         )
 
 

@@ -46,9 +46,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
 
     `database` is an open Spark session, which is used itself, or None for one of ours.
     """
-    missing = list(missing_files(policy, folders=True))
-    if missing:
-        raise SourceError(missing)
+    SourceError.refuse(missing_files(policy, folders=True))
     _refuse_conditions(policy)
     with spark_engine(policy, database, run.run_id, limits) as engine:
         engine.work_tables.source(SOURCE.name, _source(policy, engine))
@@ -64,12 +62,10 @@ def spark_engine(
 ) -> Iterator[SparkEngine]:
     """Spark with its embedded DuckDB, and a private folder through which tables move."""
     if database is not None and not is_session(database):
-        raise EngineError(
-            Problem(
-                "--database",
-                "is not used with Spark: a source is a file, or a table of Spark's catalog",
-                allowed="an open Spark session in Python",
-            )
+        raise EngineError.at(
+            "--database",
+            "is not used with Spark: a source is a file, or a table of Spark's catalog",
+            allowed="an open Spark session in Python",
         )
     readable = input_files(policy) if policy is not None else ()
     with ExitStack() as stack:
@@ -114,9 +110,7 @@ def _share(limits: Limits, memory: str) -> Limits:
     """Limits of one of the two: DuckDB, or the JVM."""
     amount = re.match(r"\s*([\d.]+)\s*([kmgt])(i?)b\s*\Z", memory, re.IGNORECASE)
     if amount is None:
-        raise EngineError(
-            Problem("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
-        )
+        raise EngineError.at("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
     unit = (1024 if amount[3] else 1000) ** ("kmgt".index(amount[2].lower()) + 1)
     return replace(limits, memory=f"{int(float(amount[1]) * unit * SHARE / 2**20)}MiB")
 
@@ -145,8 +139,7 @@ def _refuse_conditions(policy: Policy) -> None:
                     hint="use round() or floor()",
                 )
             )
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
 
 
 def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
@@ -187,5 +180,5 @@ def _one_query(text: str) -> str:
     except sqlglot.errors.SqlglotError:
         trees = []
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise PolicyError(Problem("source.query", "is not one SELECT statement of Spark's SQL"))
+        raise PolicyError.at("source.query", "is not one SELECT statement of Spark's SQL")
     return text.strip().rstrip(";")

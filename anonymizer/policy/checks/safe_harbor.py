@@ -171,8 +171,7 @@ def _of_ages(name: str, column: Column) -> Iterator[Problem]:
         said = f"publishes ages above {OLDEST - 1}"
         yield _unfit(name, column, said, "top_code, null, constant", hint)
     elif at is None:
-        said = f"is missing: ages above {OLDEST - 1} are published as one"
-        yield Problem(path, said, hint=hint)
+        yield Problem(path, f"is missing: ages above {OLDEST - 1} are published as one", hint=hint)
     elif isinstance(at, str) or at > OLDEST:
         path = column_path(name, "at" if column.role == "top_code" else "top_code")
         yield Problem(path, f"shows ages above {OLDEST - 1}", f"{OLDEST} or less", hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.policy.model import Policy
 from anonymizer.policy.schema.model import SchemaPolicy
 
@@ -22,12 +22,11 @@ def together(policy: AnyPolicy, verb: str) -> None:
     if policy.privacy.quasi_sets is not None:
         said = f"`{verb}` takes all quasi-identifiers as known together, which is not the promise"
         hint = "plan, run, verify and export work on sets"
-        raise PolicyError(Problem("privacy.quasi_sets", said, hint=hint))
+        raise PolicyError.at("privacy.quasi_sets", said, hint=hint)
 
 
 def single(policy: AnyPolicy, verb: str) -> Policy:
     """The policy of one table; PolicyError for one of several, which the verb does not take."""
     if isinstance(policy, SchemaPolicy):
-        said = f"several tables: `{verb}` works on policies of one table"
-        raise PolicyError(Problem("tables", said))
+        raise PolicyError.at("tables", f"several tables: `{verb}` works on policies of one table")
     return policy

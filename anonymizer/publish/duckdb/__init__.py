@@ -30,27 +30,22 @@ from anonymizer.release.sealing import changes_in_database
 def place_of(policy: Policy, database: Database) -> Path | None:
     """See `anonymizer.publish.target.Publisher`."""
     source = Path(database).resolve() if isinstance(database, str | Path) else None
-    if unlike := schemas_written_otherwise(Names.of(policy, ""), ["main"]):
-        raise EngineError(unlike)
+    EngineError.refuse(schemas_written_otherwise(Names.of(policy, ""), ["main"]))
     file = _file_of(policy)
     if file is None:
         return source
     if file == source:
-        raise EngineError(
-            Problem(
-                "publish.database",
-                "is the source database itself",
-                hint="name a file of its own, or leave it out to publish beside the source",
-            )
+        raise EngineError.at(
+            "publish.database",
+            "is the source database itself",
+            hint="name a file of its own, or leave it out to publish beside the source",
         )
     if file_format(file.name) is not None:  # whoever opened it by its name would find no rows
-        raise EngineError(
-            Problem(
-                "publish.database",
-                f"names a file of rows ({file.suffix.lower()}), and a release is a DuckDB database",
-                allowed="a name of another suffix, as in release.duckdb",
-                hint="anonymizer export writes the release as .parquet or .csv afterwards",
-            )
+        raise EngineError.at(
+            "publish.database",
+            f"names a file of rows ({file.suffix.lower()}), and a release is a DuckDB database",
+            allowed="a name of another suffix, as in release.duckdb",
+            hint="anonymizer export writes the release as .parquet or .csv afterwards",
         )
     FileTarget(file, Names.of(policy, ""), policy.publish.storage).check_place()
     return file
@@ -65,12 +60,10 @@ def target(
         return FileTarget(file, names, policy.publish.storage)
     engine = session.embedded
     if engine.catalog is None:
-        raise EngineError(
-            Problem(
-                "publish.database",
-                "is needed: a file source has no database to publish into",
-                hint="publish: {database: release.duckdb}",
-            )
+        raise EngineError.at(
+            "publish.database",
+            "is needed: a file source has no database to publish into",
+            hint="publish: {database: release.duckdb}",
         )
     database = session.database if engine.owned else None
     connection = None if engine.owned else engine.connection
@@ -89,16 +82,14 @@ def published(policy: Policy | None, database: Database) -> Iterator[PublishedIn
         file = _file_of(policy) if policy is not None else None
         if file is None:
             hint = "the release stands beside its source: name the database" if policy else None
-            raise NothingToCheckError(
-                Problem("--database", "names no release to verify", hint=hint)
-            )
+            raise NothingToCheckError.at("--database", "names no release to verify", hint=hint)
         database = file
     where = "--database"
     if isinstance(database, str | Path):
         path = Path(database)
         where = named_at(policy, path)
         if not path.is_file():
-            raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
+            raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
     with opened(database, where, population_files(policy)) as (engine, catalog):
         file = Path(database) if isinstance(database, str | Path) else None
         yield PublishedInDatabase(engine, catalog, file)

@@ -17,7 +17,7 @@ from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.errors import EngineError, Problem, TargetError
+from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
@@ -115,7 +115,7 @@ class FileTarget:
         with self.opened(engine, read_only=True) as catalog:
             # the manifest was written after verification: the rows must still be the verified ones
             if self._fingerprints(engine, catalog) != self._judged:
-                raise EngineError(Problem("publish.database", "changed while it was being built"))
+                raise EngineError.at("publish.database", "changed while it was being built")
         beside = file_of(self.path, self.names, self._held)
         decide()
         self.swap(self._replaced)
@@ -135,19 +135,17 @@ class FileTarget:
         folder = self.path.parent
         if not folder.is_dir():
             hint = "make it, or name another place"
-            raise TargetError(Problem(where, "is in a folder that does not exist", hint=hint))
+            raise TargetError.at(where, "is in a folder that does not exist", hint=hint)
         if not os.access(folder, os.W_OK):
-            raise TargetError(Problem(where, "is in a folder that cannot be written"))
+            raise TargetError.at(where, "is in a folder that cannot be written")
         if self._wal.exists():
-            raise TargetError(
-                Problem(
-                    where,
-                    "has a write-ahead log beside it, so another process may be writing to it",
-                    hint="close that process, or open and close the file once with duckdb",
-                )
+            raise TargetError.at(
+                where,
+                "has a write-ahead log beside it, so another process may be writing to it",
+                hint="close that process, or open and close the file once with duckdb",
             )
         if self.path.exists() and not (self.path.is_file() and os.access(self.path, os.W_OK)):
-            raise TargetError(Problem(where, "is not a file that can be replaced"))
+            raise TargetError.at(where, "is not a file that can be replaced")
 
     def check_content(self, engine: DuckDBEngine) -> None:
         """Raises TargetError for a file that holds what is not ours. Writes nothing."""
@@ -155,18 +153,14 @@ class FileTarget:
         try:
             engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
         except EngineError as error:
-            raise TargetError(
-                Problem(
-                    where,
-                    "exists and cannot be opened as a DuckDB database, or is locked",
-                    hint="close the process that writes to it, or name another file",
-                )
+            raise TargetError.at(
+                where,
+                "exists and cannot be opened as a DuckDB database, or is locked",
+                hint="close the process that writes to it, or name another file",
             ) from error
         try:
             held = objects.recorded(engine, PREVIOUS)
-            clashes = clashes_with_releases(self.names, held)
-            if clashes:
-                raise TargetError(clashes)
+            TargetError.refuse(clashes_with_releases(self.names, held))
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
             self.replaces += other_file(self.path, self.names, held)
             others = objects.foreign(engine, PREVIOUS) | self._not_tables(engine)
@@ -176,12 +170,10 @@ class FileTarget:
         if others:
             listed = ", ".join(sorted(f"{schema}.{name}".strip(".") for schema, name in others)[:3])
             many = "1 object" if len(others) == 1 else f"{len(others)} objects"
-            raise TargetError(
-                Problem(
-                    where,
-                    f"holds {many} that this tool did not publish ({listed})",
-                    hint="name a file of its own for the release",
-                )
+            raise TargetError.at(
+                where,
+                f"holds {many} that this tool did not publish ({listed})",
+                hint="name a file of its own for the release",
             )
 
     def _not_tables(self, engine: DuckDBEngine) -> set[tuple[str, str]]:
@@ -212,7 +204,7 @@ class FileTarget:
             self._held = tuple(objects.recorded(engine, PREVIOUS))
             kept = [item for item in self._held if item.release != self.names.release]
             if self._not_tables(engine):
-                raise TargetError(Problem("publish.database", "was changed during this run"))
+                raise TargetError.at("publish.database", "was changed during this run")
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left them stale
             for item in kept:
                 create_schema(engine, BUILT, item.schema)
@@ -250,12 +242,10 @@ class FileTarget:
         try:
             _lock(folder)  # serializes runs that compare and replace
             if self.identity() != replaced:
-                raise TargetError(
-                    Problem(
-                        "publish.database",
-                        "was replaced by another run while this one was at work",
-                        hint="run again, one run after the other",
-                    )
+                raise TargetError.at(
+                    "publish.database",
+                    "was replaced by another run while this one was at work",
+                    hint="run again, one run after the other",
                 )
             self.building.replace(self.path)
             os.fsync(folder)

@@ -5,8 +5,7 @@ The view protects nothing from readers of the database; the run says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
-from anonymizer.errors import AnonymizerError, Problem, TargetError
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
 from anonymizer.publish.duckdb.file import create_schema, create_view
@@ -82,16 +81,13 @@ class InPlaceTarget(StagedTarget):
         )
         others = schemas_written_otherwise(self.names, (str(schema) for (schema,) in rows))
         others += clashes_with_releases(self.names, held)
-        if others:
-            raise TargetError(others)
+        TargetError.refuse(others)
         clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
         if clashes:
-            raise TargetError(
-                Problem(
-                    self.names.path,
-                    f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
-                    hint=self.names.other,
-                )
+            raise TargetError.at(
+                self.names.path,
+                f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
+                hint=self.names.other,
             )
 
     def check_catalog(self, engine: DuckDBEngine) -> None:
@@ -106,12 +102,10 @@ class InPlaceTarget(StagedTarget):
             "publish",
         )
         if rows and rows[0][0]:
-            raise TargetError(
-                Problem(
-                    "publish.database",
-                    "is needed: the connection has the database of the source open for reading",
-                    hint="publish: {database: release.duckdb}, or a connection that may write",
-                )
+            raise TargetError.at(
+                "publish.database",
+                "is needed: the connection has the database of the source open for reading",
+                hint="publish: {database: release.duckdb}, or a connection that may write",
             )
 
     def _file(self, engine: DuckDBEngine) -> Path | None:
@@ -136,47 +130,30 @@ class InPlaceTarget(StagedTarget):
         schema = self.names.schema.lower()
         return [table.name for table in wanted if (schema, table.name.lower()) in taken]
 
-    @contextmanager
-    def _transaction(self, engine: DuckDBEngine) -> Iterator[None]:
-        """One transaction of the source's database, open for writing while it lasts."""
-        with self._writable(engine):
-            engine.raw("begin transaction", "publish")
-            try:
-                yield
-                decide()
-                engine.raw("commit", "publish")
-            except BaseException:
-                with afterwards("publish"):
-                    engine.raw("rollback", "publish")
-                raise
-
-    @contextmanager
-    def _writable(self, engine: DuckDBEngine) -> Iterator[None]:
-        """Attach our source file for writing while the swap lasts."""
+    def _attach_for_writing(self, engine: DuckDBEngine) -> None:
+        """Attach our source file for writing."""
         if self.database is None:
-            yield
             return
         path = lit(str(self.database))
         engine.raw(f"detach {SOURCE}", "publish")
         try:
             engine.raw(f"attach {path} as {SOURCE} (type duckdb)", "publish")
         except AnonymizerError as error:
-            raise TargetError(
-                Problem(
-                    "--database",
-                    "cannot be opened for writing, and the release would stand in it",
-                    hint="set publish.database, or close the process that uses the database",
-                )
+            raise TargetError.at(
+                "--database",
+                "cannot be opened for writing, and the release would stand in it",
+                hint="set publish.database, or close the process that uses the database",
             ) from error
-        yield
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
         file = self._file(engine)
         beside = file_of(file, self.names, self._held) if file is not None else None
-        with self._transaction(engine):
+        self._attach_for_writing(engine)
+        with engine.transaction("publish"):
             manifest = self._replace(engine, manifest, sign)
+            decide()
         self.stands = True
         if file is not None and beside is not None:
             aside = building_of(file, self.names.run_id)
@@ -229,12 +206,10 @@ def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
     )
     kinds = {str(kind) for (kind,) in rows}
     if kinds - {"duckdb"}:
-        raise TargetError(
-            Problem(
-                "publish.database",
-                f"is needed: the source is in an attached catalog of type {', '.join(kinds)}, and"
-                " a release is published in DuckDB's own catalogs only",
-                hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
-                " the lake",
-            )
+        raise TargetError.at(
+            "publish.database",
+            f"is needed: the source is in an attached catalog of type {', '.join(kinds)}, and"
+            " a release is published in DuckDB's own catalogs only",
+            hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
+            " the lake",
         )

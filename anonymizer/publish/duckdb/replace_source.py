@@ -12,7 +12,7 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import AnonymizerError, Problem, TargetError
+from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.publish.duckdb.in_place import InPlaceTarget
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.release import objects
@@ -46,27 +46,23 @@ class ReplaceTarget(InPlaceTarget):
             where,
         )
         if not rows[0][0] or self.source.catalog != self.catalog:
-            raise TargetError(
-                Problem(
-                    where,
-                    "needs a table of the database itself, not a view or a temporary table",
-                    hint="source: {table: main.visits}",
-                )
+            raise TargetError.at(
+                where,
+                "needs a table of the database itself, not a view or a temporary table",
+                hint="source: {table: main.visits}",
             )
         ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
         if (self.source.schema, self.source.name) in ours:
-            raise TargetError(
-                Problem(where, "the source is a release of this tool already", hint="nothing to do")
+            raise TargetError.at(
+                where, "the source is a release of this tool already", hint="nothing to do"
             )
         further = [self.names.separate(name, None) for name in self.names.tables]
         clashes = self._clashes(engine, (*further, self.names.manifest(None)))
         if clashes:
-            raise TargetError(
-                Problem(
-                    where,
-                    f"{clashes[0]} would be published beside it and exists already",
-                    hint="rename that object",
-                )
+            raise TargetError.at(
+                where,
+                f"{clashes[0]} would be published beside it and exists already",
+                hint="rename that object",
             )
 
     def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
@@ -77,12 +73,10 @@ class ReplaceTarget(InPlaceTarget):
         try:
             engine.raw(f"drop table {ident(self.source)}", "publish")
         except AnonymizerError as error:
-            raise TargetError(
-                Problem(
-                    "publish.replace_source",
-                    "something depends on the source table, such as a foreign key",
-                    hint="remove the dependency, or publish into a database of its own",
-                )
+            raise TargetError.at(
+                "publish.replace_source",
+                "something depends on the source table, such as a foreign key",
+                hint="remove the dependency, or publish into a database of its own",
             ) from error
         engine.raw(f"create table {ident(self.source)} as from {ident(STAGED)}", "publish")
         self._freeze_separate(engine)

@@ -79,8 +79,7 @@ class PostgresTarget(StagedTarget):
             *self._forbidden(engine),
             *self._roles(engine),
         ]
-        if problems:
-            raise TargetError(problems)
+        TargetError.refuse(problems)
 
     def _forbidden(self, engine: PostgresEngine) -> list[Problem]:
         """A schema in which the role may create nothing."""
@@ -204,7 +203,7 @@ class PostgresTarget(StagedTarget):
             if found:
                 said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
                 hint = "remove it, and make it again on the new release; or another publish.name"
-                raise TargetError(Problem(self.names.path, said, hint=hint))
+                raise TargetError.at(self.names.path, said, hint=hint)
             kind = "view" if item.kind == "view" else "table"
             engine.native(f"drop {kind} if exists {ident(table)}", "publish")
 

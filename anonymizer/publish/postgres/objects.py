@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.record import entries
-from anonymizer.errors import EngineError, NothingToCheckError, Problem
+from anonymizer.errors import EngineError, NothingToCheckError
 from anonymizer.release.manifest import Manifest, parsed
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Recorded
@@ -35,19 +35,19 @@ def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
     """Raises NothingToCheckError where the release has no manifest that can be read."""
     table = ident(Table(f"{view.name}_manifest", view.schema)).text
     if engine.native("select to_regclass(%s)", "manifest", (table,))[0][0] is None:
-        raise NothingToCheckError(
-            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        raise NothingToCheckError.at(
+            "manifest", "is missing", hint="was the release made by this tool?"
         )
     try:
         signed = any(name == "signature" for name, _ in engine.describe(table, "manifest"))
         columns = "manifest, signature" if signed else "manifest, null"
         rows = engine.native(f"select {columns} from {table}", "manifest")
     except EngineError as error:
-        raise NothingToCheckError(
-            Problem("manifest", "cannot be read by this role", hint="verify as the owner")
+        raise NothingToCheckError.at(
+            "manifest", "cannot be read by this role", hint="verify as the owner"
         ) from error
     if len(rows) != 1:
-        raise NothingToCheckError(Problem("manifest", "is not one row"))
+        raise NothingToCheckError.at("manifest", "is not one row")
     return parsed(*rows[0])
 
 

@@ -41,7 +41,7 @@ class PostgresPublished:
             if item.kind == "view"
         ]
         if not found:
-            raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+            raise NothingToCheckError.at("--database", "holds no release of this tool")
         return found
 
     def manifest(self, view: Table) -> Manifest:

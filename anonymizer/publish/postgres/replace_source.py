@@ -48,8 +48,7 @@ class ReplaceTarget(PostgresTarget):
                 *self._forbidden(engine),
                 *self._roles(engine),
             ]
-        if problems:
-            raise TargetError(problems)
+        TargetError.refuse(problems)
         self.warnings = (WARNING, *self.warnings)
 
     def _tables(self) -> tuple[Table, ...]:
@@ -72,8 +71,7 @@ class ReplaceTarget(PostgresTarget):
                 ("public", self.names.name) if source is None else (source.schema, source.name)
             )
             said = "needs schema and name of the table as they are, which decide what is dropped"
-            hint = f"source: {{table: {schema}.{name}}}"
-            return [Problem(WHERE, said, hint=hint)]
+            return [Problem(WHERE, said, hint=f"source: {{table: {schema}.{name}}}")]
         kind, ours = engine.native(
             "select relkind::text, pg_has_role(current_user, relowner, 'usage')"
             " from pg_class where oid = %s::regclass",
@@ -101,8 +99,7 @@ class ReplaceTarget(PostgresTarget):
         self._lock(engine)
         engine.native(f"lock table {self._table} in access exclusive mode", WHERE)
         refuse_changed(engine, self.snapshot)
-        if dependents := self._unfit(engine):
-            raise TargetError(dependents)
+        TargetError.refuse(self._unfit(engine))
         record = create_record(engine, self.names.schema)
         owner, grants = self._owner(engine), self._grants(engine)
         self._freeze(engine, self._next, STAGED)

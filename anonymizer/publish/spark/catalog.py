@@ -12,7 +12,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.names import name_in_spark, names_in, quoted
 from anonymizer.engines.spark.tables import rows_of
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.spark.parquet import judged_by_duckdb
 from anonymizer.publish.target import Readers, StagedTarget, replaced_release
@@ -68,22 +68,17 @@ class CatalogTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raises TargetError where a table or view of that name is not of this tool."""
         if not self.spark.catalog.databaseExists(self.names.schema):
-            raise TargetError(
-                Problem(
-                    "publish.schema",
-                    "is not a database of Spark's catalog",
-                    hint="create it, or name one that exists",
-                )
+            raise TargetError.at(
+                "publish.schema",
+                "is not a database of Spark's catalog",
+                hint="create it, or name one that exists",
             )
         for table in (self.names.view(None), self.names.manifest(None)):
             if self._exists(table) and properties(self.spark, table).get(OF) != self.names.release:
-                raise TargetError(
-                    Problem(
-                        "publish.name",
-                        f"{self.names.schema}.{table.name} exists and was not published by this"
-                        " tool",
-                        hint="choose another publish.name or publish.schema",
-                    )
+                raise TargetError.at(
+                    "publish.name",
+                    f"{self.names.schema}.{table.name} exists and was not published by this tool",
+                    hint="choose another publish.name or publish.schema",
                 )
         assert isinstance(engine, SparkEngine)
         view = self.names.view(None)

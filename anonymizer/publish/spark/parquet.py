@@ -19,7 +19,7 @@ from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.spark.connection import SparkEngine
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.target import Readers, StagedTarget
 from anonymizer.release.judge import judge, refuse_unless_passed
@@ -149,21 +149,19 @@ class ParquetTarget(StagedTarget):
         """Raises TargetError for a place that cannot be used; the release will be built there."""
         where = "publish.database"
         if not self.folder.parent.is_dir():
-            raise TargetError(Problem(where, "is in a folder that does not exist"))
+            raise TargetError.at(where, "is in a folder that does not exist")
         if self.folder.exists() and not self.folder.is_dir():
-            raise TargetError(
-                Problem(where, "is a file; from Spark a release is a folder of Parquet files")
+            raise TargetError.at(
+                where, "is a file; from Spark a release is a folder of Parquet files"
             )
         writable = self.folder if self.folder.exists() else self.folder.parent
         if not os.access(writable, os.W_OK):
-            raise TargetError(Problem(where, "is in a folder that cannot be written"))
+            raise TargetError.at(where, "is in a folder that cannot be written")
         if self.rows.exists() and not self.manifest_file.is_file():
-            raise TargetError(
-                Problem(
-                    where,
-                    f"holds {self.rows.name}, which this tool did not publish",
-                    hint="choose another publish.name or another folder",
-                )
+            raise TargetError.at(
+                where,
+                f"holds {self.rows.name}, which this tool did not publish",
+                hint="choose another publish.name or another folder",
             )
         assert isinstance(engine, SparkEngine)
         if self.rows.exists():

@@ -65,12 +65,10 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
     if given is None and policy is not None and policy.publish.database is not None:
         given = policy.resolve(policy.publish.database)
     if given is None:
-        raise NothingToCheckError(
-            Problem(
-                "--database",
-                "names no folder with a release",
-                hint="a release in Spark's catalog is verified with the session that sees it",
-            )
+        raise NothingToCheckError.at(
+            "--database",
+            "names no folder with a release",
+            hint="a release in Spark's catalog is verified with the session that sees it",
         )
     folder = Path(given).resolve()
     with ExitStack() as stack:
@@ -90,7 +88,7 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
             engine.raw(f"create view {ident(view)} as from read_parquet({files})", "release")
             found[view] = manifest
         if not found:
-            raise NothingToCheckError(Problem("--database", "holds no release of this tool"))
+            raise NothingToCheckError.at("--database", "holds no release of this tool")
         yield PublishedFolder(engine, found, folder)
 
 
@@ -119,11 +117,11 @@ def _manifest(target: ParquetTarget) -> Manifest:
         signed = signature.read_text(encoding="utf-8").strip() if signature.is_file() else None
         manifest = parsed(text, signed)
     except (OSError, ValueError) as error:
-        raise NothingToCheckError(
-            Problem("manifest", "is missing", hint="was the release made by this tool?")
+        raise NothingToCheckError.at(
+            "manifest", "is missing", hint="was the release made by this tool?"
         ) from error
     if not target.rows.is_dir():
-        raise NothingToCheckError(Problem("release", f"there is no folder {target.rows.name}"))
+        raise NothingToCheckError.at("release", f"there is no folder {target.rows.name}")
     return manifest
 
 
@@ -155,8 +153,8 @@ class PublishedInCatalog:
         spark = self.engine.spark
         kept = Table(f"{view.name}_manifest", view.schema)
         if not spark.catalog.tableExists(name_in_spark(kept)):
-            raise NothingToCheckError(
-                Problem("manifest", "is missing", hint="was the release made by this tool?")
+            raise NothingToCheckError.at(
+                "manifest", "is missing", hint="was the release made by this tool?"
             )
         found = spark.table(name_in_spark(kept))
         (row,) = found.collect()

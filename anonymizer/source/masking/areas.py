@@ -24,7 +24,7 @@ def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
         return {"population": CENSUS, "restricted": list(RESTRICTED)}
     where, path = column_path(column, "population"), policy.resolve(file)
     if not path.is_file():
-        raise SourceError(Problem(where, no_file(file)))
+        raise SourceError.at(where, no_file(file))
     found: dict[str, int] = {}
     problems: list[Problem] = []
     try:
@@ -32,8 +32,7 @@ def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
             for line, area, people in _lines(csv.reader(opened)):
                 if area is None or people is None or area in found:
                     said = f"line {line} of the file has no area with its population, or one again"
-                    allowed = "three digits, a whole number"
-                    problems.append(Problem(where, said, allowed))
+                    problems.append(Problem(where, said, "three digits, a whole number"))
                     break
                 found[area] = people
     except (OSError, ValueError, csv.Error):
@@ -41,8 +40,7 @@ def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
     if not problems and not found:
         said = "the file does not list populations"
         problems.append(Problem(where, said, hint=f"its first line is {','.join(HEAD)}"))
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     enough = {area for area, people in found.items() if people > FEW}
     everywhere = (f"{number:03}" for number in range(1000))
     return {

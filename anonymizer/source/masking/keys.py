@@ -66,8 +66,7 @@ def _bound(policy: Policy, secret: str, at: str, *, lasting: bool) -> dict[str, 
             problems.append(found)
         else:
             keys[name] = found
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
     return {
         bind(name, part): value for name, key in keys.items() for part, value in _parts(key).items()
     }
@@ -112,7 +111,7 @@ def new_secret(path: Path) -> None:
         write_new(path, f"{secrets.token_hex(32)}\n".encode("ascii"))
     except FileExistsError as error:
         said = "is there already, and a key is never overwritten"
-        raise EngineError(Problem(path.name, said, hint="another name")) from error
+        raise EngineError.at(path.name, said, hint="another name") from error
     except OSError as error:
         hint = "the folder must exist and be writable, and the disk have room"
-        raise EngineError(Problem(path.name, "cannot be written", hint=hint)) from error
+        raise EngineError.at(path.name, "cannot be written", hint=hint) from error

@@ -119,9 +119,7 @@ def masks_of(
         Mask(name, kind, sql_type, _options(kind, options), physical, Sql(f"o{number}"), person)
         for kind, options in column.masks
     )
-    problems = [problem for mask in made for problem in _unfit(mask, column)]
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problem for mask in made for problem in _unfit(mask, column))
     return made
 
 

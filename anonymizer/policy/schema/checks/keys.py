@@ -42,8 +42,7 @@ def role_of_keys(policy: SchemaPolicy) -> Iterator[Problem]:
         path = table_path(name, "columns", table.key, "role")
         role = table.columns[table.key].role
         if name in leading and role != "key":
-            said = f"has to be key: {leading[name]}"
-            yield Problem(path, said, "key", "role: key")
+            yield Problem(path, f"has to be key: {leading[name]}", "key", "role: key")
         elif role not in ("key", "drop", "identifier"):
             said = f"is the key of the table, and would be published by the role {role}"
             yield Problem(path, said, "key, drop, identifier", "role: key")
