@@ -136,14 +136,13 @@ def lines(found: Attack) -> Iterator[str]:
     yield f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
     yield ""
     yield "Linking: the attacker knows the quasi-identifiers"
-    bound = "-" if link.bound is None else figure(link.bound)
     rows = [
-        ("fewest candidates", figure(link.fewest_candidates)),
-        ("candidates, on average", figure(link.mean_candidates)),
-        ("largest chance for one target", figure(link.most)),
-        ("promised", bound),
-        ("expected share of rows found", figure(link.success)),
-        ("targets that were left out", figure(link.not_found)),
+        ("fewest candidates", link.fewest_candidates),
+        ("candidates, on average", link.mean_candidates),
+        ("largest chance for one target", link.most),
+        ("promised", link.bound),
+        ("expected share of rows found", link.success),
+        ("targets that were left out", link.not_found),
     ]
     yield from table(("", ""), rows)[1:]
     if found.inference:
@@ -152,29 +151,27 @@ def lines(found: Attack) -> Iterator[str]:
         yield from table(
             ("column", "largest chance", "promised", "guessed right", "without the attack"),
             [
-                (i.column, figure(i.most_confident), figure(i.bound), figure(i.success),
-                 figure(i.blind_success))
+                (i.column, i.most_confident, i.bound, i.success, i.blind_success)
                 for i in found.inference
             ],
-        )  # fmt: skip
+        )
         yield ""
         yield "Linking with one sensitive value known as well (no model here promises k then)"
         yield from table(
             ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
             [
-                (v.column, figure(v.targets), figure(v.fewest_candidates), figure(v.success),
-                 figure(v.singled_out), figure(v.below_k))
+                (v.column, v.targets, v.fewest_candidates, v.success, v.singled_out, v.below_k)
                 for v in found.known_value
             ],
-        )  # fmt: skip
+        )
     if found.intersection:
         yield ""
         yield "Intersection with the earlier release"
         yield from table(
             ("column", "targets", "values now", "left", "exposed", "below l", "fewest", "below k"),
             [
-                (x.column, figure(x.targets), figure(x.values_now), figure(x.values_left),
-                 figure(x.exposed), figure(x.below_l), figure(x.fewest_left), figure(x.below_k))
+                (x.column, x.targets, x.values_now, x.values_left,
+                 x.exposed, x.below_l, x.fewest_left, x.below_k)
                 for x in found.intersection
             ],
         )  # fmt: skip

@@ -132,7 +132,6 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
 
 def _story(made: Demo, release: Release) -> Iterator[str]:
     from anonymizer.commands.checks import check_lines
-    from anonymizer.process.text import figure
     from anonymizer.review import demo
     from anonymizer.review.demo import REPORT
 
@@ -155,12 +154,9 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
     yield from check_lines(release.verification, source=True)
     yield ""
     yield "Measures"
-    known = [
-        (says, release.measures[name])
-        for name, says in MEASURES.items()
-        if name in release.measures
-    ]
-    yield from table(("", ""), [(says, figure(value)) for says, value in known])[1:]
+    measures = release.measures
+    known = [(says, measures[name]) for name, says in MEASURES.items() if name in measures]
+    yield from table(("", ""), known)[1:]
     yield ""
     yield "Next"
     yield from _next(made)

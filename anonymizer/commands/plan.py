@@ -127,7 +127,7 @@ def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
                 "  " * one.depth + one.table,
                 f"{one.link} -> {one.above}" if one.link is not None else "",
                 ", ".join(one.events),
-                figure(one.rows),
+                one.rows,
                 _orphans(one),
                 one.view,
             )
