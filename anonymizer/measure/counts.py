@@ -7,17 +7,18 @@ relative difference of their sum from the true count. Queries whose true count i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any
 
-from anonymizer.compile import Sql, Table, render, work
+from anonymizer.compile import Table, lit, render, work
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.originals import Originals
 from anonymizer.errors import Problem, SourceError
-from anonymizer.measure.draws import answers
+from anonymizer.measure.queries import BATCH, ROUNDS
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.measure.steps import step
 
@@ -56,9 +57,7 @@ def count_error(
     """
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, None, tables)
-    errors, redrawn = _drawn_errors(
-        run_sql, tables, attributes, 1, queries=queries, predicates=predicates, seed=seed
-    )
+    errors, redrawn = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least=1)
     if not errors:
         raise SourceError(Problem("queries", "no random query has an answer other than 0"))
     close = sum(error <= 0.1 for error in errors) / len(errors)
@@ -96,14 +95,7 @@ def shown_errors(
     Raises `SourceError` if most of the random queries select fewer.
     """
     errors, _ = _drawn_errors(
-        run_sql,
-        tables,
-        attributes,
-        least,
-        persons=persons,
-        queries=queries,
-        predicates=predicates,
-        seed=seed,
+        run_sql, tables, attributes, queries, predicates, seed, least, persons=persons
     )
     if 2 * len(errors) < queries:
         unit = "persons" if persons else "rows"
@@ -119,24 +111,69 @@ def _drawn_errors(
     run_sql: RunSql,
     tables: QueryTables,
     attributes: list[Staged],
+    queries: int,
+    predicates: int,
+    seed: int,
     least: int,
     *,
     persons: bool = False,
-    **drawing: int,
 ) -> tuple[list[float], int]:
     """The errors of random queries over `least` rows (persons) or more, and how many had less."""
+    errors: list[float] = []
+    first = redrawn = 0
+    for _ in range(ROUNDS):
+        missing = queries - len(errors)
+        if missing == 0:
+            break
+        _draw(run_sql, tables, attributes, predicates, seed, first, first + missing)
+        found = _errors(run_sql, tables, attributes, least, persons)
+        errors += found
+        redrawn += missing - len(found)
+        first += missing
+    return errors, redrawn
 
-    def answered(used: list[Staged], some: list[Sql]) -> dict[int, float]:
-        asked: dict[str, Any] = {"attributes": used, "some": some}
-        true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
-        true["persons"] = persons
-        told = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
-        actual = run_sql(render("measure/query_actual.sql.j2", true).text)
-        expected: dict[int, float] = dict(run_sql(render("measure/query_counts.sql.j2", told).text))
-        return {
-            draw: abs(expected.get(draw, 0.0) - count) / count
-            for draw, count, units in actual
-            if units >= least
-        }
 
-    return answers(run_sql, tables, attributes, answered, **drawing)
+def _draw(
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[Staged],
+    predicates: int,
+    seed: int,
+    first: int,
+    last: int,
+) -> None:
+    shared: dict[str, Any] = {"draws": tables.draws, "seed": str(seed)}
+    drawing = {**shared, "attributes": attributes, "predicates": predicates}
+    drawing |= {"first": first, "last": last, "domains": tuple(a.domain for a in attributes)}
+    run_sql(render("measure/query_draws.sql.j2", drawing).text)
+    for a in attributes:
+        of_one = {**shared, "i": a.index, "ordered": a.ordered, "domain": a.domain}
+        of_one |= {"truth": a.truth, "members": a.members, "spans": a.spans, "shares": a.shares}
+        run_sql(render("measure/query_truth.sql.j2", of_one).text)
+        run_sql(render("measure/query_shares.sql.j2", of_one).text)
+
+
+def _errors(
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], least: int, persons: bool
+) -> list[float]:
+    patterns: dict[int, list[int]] = defaultdict(list)
+    text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text
+    for draw, pattern in run_sql(text):
+        patterns[pattern].append(draw)
+    found: dict[int, float] = {}
+    for pattern, members in sorted(patterns.items()):
+        used = [a for a in attributes if pattern >> a.index & 1]
+        for start in range(0, len(members), BATCH):
+            some = [lit(draw) for draw in members[start : start + BATCH]]
+            asked: dict[str, Any] = {"attributes": used, "some": some}
+            true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
+            true["persons"] = persons
+            answers = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
+            actual = run_sql(render("measure/query_actual.sql.j2", true).text)
+            expected: dict[int, float] = dict(
+                run_sql(render("measure/query_counts.sql.j2", answers).text)
+            )
+            for draw, count, units in actual:
+                if units >= least:
+                    found[draw] = abs(expected.get(draw, 0.0) - count) / count
+    return [found[draw] for draw in sorted(found)]

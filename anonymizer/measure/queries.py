@@ -8,8 +8,10 @@ the database; queries whose true answer is 0 are drawn again and counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from statistics import fmean, median
 from typing import Any
 
@@ -18,7 +20,6 @@ from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.originals import Originals
 from anonymizer.errors import Problem, SourceError
-from anonymizer.measure.draws import answers
 from anonymizer.measure.staging import QueryTables, Staged, stage
 
 BATCH = 16
@@ -82,7 +83,7 @@ def query_error(
     `table` names the work tables, which the caller drops. Raises `SourceError` if no query over
     these columns selects anything.
     """
-    made, redrawn = answer_queries(
+    answers, redrawn = answer_queries(
         run_sql,
         view,
         layout,
@@ -93,12 +94,12 @@ def query_error(
         seed=seed,
         table=table,
     )
-    if not made:
+    if not answers:
         raise SourceError(Problem("queries", "no random query has an answer other than 0"))
-    expected = [answer.expected_error for answer in made]
-    sure = [answer.sure_error for answer in made]
+    expected = [answer.expected_error for answer in answers]
+    sure = [answer.sure_error for answer in answers]
     return QueryError(
-        len(made), redrawn, fmean(expected), median(expected), fmean(sure), median(sure)
+        len(answers), redrawn, fmean(expected), median(expected), fmean(sure), median(sure)
     )
 
 
@@ -117,35 +118,75 @@ def answer_queries(
     """The answers to `queries` random queries, and how many were drawn again."""
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, summed, tables)
+    answers: list[Answer] = []
+    first = redrawn = 0
+    for _ in range(ROUNDS):
+        missing = queries - len(answers)
+        if missing == 0:
+            break
+        shared = {"draws": tables.draws, "seed": str(seed)}
+        drawing = {**shared, "attributes": attributes, "predicates": predicates}
+        drawing |= {"first": first, "last": first + missing}
+        drawing["domains"] = tuple(a.domain for a in attributes)
+        run_sql(render("measure/query_draws.sql.j2", drawing).text)
+        for a in attributes:
+            of_one = {**shared, "i": a.index, "ordered": a.ordered, "domain": a.domain}
+            of_one |= {"truth": a.truth, "members": a.members, "spans": a.spans}
+            of_one["shares"] = a.shares
+            run_sql(render("measure/query_truth.sql.j2", of_one).text)
+            run_sql(render("measure/query_shares.sql.j2", of_one).text)
+        found = list(_answers(run_sql, tables, attributes))
+        answers += found
+        redrawn += missing - len(found)
+        first += missing
+    return sorted(answers, key=lambda answer: answer.draw), redrawn
 
-    def answered(used: list[Staged], some: list[Sql]) -> dict[int, Answer]:
-        return {answer.draw: answer for answer in _batch(run_sql, tables, used, some)}
 
-    return answers(
-        run_sql, tables, attributes, answered, queries=queries, predicates=predicates, seed=seed
-    )
+def _answers(
+    run_sql: RunSql, tables: QueryTables, attributes: Sequence[Staged]
+) -> Iterator[Answer]:
+    """Every query of the current draws whose true answer is not 0."""
+    patterns: dict[int, list[int]] = defaultdict(list)
+    draws = _select(run_sql, "measure/query_patterns.sql.j2", {"draws": tables.draws})
+    for draw, pattern in draws:
+        patterns[pattern].append(draw)
+    for pattern, members in patterns.items():
+        used = [a for a in attributes if pattern >> a.index & 1]
+        rest = iter(members)
+        while batch := list(islice(rest, BATCH)):
+            yield from _batch(run_sql, tables, used, batch)
 
 
 def _batch(
-    run_sql: RunSql, tables: QueryTables, used: list[Staged], some: list[Sql]
+    run_sql: RunSql, tables: QueryTables, used: Sequence[Staged], batch: Sequence[int]
 ) -> Iterator[Answer]:
-    """The answers of those queries whose true answer is not 0."""
-    parameters: dict[str, Any] = {
+    parameters = {
         "attributes": used,
         "source": tables.source,
         "truths": tuple(a.truth for a in used),
-        "some": some,
+        "some": _literals(batch),
         "persons": False,
     }
-    true = run_sql(render("measure/query_actual.sql.j2", parameters).text)
-    actual = {draw: value for draw, value, _ in true if value}
+    actual = {
+        draw: value
+        for draw, value, _ in _select(run_sql, "measure/query_actual.sql.j2", parameters)
+        if value
+    }
     if not actual:
         return
-    parameters |= {"rows": tables.rows, "help": tables.help, "some": [*map(lit, sorted(actual))]}
+    parameters |= {"rows": tables.rows, "help": tables.help, "some": _literals(sorted(actual))}
     parameters["shares"] = tuple(a.shares for a in used)
-    found = run_sql(render("measure/query_bounds.sql.j2", parameters).text)
+    found = _select(run_sql, "measure/query_bounds.sql.j2", parameters)
     bounds = {draw: ends for draw, *ends in found}
     for draw, value in actual.items():
         # no row of the release can match: the recipient is sure of 0
         low, high, least, most = bounds.get(draw, [0.0] * 4)
         yield Answer(draw, value, (low, high), (least, most))
+
+
+def _literals(draws: Sequence[int]) -> list[Sql]:
+    return [lit(draw) for draw in draws]
+
+
+def _select(run_sql: RunSql, template: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return run_sql(render(template, parameters).text)
