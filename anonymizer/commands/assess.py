@@ -91,7 +91,6 @@ def command(
     put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
     does not hold.
     """
-    from anonymizer.commands.failures import Unfulfilled
     from anonymizer.errors import Problem
     from anonymizer.review.assess import assess, assess_policy
     from anonymizer.review.tables.assess import TablesAssessment
@@ -122,19 +121,15 @@ def command(
         found = assess(table_name, database, limits=limits, **options)
     if found.guessed:
         output.warn("the columns were guessed; name them with --quasi and --sensitive")
-    if not found.passed:
-        if not output.json:
-            output.result({}, lines(found))
-        problems = [
-            Problem(
-                f"--require {c.name}" + (f":{c.column}" if c.column else ""),
-                f"requires {figure(c.required)}, the table reaches {figure(c.achieved)}",
-            )
-            for c in found.checks
-            if not c.passed
-        ]
-        raise Unfulfilled(problems, 1, found.as_dict())
-    output.result(found.as_dict(), lines(found))
+    problems = [
+        Problem(
+            f"--require {c.name}" + (f":{c.column}" if c.column else ""),
+            f"requires {figure(c.required)}, the table reaches {figure(c.achieved)}",
+        )
+        for c in found.checks
+        if not c.passed
+    ]
+    output.judged(found.as_dict(), lines(found), problems, holds=found.passed)
 
 
 def _is_policy(name: str) -> bool:

@@ -61,7 +61,6 @@ def command(
     is written, and no value is shown. With several tables, the attackers are observers who know the
     class of a person and one event, two events, the number of rows, or all events.
     """
-    from anonymizer.commands.failures import Unfulfilled
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import attack
 
@@ -78,11 +77,7 @@ def command(
         seed=test_seed,
         limits=limits,
     )
-    if not found.holds:
-        if not output.json:
-            output.result({}, lines(found))
-        raise Unfulfilled(_problems(found), 1, found.as_dict())
-    output.result(found.as_dict(), lines(found))
+    output.judged(found.as_dict(), lines(found), _problems(found), holds=found.holds)
 
 
 def _on_tables(
@@ -94,19 +89,14 @@ def _on_tables(
     limits: Limits,
 ) -> None:
     """Observers who know rows of a person in several tables."""
-    from anonymizer.commands.failures import Unfulfilled
     from anonymizer.errors import PolicyError, Problem
     from anonymizer.review.tables import attack_tables
 
     if earlier is not None:
         raise PolicyError(Problem("--earlier", "is not offered with several tables"))
     found = attack_tables(policy, database, release=release, limits=limits)
-    if not found.holds:
-        if not output.json:
-            output.result({}, found.lines())
-        said = "an observer got beyond a bound that the release promises"
-        raise Unfulfilled([Problem("release", said)], 1, found.as_dict())
-    output.result(found.as_dict(), found.lines())
+    passed = Problem("release", "an observer got beyond a bound that the release promises")
+    output.judged(found.as_dict(), found.lines(), [passed], holds=found.holds)
 
 
 def _problems(found: Attack) -> list[Problem]:

@@ -73,7 +73,7 @@ def command(
     match POLICY; 2 if there is nothing to judge.
     """
     from anonymizer.commands.checks import failed_checks
-    from anonymizer.commands.failures import Unfulfilled, UsageError
+    from anonymizer.commands.failures import UsageError
     from anonymizer.commands.independent import is_export, judge_independently
     from anonymizer.errors import Problem
     from anonymizer.run.verify import verify
@@ -108,14 +108,11 @@ def command(
         "kinds": dict(found.kinds),
         "verification": found.as_dict(),
     }
-    if not found.passed:
-        if not output.json:
-            output.result(result, _lines(found))
-        raise Unfulfilled(failed_checks(found, loaded), 1, result)
-    if independent:
+    if independent and found.passed:
         judge_independently(output, loaded, database, population)
-        return
-    output.result(result, _lines(found))
+    else:
+        problems = failed_checks(found, loaded)
+        output.judged(result, _lines(found), problems, holds=found.passed)
 
 
 def _lines(found: Verification) -> Iterator[str]:
