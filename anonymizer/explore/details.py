@@ -73,7 +73,7 @@ def _observers(
     attacked = None
     try:
         share = min(1.0, TARGETS / max(rows, 1))
-        attacked = attack_beside(beside, share=max(share, 1e-6))
+        attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may hold none of the targets
     return list(_stopped(was, now, attacked))

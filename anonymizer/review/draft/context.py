@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Sql, ident, render
+from anonymizer.compile import ident, render
 from anonymizer.policy.words import words
 from anonymizer.review.draft.guess import Guess, guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile, profiles
@@ -102,14 +102,6 @@ def _among_findings(by_name: dict[str, Profile], made: dict[str, Guess]) -> dict
     return changed
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Two columns that may be recodings of each other."""
-
-    first: Sql
-    second: Sql
-
-
 def _said_again(
     opened: Opened, by_name: dict[str, Profile], made: dict[str, Guess]
 ) -> dict[str, Guess]:
@@ -133,7 +125,7 @@ def _said_again(
     parameters = {
         "source": source.table or source.sql,
         "relation": source.sql,
-        "pairs": [_Pair(ident(one), ident(other)) for one, other, _ in pairs],
+        "pairs": [{"first": ident(one), "second": ident(other)} for one, other, _ in pairs],
     }
     counted = opened.engine.raw(render("drafting/pairs.sql.j2", parameters).text, "pairs")
     again: dict[str, Guess] = {}
