@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands.options import (
-    database_option,
     engine_option,
     load_policy,
     output_options,
+    population_option,
     preset_option,
+    release_option,
     shown,
 )
 from anonymizer.commands.output import Output
@@ -28,16 +29,10 @@ ORIGIN = (
 
 @click.command()
 @click.argument("policy", metavar="[POLICY]", required=False)
-@database_option(
-    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
-)
+@release_option
 @engine_option
 @preset_option
-@click.option(
-    "--population",
-    metavar="FILE",
-    help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
-)
+@population_option
 @click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
 @click.option(
     "--public-key",

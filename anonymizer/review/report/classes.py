@@ -7,8 +7,9 @@ rows have the same set of quasi-identifiers are in one class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 from anonymizer.compile import ident, render, work
 from anonymizer.contract.columns import quasi
@@ -118,14 +119,13 @@ def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessme
 
 def _about(found: Assessment) -> Assessment:
     """Rounded counts and shares of the source's classes, because they depend on hidden values."""
-    sizes = {
-        name: value if name in EXACT or value is None else about(value)
-        for name, value in asdict(found.sizes).items()
-    }
-    risk = {
-        name: value if name in EXACT or value is None else about_share(value)
-        for name, value in asdict(found.risk).items()
-    }
+
+    def rounded(figures: Sizes | Risk, by: Callable[[Any], Any]) -> dict[str, Any]:
+        return {
+            name: value if name in EXACT or value is None else by(value)
+            for name, value in asdict(figures).items()
+        }
+
     counted = ("classes", "units")
     bins = [
         {name: about(n) if name in counted else n for name, n in size.items()}
@@ -133,8 +133,8 @@ def _about(found: Assessment) -> Assessment:
     ]
     return replace(
         found,
-        sizes=Sizes(**sizes),
-        risk=Risk(**risk),
+        sizes=Sizes(**rounded(found.sizes, about)),
+        risk=Risk(**rounded(found.risk, about_share)),
         size_bins=bins,
         combinations=_about_columns(found.combinations),
     )
