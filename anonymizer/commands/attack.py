@@ -21,7 +21,6 @@ from anonymizer.process.text import figure, table
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.errors import Problem
-    from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import Attack
 
 
@@ -61,12 +60,18 @@ def command(
     is written, and no value is shown. With several tables, the attackers are observers who know the
     class of a person and one event, two events, the number of rows, or all events.
     """
+    from anonymizer.errors import PolicyError, Problem
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import attack
+    from anonymizer.review.tables import attack_tables
 
     asked = load_policy(policy, preset)
     if isinstance(asked, SchemaPolicy):
-        _on_tables(output, asked, database, release, earlier, limits)
+        if earlier is not None:
+            raise PolicyError(Problem("--earlier", "is not offered with several tables"))
+        observed = attack_tables(asked, database, release=release, limits=limits)
+        passed = Problem("release", "an observer got beyond a bound that the release promises")
+        output.judged(observed.as_dict(), observed.lines(), [passed], holds=observed.holds)
         return
     found = attack(
         asked,
@@ -78,25 +83,6 @@ def command(
         limits=limits,
     )
     output.judged(found.as_dict(), lines(found), _problems(found), holds=found.holds)
-
-
-def _on_tables(
-    output: Output,
-    policy: SchemaPolicy,
-    database: str | None,
-    release: str | None,
-    earlier: str | None,
-    limits: Limits,
-) -> None:
-    """Observers who know rows of a person in several tables."""
-    from anonymizer.errors import PolicyError, Problem
-    from anonymizer.review.tables import attack_tables
-
-    if earlier is not None:
-        raise PolicyError(Problem("--earlier", "is not offered with several tables"))
-    found = attack_tables(policy, database, release=release, limits=limits)
-    passed = Problem("release", "an observer got beyond a bound that the release promises")
-    output.judged(found.as_dict(), found.lines(), [passed], holds=found.holds)
 
 
 def _problems(found: Attack) -> list[Problem]:

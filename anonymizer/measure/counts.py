@@ -147,8 +147,7 @@ def _draw(
     drawing |= {"first": first, "last": last, "domains": tuple(a.domain for a in attributes)}
     run_sql(render("measure/query_draws.sql.j2", drawing).text)
     for a in attributes:
-        of_one = {**shared, "i": a.index, "ordered": a.ordered, "domain": a.domain}
-        of_one |= {"truth": a.truth, "members": a.members, "spans": a.spans, "shares": a.shares}
+        of_one = {**shared, **a.named, "ordered": a.ordered, "truth": a.truth, "shares": a.shares}
         run_sql(render("measure/query_truth.sql.j2", of_one).text)
         run_sql(render("measure/query_shares.sql.j2", of_one).text)
 

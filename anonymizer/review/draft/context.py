@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import ident, render
+from anonymizer.compile import ident
 from anonymizer.policy.words import words
 from anonymizer.review.draft.guess import Guess, guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile, profiles
@@ -121,13 +121,8 @@ def _said_again(
     pairs = pairs[:MOST_PAIRS]
     if not pairs:
         return {}
-    source = opened.relation
-    parameters = {
-        "source": source.table or source.sql,
-        "relation": source.sql,
-        "pairs": [{"first": ident(one), "second": ident(other)} for one, other, _ in pairs],
-    }
-    counted = opened.engine.raw(render("drafting/pairs.sql.j2", parameters).text, "pairs")
+    named = [{"first": ident(one), "second": ident(other)} for one, other, _ in pairs]
+    counted = opened.select("drafting/pairs", "pairs", pairs=named)
     again: dict[str, Guess] = {}
     for (name, copy, flag), (_, together) in zip(pairs, counted, strict=True):
         first = by_name[name]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import ident, render
+from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import Problem, SourceError
@@ -115,11 +115,8 @@ def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> i
     quasi = [ident(name) for name, found in guesses.items() if found.role == "quasi"]
     if person is None or not quasi:
         return 0
-    source = opened.relation
-    parameters: dict[str, Any] = {"source": source.table or source.sql, "relation": source.sql}
-    parameters |= {"person": ident(person), "columns": quasi}
-    text = render("drafting/varying.sql.j2", parameters).text
-    return int(opened.engine.raw(text, "persons")[0][0])
+    found = opened.select("drafting/varying", "persons", person=ident(person), columns=quasi)
+    return int(found[0][0])
 
 
 def _lines(

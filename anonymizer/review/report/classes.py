@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from anonymizer.compile import ident, render, work
+from anonymizer.compile import ident, work
 from anonymizer.contract.columns import quasi
 from anonymizer.measure.steps import about, about_share
 from anonymizer.policy import Policy
@@ -88,16 +88,15 @@ def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
 
 def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str | None) -> None:
     left = [name for name in columns if name != without]
-    parameters = {
-        "source": opened.relation.table or opened.relation.sql,
-        "relation": opened.relation.sql,
-        "person": ident(person),
-        "keys": [
+    opened.select(
+        "report/person_classes",
+        "report",
+        person=ident(person),
+        keys=[
             (plain_value(name, opened.type_of(name)), ident(f"q{i}")) for i, name in enumerate(left)
         ],
-        "classes": KNOWN if without is None else ALONE,
-    }
-    opened.engine.raw(render("report/person_classes.sql.j2", parameters).text, "report")
+        classes=KNOWN if without is None else ALONE,
+    )
 
 
 def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessment:
@@ -108,8 +107,9 @@ def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessme
     without: dict[str, Subset] = {}
     for name in columns if len(columns) > 1 else ():
         _stage(opened, columns, person, without=name)
-        text = render("report/person_alone.sql.j2", {"classes": ALONE}).text
-        classes, k, alone, units = opened.engine.raw(text, "report")[0]
+        ((classes, k, alone, units),) = opened.select(
+            "report/person_alone", "report", classes=ALONE
+        )
         left = tuple(n for n in columns if n != name)
         without[name] = Subset(left, classes, k, alone, classes / units)
     alone = found.sizes.unique_persons or 0

@@ -143,11 +143,11 @@ def _values(points: Sequence[Point]) -> dict[str, list[str]]:
     return {name: list(values) for name, values in found.items()}
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, digits: int = 1) -> str:
     """A share in percent."""
     if value is None:
         return "–"
-    return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+    return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.{digits}f} %"
 
 
 def _digest(script: str) -> str:
