@@ -31,32 +31,22 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-PARAMETERS = {
-    "--database": "database",
-    "--engine": "engine",
+_ALIKE = (
+    *("database", "engine", "certificate", "sign", "public_key", "population", "combined"),
+    *("earlier", "fraction", "person", "quasi", "require", "sensitive", "share", "threshold"),
+    "vary",
+)
+PARAMETERS = {f"--{name.replace('_', '-')}": name for name in _ALIKE} | {
     "--memory-limit": "limits.memory",
     "--threads": "limits.threads",
     "--temp-size": "limits.temp_size",
     "--seed-file": "seed",
     "--test-seed": "seed",
     "--as": "standard",
-    "--certificate": "certificate",
-    "--sign": "sign",
-    "--public-key": "public_key",
-    "--population": "population",
     "--combinations": "combined",
-    "--combined": "combined",
-    "--earlier": "earlier",
-    "--fraction": "fraction",
-    "--person": "person",
-    "--quasi": "quasi",
-    "--require": "require",
-    "--sensitive": "sensitive",
-    "--share": "share",
-    "--threshold": "threshold",
-    "--vary": "vary",
     "TABLE": "table",
 }
+"""What is an option on the command line, and the parameter that it is here."""
 _OPTION = re.compile("|".join(rf"(?<![\w-]){name}(?![\w-])" for name in PARAMETERS))
 ALLOWED = (
     "the path of a database, an open DuckDB or psycopg connection, a frame, postgresql://...,"
@@ -223,14 +213,11 @@ def _refuse_unusable(database: object) -> None:
     try:
         database.execute("select 1").fetchall()
     except duckdb.ConnectionException:
-        closed = True
-    except duckdb.Error:
-        closed = False  # an aborted transaction, which is reported later
-    else:
-        closed = False
-    if closed:
         hint = "open it again with duckdb.connect"
-        raise EngineError(Problem("database", "is a connection that was closed", hint=hint))
+        closed = Problem("database", "is a connection that was closed", hint=hint)
+        raise EngineError(closed) from None
+    except duckdb.Error:
+        pass  # an aborted transaction, which is reported later
 
 
 plan = _of_policy(verbs.plan)

@@ -13,7 +13,7 @@ To add one: write `anonymizer/commands/<name>.py` with a click command (or group
 
 A command hands its result to `output.result(data, text)`, warns with `output.warn`, raises an
 `AnonymizerError` for errors that the user can fix, and returns an exit code (None is 0). A command
-that prints data in addition to its errors raises `Unfulfilled` (see `failures`).
+that prints data in addition to its errors hands both to `output.judged`.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from anonymizer.commands.checks import holds
 from anonymizer.commands.options import (
     database_option,
     limit_options,
@@ -90,7 +91,6 @@ def command(
     put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
     does not hold.
     """
-    from anonymizer.commands.failures import Unfulfilled
     from anonymizer.errors import Problem
     from anonymizer.review.assess import assess, assess_policy
     from anonymizer.review.tables.assess import TablesAssessment
@@ -121,19 +121,15 @@ def command(
         found = assess(table_name, database, limits=limits, **options)
     if found.guessed:
         output.warn("the columns were guessed; name them with --quasi and --sensitive")
-    if not found.passed:
-        if not output.json:
-            output.result({}, lines(found))
-        problems = [
-            Problem(
-                f"--require {c.name}" + (f":{c.column}" if c.column else ""),
-                f"requires {figure(c.required)}, the table reaches {figure(c.achieved)}",
-            )
-            for c in found.checks
-            if not c.passed
-        ]
-        raise Unfulfilled(problems, 1, found.as_dict())
-    output.result(found.as_dict(), lines(found))
+    problems = [
+        Problem(
+            f"--require {c.name}" + (f":{c.column}" if c.column else ""),
+            f"requires {figure(c.required)}, the table reaches {figure(c.achieved)}",
+        )
+        for c in found.checks
+        if not c.passed
+    ]
+    output.judged(found.as_dict(), lines(found), problems, holds=found.passed)
 
 
 def _is_policy(name: str) -> bool:
@@ -178,8 +174,8 @@ def lines(found: Assessment) -> Iterator[str]:
         yield from table(("model", *found.columns), _by_model(found))
     yield ""
     yield f"Smallest classes ({unit})"
-    worst = [[figure(w["size"]), figure(w["classes"]), figure(w["rows"])] for w in found.worst]
-    yield from table(("size", "classes", "rows"), worst[:SHOWN])
+    sizes_of = ("size", "classes", "rows")
+    yield from table(sizes_of, [[w[name] for name in sizes_of] for w in found.worst[:SHOWN]])
     if found.combinations is not None:
         yield ""
         yield from _combination_lines(found, unit)
@@ -204,15 +200,14 @@ def _risk_lines(risk: Any, unit: str) -> Iterator[str]:
         (f"{unit} unique in the table", risk.unique_share),
         (f"{unit} unique in the population", risk.population_unique_share),
     ]
-    known = [(says, figure(value)) for says, value in named if value is not None]
-    yield from table(("", ""), known)[1:]
+    yield from table(("", ""), [(says, value) for says, value in named if value is not None])[1:]
 
 
-def _by_model(found: Assessment) -> Iterator[list[str]]:
+def _by_model(found: Assessment) -> Iterator[list[Any]]:
     for name, says in MODELS.items():
         values = [getattr(column, name) for column in found.columns.values()]
         if any(value is not None for value in values):
-            yield [says, *map(figure, values)]
+            yield [says, *values]
 
 
 def _combination_lines(found: Assessment, unit: str) -> Iterator[str]:
@@ -220,30 +215,15 @@ def _combination_lines(found: Assessment, unit: str) -> Iterator[str]:
     assert together is not None
     yield f"Columns that single out {unit} (up to {together.size} together)"
     shown = [s for s in together.subsets if s.minimal][:SHOWN]
-    yield from (
-        table(
-            ("columns", "alone", "minimal", "classes", "k"),
-            [
-                (
-                    " + ".join(s.columns),
-                    figure(s.singled_out),
-                    figure(s.minimal),
-                    figure(s.classes),
-                    figure(s.k),
-                )
-                for s in shown
-            ],
-        )
-        if shown
-        else ["  none"]
-    )
+    rows = [(" + ".join(s.columns), s.singled_out, s.minimal, s.classes, s.k) for s in shown]
+    yield from table(("columns", "alone", "minimal", "classes", "k"), rows) if rows else ["  none"]
     if together.without:
         yield ""
         yield f"{unit.capitalize()} alone if one column is dropped"
         left = sorted(together.without.items(), key=lambda item: (item[1].singled_out, item[0]))
         yield from table(
             ("without", "alone", "classes", "k"),
-            [(n, figure(s.singled_out), figure(s.classes), figure(s.k)) for n, s in left],
+            [(n, s.singled_out, s.classes, s.k) for n, s in left],
         )
 
 
@@ -252,15 +232,8 @@ def _check_lines(found: Assessment) -> Iterator[str]:
     yield from table(
         ("model", "column", "required", "achieved", "classes that fail", ""),
         [
-            (
-                check.name,
-                check.column or "-",
-                figure(check.required),
-                figure(check.achieved),
-                figure(check.failing),
-                "holds" if check.passed else "DOES NOT HOLD",
-            )
-            for check in found.checks
+            (c.name, c.column or "-", c.required, c.achieved, c.failing, holds(c))
+            for c in found.checks
         ],
     )
 

@@ -21,7 +21,6 @@ from anonymizer.process.text import figure, table
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.errors import Problem
-    from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import Attack
 
 
@@ -61,13 +60,18 @@ def command(
     is written, and no value is shown. With several tables, the attackers are observers who know the
     class of a person and one event, two events, the number of rows, or all events.
     """
-    from anonymizer.commands.failures import Unfulfilled
+    from anonymizer.errors import PolicyError, Problem
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import attack
+    from anonymizer.review.tables import attack_tables
 
     asked = load_policy(policy, preset)
     if isinstance(asked, SchemaPolicy):
-        _on_tables(output, asked, database, release, earlier, limits)
+        if earlier is not None:
+            raise PolicyError(Problem("--earlier", "is not offered with several tables"))
+        observed = attack_tables(asked, database, release=release, limits=limits)
+        passed = Problem("release", "an observer got beyond a bound that the release promises")
+        output.judged(observed.as_dict(), observed.lines(), [passed], holds=observed.holds)
         return
     found = attack(
         asked,
@@ -78,35 +82,7 @@ def command(
         seed=test_seed,
         limits=limits,
     )
-    if not found.holds:
-        if not output.json:
-            output.result({}, lines(found))
-        raise Unfulfilled(_problems(found), 1, found.as_dict())
-    output.result(found.as_dict(), lines(found))
-
-
-def _on_tables(
-    output: Output,
-    policy: SchemaPolicy,
-    database: str | None,
-    release: str | None,
-    earlier: str | None,
-    limits: Limits,
-) -> None:
-    """Observers who know rows of a person in several tables."""
-    from anonymizer.commands.failures import Unfulfilled
-    from anonymizer.errors import PolicyError, Problem
-    from anonymizer.review.tables import attack_tables
-
-    if earlier is not None:
-        raise PolicyError(Problem("--earlier", "is not offered with several tables"))
-    found = attack_tables(policy, database, release=release, limits=limits)
-    if not found.holds:
-        if not output.json:
-            output.result({}, found.lines())
-        said = "an observer got beyond a bound that the release promises"
-        raise Unfulfilled([Problem("release", said)], 1, found.as_dict())
-    output.result(found.as_dict(), found.lines())
+    output.judged(found.as_dict(), lines(found), _problems(found), holds=found.holds)
 
 
 def _problems(found: Attack) -> list[Problem]:
@@ -136,14 +112,13 @@ def lines(found: Attack) -> Iterator[str]:
     yield f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
     yield ""
     yield "Linking: the attacker knows the quasi-identifiers"
-    bound = "-" if link.bound is None else figure(link.bound)
     rows = [
-        ("fewest candidates", figure(link.fewest_candidates)),
-        ("candidates, on average", figure(link.mean_candidates)),
-        ("largest chance for one target", figure(link.most)),
-        ("promised", bound),
-        ("expected share of rows found", figure(link.success)),
-        ("targets that were left out", figure(link.not_found)),
+        ("fewest candidates", link.fewest_candidates),
+        ("candidates, on average", link.mean_candidates),
+        ("largest chance for one target", link.most),
+        ("promised", link.bound),
+        ("expected share of rows found", link.success),
+        ("targets that were left out", link.not_found),
     ]
     yield from table(("", ""), rows)[1:]
     if found.inference:
@@ -152,29 +127,27 @@ def lines(found: Attack) -> Iterator[str]:
         yield from table(
             ("column", "largest chance", "promised", "guessed right", "without the attack"),
             [
-                (i.column, figure(i.most_confident), figure(i.bound), figure(i.success),
-                 figure(i.blind_success))
+                (i.column, i.most_confident, i.bound, i.success, i.blind_success)
                 for i in found.inference
             ],
-        )  # fmt: skip
+        )
         yield ""
         yield "Linking with one sensitive value known as well (no model here promises k then)"
         yield from table(
             ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
             [
-                (v.column, figure(v.targets), figure(v.fewest_candidates), figure(v.success),
-                 figure(v.singled_out), figure(v.below_k))
+                (v.column, v.targets, v.fewest_candidates, v.success, v.singled_out, v.below_k)
                 for v in found.known_value
             ],
-        )  # fmt: skip
+        )
     if found.intersection:
         yield ""
         yield "Intersection with the earlier release"
         yield from table(
             ("column", "targets", "values now", "left", "exposed", "below l", "fewest", "below k"),
             [
-                (x.column, figure(x.targets), figure(x.values_now), figure(x.values_left),
-                 figure(x.exposed), figure(x.below_l), figure(x.fewest_left), figure(x.below_k))
+                (x.column, x.targets, x.values_now, x.values_left,
+                 x.exposed, x.below_l, x.fewest_left, x.below_k)
                 for x in found.intersection
             ],
         )  # fmt: skip

@@ -6,12 +6,13 @@ import click
 
 from anonymizer.commands.options import (
     check_target,
-    database_option,
     engine_option,
     load_policy,
     output_options,
     policy_argument,
+    population_option,
     preset_option,
+    release_option,
 )
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
@@ -19,9 +20,7 @@ from anonymizer.process.files import write_text
 
 @click.command()
 @policy_argument
-@database_option(
-    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
-)
+@release_option
 @engine_option
 @preset_option
 @click.option(
@@ -36,11 +35,7 @@ from anonymizer.process.files import write_text
     show_default=True,
     help="Where the certificate goes.",
 )
-@click.option(
-    "--population",
-    metavar="FILE",
-    help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
-)
+@population_option
 @output_options
 def command(
     output: Output,

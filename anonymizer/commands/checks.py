@@ -9,7 +9,7 @@ from anonymizer.errors import Problem
 from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.contract.checks import Verification
+    from anonymizer.contract.checks import Check, Verification
     from anonymizer.policy import AnyPolicy
     from anonymizer.release.published import Release
 
@@ -20,16 +20,7 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
     `source`: whether the checks include those against the source, which only a run can make.
     """
     shown = [c for c in verification.checks if c.required != 0 or not c.passed]
-    rows = [
-        (
-            check.name,
-            check.column or "-",
-            figure(check.required),
-            figure(check.achieved),
-            "holds" if check.passed else "DOES NOT HOLD",
-        )
-        for check in shown
-    ]
+    rows = [(c.name, c.column or "-", c.required, c.achieved, holds(c)) for c in shown]
     if rows:
         yield from table(("guarantee", "column", "required", "achieved", ""), rows)
     else:
@@ -44,11 +35,14 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
         yield f"  NOT CHECKED: {item.name} {item.reason}"
 
 
+def holds(check: Check) -> str:
+    """The verdict on a check."""
+    return "holds" if check.passed else "DOES NOT HOLD"
+
+
 def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
     """Every measure under its own name."""
-    yield from table(
-        ("measure", "value"), [(name, figure(value)) for name, value in measures.items()]
-    )
+    yield from table(("measure", "value"), measures.items())
 
 
 def table_lines(release: Release) -> Iterator[str]:
@@ -56,7 +50,7 @@ def table_lines(release: Release) -> Iterator[str]:
     yield from table(
         ("table", "published as", "rows", "suppressed", "lost (NCP)"),
         [
-            (name, release.tables[name], *(figure(one[n]) for n in ("rows", "suppressed", "ncp")))
+            (name, release.tables[name], one["rows"], one["suppressed"], one["ncp"])
             for name, one in release.measured.items()
         ],
     )

@@ -61,17 +61,7 @@ def command(output: Output, folder: str | None, several: bool) -> None:
         with progress(output) as listener:
             release = demo.run(made, listener=listener)
         report = demo.report(made)
-    for warning in release.warnings:
-        output.warn(warning)
-    result = {
-        **release.as_dict(),
-        "folder": str(made.folder),
-        "source": str(made.database),
-        "policy": str(made.policy),
-        "report": str(report),
-        "kept": list(made.kept),
-    }
-    output.result(result, _story(made, release))
+    _tell(output, made, release, _story(made, release), report=str(report))
 
 
 def _hospital(output: Output, folder: str | None) -> None:
@@ -87,6 +77,13 @@ def _hospital(output: Output, folder: str | None) -> None:
     policy = load_policy(made.policy)
     assert isinstance(policy, SchemaPolicy)
     attack = attack_tables(policy, made.database)
+    _tell(output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict())
+
+
+def _tell(
+    output: Output, made: Demo, release: Release, story: Iterator[str], **more: object
+) -> None:
+    """The result, with what the demonstration has made `more`."""
     for warning in release.warnings:
         output.warn(warning)
     result = {
@@ -94,10 +91,10 @@ def _hospital(output: Output, folder: str | None) -> None:
         "folder": str(made.folder),
         "source": str(made.database),
         "policy": str(made.policy),
-        "attack": attack.as_dict(),
+        **more,
         "kept": list(made.kept),
     }
-    output.result(result, _hospital_story(made, release, attack))
+    output.result(result, story)
 
 
 def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Iterator[str]:
@@ -132,7 +129,6 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
 
 def _story(made: Demo, release: Release) -> Iterator[str]:
     from anonymizer.commands.checks import check_lines
-    from anonymizer.process.text import figure
     from anonymizer.review import demo
     from anonymizer.review.demo import REPORT
 
@@ -155,12 +151,9 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
     yield from check_lines(release.verification, source=True)
     yield ""
     yield "Measures"
-    known = [
-        (says, release.measures[name])
-        for name, says in MEASURES.items()
-        if name in release.measures
-    ]
-    yield from table(("", ""), [(says, figure(value)) for says, value in known])[1:]
+    measures = release.measures
+    known = [(says, measures[name]) for name, says in MEASURES.items() if name in measures]
+    yield from table(("", ""), known)[1:]
     yield ""
     yield "Next"
     yield from _next(made)
@@ -174,7 +167,9 @@ def _rows(found: list[list[str]], wanted: Sequence[str]) -> Iterator[str]:
 
 
 def _quoted(view: str) -> str:
-    return ".".join('"' + part.replace('"', '""') + '"' for part in view.split(".", 1))
+    from anonymizer.compile import quote
+
+    return ".".join(map(quote, view.split(".", 1)))
 
 
 def _next(made: Demo) -> Iterator[str]:

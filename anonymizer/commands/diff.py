@@ -54,7 +54,7 @@ def command(
     Exit code 1 if NEW runs and a guarantee does not hold, 2 if it cannot run, or if a column of
     the source is classified by neither policy.
     """
-    from anonymizer.commands.failures import CANNOT, Unfulfilled
+    from anonymizer.commands.failures import CANNOT
     from anonymizer.errors import Problem
     from anonymizer.review.diff import compare
     from anonymizer.review.diff.rendering import markdown_lines, text_lines, verdict
@@ -66,11 +66,11 @@ def command(
     if target is not None:
         write_text(target, "\n".join(markdown_lines(found)) + "\n")
     lines = markdown_lines(found) if form == "markdown" else text_lines(found)
-    fails = bool(found.problems) or not found.new.holds
-    if not (fails and output.json):
-        output.result(found.as_dict(), lines)
-    if found.problems:
-        raise Unfulfilled(found.problems, CANNOT, found.as_dict())
-    if fails:
-        problem = Problem("NEW", verdict(found), hint="the column `reached` shows which one")
-        raise Unfulfilled([problem], 1, found.as_dict())
+    broken = Problem("NEW", verdict(found), hint="the column `reached` shows which one")
+    output.judged(
+        found.as_dict(),
+        lines,
+        found.problems or [broken],
+        holds=found.new.holds and not found.problems,
+        exit_code=CANNOT if found.problems else 1,
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from anonymizer.commands.options import (
-    database_option,
     load_policy,
     output_options,
     policy_argument,
     preset_option,
+    release_option,
 )
 from anonymizer.commands.output import Output
 
@@ -25,9 +25,7 @@ from anonymizer.commands.output import Output
     help="A .parquet or .csv file; from Postgres also a .duckdb file; for several tables a folder,"
     " or the file of the persons.",
 )
-@database_option(
-    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
-)
+@release_option
 @preset_option
 @click.option("--force", is_flag=True, help="Replace a file that is not an earlier export.")
 @output_options

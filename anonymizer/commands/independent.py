@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.commands.failures import Unfulfilled
 from anonymizer.commands.options import shown
 from anonymizer.commands.output import Output
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
@@ -60,16 +59,12 @@ def judge_independently(
         ],
         "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],
     }
-    if not found.passed:
-        if not output.json:
-            output.result(result, lines(found))
-        problems = [
-            Problem("release", f"{check.name} does not hold for the second verifier")
-            for check in found.checks
-            if not check.passed
-        ]
-        raise Unfulfilled(problems, 1, result)
-    output.result(result, lines(found))
+    problems = [
+        Problem("release", f"{check.name} does not hold for the second verifier")
+        for check in found.checks
+        if not check.passed
+    ]
+    output.judged(result, lines(found), problems, holds=found.passed)
 
 
 def is_export(database: str | None) -> bool:

@@ -6,12 +6,12 @@ import click
 
 from anonymizer.commands.options import (
     check_target,
-    database_option,
     engine_option,
     load_policy,
     output_options,
     policy_argument,
     preset_option,
+    release_option,
 )
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
@@ -19,9 +19,7 @@ from anonymizer.process.files import write_text
 
 @click.command()
 @policy_argument
-@database_option(
-    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
-)
+@release_option
 @engine_option
 @preset_option
 @click.option("-o", "--output", "target", metavar="FILE", help="Write the event to FILE.")

@@ -33,6 +33,15 @@ def database_option(says: str = "Database file of the source.", **more: Any) -> 
     return click.option("--database", metavar="FILE", help=says, **more)
 
 
+release_option = database_option(
+    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
+)
+population_option = click.option(
+    "--population",
+    metavar="FILE",
+    help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
+)
+
 engine_option = click.option(
     "--engine",
     type=click.Choice(["duckdb", "postgres", "spark"]),

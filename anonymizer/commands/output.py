@@ -52,6 +52,23 @@ class Output:
             for line in text:
                 _write(sys.stdout, printable(line))
 
+    def judged(
+        self,
+        data: Mapping[str, Any],
+        text: Iterable[str],
+        problems: Sequence[Problem],
+        *,
+        holds: bool,
+        exit_code: int = 1,
+    ) -> None:
+        """The result of a command, which fails with these problems where it does not hold."""
+        if holds or not self.json:  # (else it is one object with the errors in it)
+            self.result(data, text)
+        if not holds:
+            from anonymizer.commands.failures import Unfulfilled
+
+            raise Unfulfilled(problems, exit_code, data)
+
     def written(self, text: str) -> None:
         """A text that is the result of a command, as it is."""
         _write(sys.stdout, text.removesuffix("\n"))

@@ -50,18 +50,20 @@ def command(
 
     The source is read; nothing is written. Exit code 2 if something cannot work.
     """
-    from anonymizer.commands.failures import CANNOT, Unfulfilled
+    from anonymizer.commands.failures import CANNOT
     from anonymizer.review.preview import preview
 
     loaded = load_policy(policy, preset)
     found = preview(loaded, database, engine, foresee=foresee)
     for warning in found.warnings:
         output.warn(warning)
-    if found.problems:
-        if not output.json:
-            output.result({}, _lines(loaded, found))
-        raise Unfulfilled(found.problems, CANNOT, found.as_dict())
-    output.result(found.as_dict(), _lines(loaded, found))
+    output.judged(
+        found.as_dict(),
+        _lines(loaded, found),
+        found.problems,
+        holds=not found.problems,
+        exit_code=CANNOT,
+    )
 
 
 def _masked_lines(policy: AnyPolicy) -> Iterator[str]:
@@ -127,7 +129,7 @@ def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
                 "  " * one.depth + one.table,
                 f"{one.link} -> {one.above}" if one.link is not None else "",
                 ", ".join(one.events),
-                figure(one.rows),
+                one.rows,
                 _orphans(one),
                 one.view,
             )

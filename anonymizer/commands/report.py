@@ -98,16 +98,16 @@ def command(
     else:
         write_text(target, text)
         output.say(f"wrote {target}")
-    if not isinstance(found, Report):
-        if not found.holds:
-            problem = Problem("release", "does not hold what it promises", hint="see the report")
-            output.failed([problem], Exception())
-        return None if found.holds else 1
-    if not found.verdict.holds:
+    said = "what it promises"
+    if isinstance(found, Report):
         attacked = found.attacked
-        alone = found.verification.passed and (attacked is None or attacked.alone_holds)
-        said = "beside the earlier release" if alone else "what it promises"
-        problem = Problem("release", f"does not hold {said}", hint="see the report")
-        output.failed([problem], Exception())
-        return 1
-    return None
+        if found.verification.passed and (attacked is None or attacked.alone_holds):
+            said = "beside the earlier release"
+        holds = found.verdict.holds
+    else:
+        holds = found.holds
+    if holds:
+        return None
+    problem = Problem("release", f"does not hold {said}", hint="see the report")
+    output.failed([problem], Exception())
+    return 1

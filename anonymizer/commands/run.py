@@ -24,8 +24,6 @@ from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
-    from anonymizer.ledger.approvals import Approval
-    from anonymizer.policy import AnyPolicy
     from anonymizer.process.seed import Seed
     from anonymizer.release.published import Release
 
@@ -79,7 +77,11 @@ def command(
     if approvals is not None and not require_approval:
         raise UsageError(Problem("--approvals", "needs --require-approval"))
     loaded = load_policy(policy, preset)
-    approval = _approval(loaded, approvals) if require_approval else None
+    approval = None
+    if require_approval:
+        from anonymizer.review.approval import required
+
+        approval = required(loaded, ledger=approvals)
     with progress(output, explain=explain) as listener:
         release = run(
             loaded,
@@ -98,12 +100,6 @@ def command(
         found["approval"] = approval.shown()
         lines = chain(lines, [f"approved by {approval.by} until {approval.until}"])
     output.result(found, lines)
-
-
-def _approval(policy: AnyPolicy, ledger: str | None) -> Approval:
-    from anonymizer.review.approval import required
-
-    return required(policy, ledger=ledger)
 
 
 def describe(release: Release) -> Iterator[str]:

@@ -17,7 +17,7 @@ from anonymizer.commands.options import (
     preset_option,
 )
 from anonymizer.commands.output import Output
-from anonymizer.process.text import figure, table
+from anonymizer.process.text import table
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
@@ -85,12 +85,12 @@ def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
         (
             "*" if p.best else "",
             p.name,
-            figure(p.risk),
-            figure(p.loss),
-            *(figure((p.parts or {}).get(name)) for name in more),
-            figure(p.suppressed),
-            figure(p.classes),
-            figure(p.seconds),
+            p.risk,
+            p.loss,
+            *((p.parts or {}).get(name) for name in more),
+            p.suppressed,
+            p.classes,
+            p.seconds,
             "cannot work" if p.problem else "" if p.holds else "does not hold",
         )
         for p in points

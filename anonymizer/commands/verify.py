@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands.options import (
-    database_option,
     engine_option,
     load_policy,
     output_options,
+    population_option,
     preset_option,
+    release_option,
     shown,
 )
 from anonymizer.commands.output import Output
@@ -28,16 +29,10 @@ ORIGIN = (
 
 @click.command()
 @click.argument("policy", metavar="[POLICY]", required=False)
-@database_option(
-    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
-)
+@release_option
 @engine_option
 @preset_option
-@click.option(
-    "--population",
-    metavar="FILE",
-    help="Judge k_map and delta_presence of POLICY with this population (parquet, csv, json).",
-)
+@population_option
 @click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
 @click.option(
     "--public-key",
@@ -73,7 +68,7 @@ def command(
     match POLICY; 2 if there is nothing to judge.
     """
     from anonymizer.commands.checks import failed_checks
-    from anonymizer.commands.failures import Unfulfilled, UsageError
+    from anonymizer.commands.failures import UsageError
     from anonymizer.commands.independent import is_export, judge_independently
     from anonymizer.errors import Problem
     from anonymizer.run.verify import verify
@@ -108,14 +103,11 @@ def command(
         "kinds": dict(found.kinds),
         "verification": found.as_dict(),
     }
-    if not found.passed:
-        if not output.json:
-            output.result(result, _lines(found))
-        raise Unfulfilled(failed_checks(found, loaded), 1, result)
-    if independent:
+    if independent and found.passed:
         judge_independently(output, loaded, database, population)
-        return
-    output.result(result, _lines(found))
+    else:
+        problems = failed_checks(found, loaded)
+        output.judged(result, _lines(found), problems, holds=found.passed)
 
 
 def _lines(found: Verification) -> Iterator[str]:

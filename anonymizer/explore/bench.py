@@ -112,8 +112,9 @@ class Bench:
             if self._shared is not None:
                 executor.held = self._shared.held
             self._shared = executor
-            left_out = _of_bound if self.sampled else _none
-            found = in_scratch(given, self.session, executor, left_out)
+            found = in_scratch(
+                given, self.session, executor, lambda stage: self.sampled and _of_bound(stage)
+            )
         except AnonymizerError as error:
             if stop is not None:
                 stop.check()
@@ -136,10 +137,6 @@ def _share(event: Event) -> float:
     return begins + takes * event.number / max(event.of, 1)
 
 
-def _none(stage: Stage) -> bool:
-    return False
-
-
 def _of_bound(stage: Stage) -> bool:
     """Whether a stage only serves the lower bound of the loss."""
     step = stage if isinstance(stage, Step) else stage.query if isinstance(stage, Note) else None
@@ -147,8 +144,4 @@ def _of_bound(stage: Stage) -> bool:
         return False
     statement = step.statement()
     tables = statement.writes or statement.reads  # (a note writes nothing)
-    return any(_name(table).startswith(BOUND) for table in tables)
-
-
-def _name(table: tuple[str, ...]) -> str:
-    return table[-1].rsplit(".", 1)[-1]
+    return any(table[-1].rsplit(".", 1)[-1].startswith(BOUND) for table in tables)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem
@@ -180,19 +181,14 @@ class Desk:
             details = details_of(state.policy, found, self.side.rows, stop.check)
             stop.check()
             self._found(state.details, "sample", details)
+        told = partial(self._told, state)
+        frontier(state.policy, self.side, stop, partial(told, "frontier"), found)
+        why(state, self.base, self.first, self.side, stop, partial(told, "why"), outcome, cells)
 
-        def told_frontier(made: dict[str, Any]) -> None:
-            with self.lock:
-                state.frontier = made
-                self.version += 1
-
-        def told_why(made: dict[str, Any]) -> None:
-            with self.lock:
-                state.why = made
-                self.version += 1
-
-        frontier(state.policy, self.side, stop, told_frontier, found)
-        why(state, self.base, self.first, self.side, stop, told_why, outcome, cells)
+    def _told(self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]) -> None:
+        with self.lock:
+            setattr(state, part, made)
+            self.version += 1
 
     def _found(self, place: dict[str, dict[str, Any]], name: str, made: dict[str, Any]) -> None:
         with self.lock:

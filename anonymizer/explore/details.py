@@ -73,7 +73,7 @@ def _observers(
     attacked = None
     try:
         share = min(1.0, TARGETS / max(rows, 1))
-        attacked = attack_beside(beside, share=max(share, 1e-6))
+        attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may hold none of the targets
     return list(_stopped(was, now, attacked))
@@ -124,20 +124,17 @@ def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
         if column.column not in layout.tables
         and (policy.person is None or column.role in ("quasi", "semi"))
     ]
-    text = render(
-        "explore/examples.sql.j2",
-        {
-            "data": beside.view,
-            "group": group,
-            "cells": [
-                (cell_text(column), ident(f"c{i}"), ident(f"n{i}"))
-                for i, column in enumerate(shown, 1)
-            ],
-            "floor": floor,
-            "shown": SHOWN,
-        },
-    ).text
-    rows = [list(row) for row in beside.run_sql(text)]
+    found_rows = beside.select(
+        "explore/examples",
+        data=beside.view,
+        group=group,
+        cells=[
+            (cell_text(column), ident(f"c{i}"), ident(f"n{i}")) for i, column in enumerate(shown, 1)
+        ],
+        floor=floor,
+        shown=SHOWN,
+    )
+    rows = [list(row) for row in found_rows]
     for place, column in enumerate(shown):
         hidden = rare_cells(policy, beside, column, [row[place] for row in rows])
         for row in rows:

@@ -15,6 +15,11 @@ from anonymizer.review.sweep.run import point_of
 
 LADDER = (2, 3, 5, 8, 12, 20, 50)
 """k of the points, beside that of the policy."""
+FIGURES = (
+    *("risk", "largest_risk", "loss", "suppressed", "classes"),
+    *("holds", "best", "problem"),
+)
+"""What is told of a point as it is."""
 OTHERS = ("mondrian", "lgb", "full_domain")
 """Algorithms that are tried with the policy's own guarantees."""
 
@@ -69,14 +74,7 @@ def _shown(policy: Policy, points: list[Point]) -> Iterator[dict[str, Any]]:
             "now": not point.options,
             "name": point.name or _name(policy),
             "edits": list(_edits(point)),
-            "risk": point.risk,
-            "largest_risk": point.largest_risk,
-            "loss": point.loss,
-            "suppressed": point.suppressed,
-            "classes": point.classes,
-            "holds": point.holds,
-            "best": point.best,
-            "problem": point.problem,
+            **{name: getattr(point, name) for name in FIGURES},
         }
 
 

@@ -8,15 +8,12 @@ from typing import Any
 
 from anonymizer.contract.checks import Check
 from anonymizer.errors import Problem
-from anonymizer.measure.usefulness import little_left
+from anonymizer.measure.usefulness import little_left, losses_of
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.review.diff.result import Trial
 from anonymizer.review.diff.trial import guarantees_of, whole_of
 from anonymizer.review.scratch import Scratch, unit_of
-
-COLUMN = "ncp."
-"""Measures of this prefix are the losses of single columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +40,7 @@ def outcome_of(policy: Policy, found: Scratch, rows: int, seconds: float) -> Out
     """The figures of a run in scratch: those that a run's measures have under the same names."""
     measures = found.measures
     shared = whole_of(policy, found)
-    losses = {
-        name.removeprefix(COLUMN): value
-        for name, value in measures.items()
-        if name.startswith(COLUMN) and value is not None
-    }
+    losses = losses_of(measures)
     figures = {
         "holds": found.holds(policy),
         "unit": unit_of(policy),

@@ -16,7 +16,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.builders import DATE_LEVELS
 from anonymizer.policy.paths import column_path
 from anonymizer.review.hierarchies import Built, built
-from anonymizer.review.suggest.suggest import suggest
+from anonymizer.review.suggest.suggest import losses, suggest
 from anonymizer.source.profile import kind_of
 
 LISTS = {"date": "levels", "prefix": "lengths", "suffix": "lengths", "divisor": "divisors"}
@@ -61,7 +61,10 @@ def tree(
         "column": column,
         "hierarchy": dict(options),
         "nests": shown.nests,
-        "levels": [_level(shown, number, options) for number in range(1, shown.height + 1)],
+        "levels": [
+            {"level": n, "nodes": nodes, "loss": loss, "choose": from_level(options, n)}
+            for n, nodes, loss in losses(shown)
+        ],
         "nodes": _nodes(shown, floor_shown(policy), hidden),
     }
 
@@ -75,18 +78,6 @@ def from_level(options: Mapping[str, Any], level: int) -> dict[str, Any] | None:
     if name is None or steps is None or level > len(steps):
         return None
     return {**options, name: list(steps[level - 1 :])}
-
-
-def _level(shown: Shown, number: int, options: Mapping[str, Any]) -> dict[str, Any]:
-    nodes = [node for node in shown.nodes if node.level == number]
-    rows = sum(node.rows for node in nodes)
-    lost = sum(node.rows * node.share for node in nodes)
-    return {
-        "level": number,
-        "nodes": len(nodes),
-        "loss": lost / rows if rows else 0.0,
-        "choose": from_level(options, number),
-    }
 
 
 def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:

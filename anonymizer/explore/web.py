@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -37,33 +36,9 @@ Given = Mapping[str, Any]
 Call = Callable[[Desk, Given], Any]
 
 
-def _change(desk: Desk, given: Given) -> Any:
+def _change(desk: Desk, given: Given) -> None:
     label = " ".join(str(given.get("label", "")).split())[:LABEL] or "change"
     desk.change(edits_of(given.get("edits")), label)
-    return view(desk)
-
-
-def _move(by: int, desk: Desk, given: Given) -> Any:
-    desk.move(by)
-    return view(desk)
-
-
-def _stop(desk: Desk, given: Given) -> Any:
-    desk.stop()
-    return view(desk)
-
-
-def _save(desk: Desk, given: Given) -> Any:
-    desk.save()
-    return view(desk)
-
-
-def _compare(desk: Desk, given: Given) -> Any:
-    return desk.compare(given.get("one"), given.get("other"))
-
-
-def _hierarchies(desk: Desk, given: Given) -> Any:
-    return desk.hierarchies(str(given.get("column")))
 
 
 def _tree(desk: Desk, given: Given) -> Any:
@@ -73,21 +48,27 @@ def _tree(desk: Desk, given: Given) -> Any:
     return desk.tree(str(given.get("column")), options)
 
 
-def _rows(desk: Desk, given: Given) -> Any:
-    return desk.rows()
-
-
-CALLS: dict[str, Call] = {
+CHANGES: dict[str, Call] = {
     "change": _change,
-    "undo": partial(_move, -1),
-    "redo": partial(_move, 1),
-    "stop": _stop,
-    "save": _save,
-    "compare": _compare,
-    "hierarchies": _hierarchies,
-    "tree": _tree,
-    "rows": _rows,
+    "undo": lambda desk, given: desk.move(-1),
+    "redo": lambda desk, given: desk.move(1),
+    "stop": lambda desk, given: desk.stop(),
+    "save": lambda desk, given: desk.save(),
 }
+"""What changes the desk, and is answered with all that the page shows."""
+QUESTIONS: dict[str, Call] = {
+    "compare": lambda desk, given: desk.compare(given.get("one"), given.get("other")),
+    "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
+    "tree": _tree,
+    "rows": lambda desk, given: desk.rows(),
+}
+
+
+def _answer(name: str, desk: Desk, given: Given) -> Any:
+    if name in QUESTIONS:
+        return QUESTIONS[name](desk, given)
+    CHANGES[name](desk, given)
+    return view(desk)
 
 
 def application(desk: Desk, host: str, token: str) -> App:
@@ -119,8 +100,8 @@ def application(desk: Desk, host: str, token: str) -> App:
 
 
 async def _called(desk: Desk, request: Request) -> Response:
-    work = CALLS.get(str(request.path_params["call"]))
-    if work is None:
+    name = str(request.path_params["call"])
+    if name not in CHANGES and name not in QUESTIONS:
         return _json({"errors": []}, 404)
     body = b""
     async for part in request.stream():
@@ -134,7 +115,7 @@ async def _called(desk: Desk, request: Request) -> Response:
     if not isinstance(given, dict):
         return _json({"errors": [Problem("request", "is not an object of JSON").as_dict()]}, 400)
     try:
-        return _json(await run_in_threadpool(work, desk, given))
+        return _json(await run_in_threadpool(_answer, name, desk, given))
     except AnonymizerError as error:
         return _json({"errors": [problem.as_dict() for problem in error.problems]}, 409)
     except Exception as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Sql, render
+from anonymizer.compile import Sql
 from anonymizer.contract.columns import quasi
 from anonymizer.errors import AnonymizerError
 from anonymizer.explore.bench import Bench, Stop
@@ -121,17 +121,17 @@ def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dic
         return []
     beside = found.beside(policy)
     day = described.kind == "date"
-    parameters = {
-        "link": LINK,
-        "original": beside.originals.table,
-        "physical": beside.originals.values[described.column],
-        "cell": cell_text(described),
-        "ordered": described.kind != "categorical",
-        "place": Sql("epoch(cast(value as timestamp))" if day else "cast(value as double)"),
-        "floor": floor_shown(policy),
-        "shown": CELLS,
-    }
-    rows = beside.run_sql(render("explore/costly_cells.sql.j2", parameters).text)
+    rows = beside.select(
+        "explore/costly_cells",
+        link=LINK,
+        original=beside.originals.table,
+        physical=beside.originals.values[described.column],
+        cell=cell_text(described),
+        ordered=described.kind != "categorical",
+        place=Sql("epoch(cast(value as timestamp))" if day else "cast(value as double)"),
+        floor=floor_shown(policy),
+        shown=CELLS,
+    )
     hidden = rare_cells(policy, beside, described, [row[0] for row in rows])
     return [
         {"column": column, "cell": HIDDEN if cell in hidden else cell, "rows": n, "share": share}

@@ -6,6 +6,7 @@ Each check counts its violations and holds if there are none.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator
 
 from anonymizer.independent.layout import Column, Layout
@@ -42,11 +43,9 @@ def _masks(opened: Opened, release: Release) -> Iterator[Check]:
     for column in release.layout.columns:
         if not column.masks or column.quasi or column.column in release.layout.tables:
             continue
-        place = opened.rows.columns.index(str(column.name))
-        raw = tuple(row[place] for row in opened.rows.rows)
-        values = tuple(None if one is None else str(one) for one in raw)
         units = tuple(release.unit(row) for row in release.rows)
-        yield from judge_masks(column.masks, Cells(column.column, column.sql_type, values, units))
+        cells = Cells(column.column, column.sql_type, opened.texts(column), units)
+        yield from judge_masks(column.masks, cells)
 
 
 def gaps(numbers: Iterable[int | None]) -> int:
@@ -159,14 +158,14 @@ def _classes(release: Release) -> Iterator[Check]:
     if layout.class_id is None:
         return
     yield counted("class_present", None, sum(row.class_id is None for row in rows))
-    tuples = _distinct((row.class_id, row.tuple) for row in rows)
-    yield counted("class_cells", None, sum(len(found) > 1 for found in tuples.values()))
+    cells = _several((row.class_id, row.tuple) for row in rows)
+    yield counted("class_cells", None, cells)
     if any(column.role == "semi" for column in layout.columns):
-        flags = _distinct((row.class_id, _flags(row)) for row in rows)
-        yield counted("class_flags", None, sum(len(found) > 1 for found in flags.values()))
+        flags = _several((row.class_id, _flags(row)) for row in rows)
+        yield counted("class_flags", None, flags)
     if layout.person_id is not None:
-        classes = _distinct((row.person, row.class_id) for row in rows)
-        yield counted("person_class", None, sum(len(found) > 1 for found in classes.values()))
+        classes = _several((row.person, row.class_id) for row in rows)
+        yield counted("person_class", None, classes)
 
 
 def _flags(row: Row) -> tuple[bool, ...]:
@@ -210,12 +209,8 @@ def _buckets(release: Release) -> Iterator[Check]:
         yield counted("cell_or_bucket", column.column, wrong)
         if release.layout.person_id is None:
             continue
-        held: dict[tuple[int, int | None], int] = {}
-        for row in release.rows:
-            number = row.buckets[column.column]
-            if number is not None:
-                held[number, release.unit(row)] = held.get((number, release.unit(row)), 0) + 1
-        twice = {number for (number, _), n in held.items() if n > 1}
+        held = Counter((row.buckets[column.column], release.unit(row)) for row in release.rows)
+        twice = {number for (number, _), n in held.items() if number is not None and n > 1}
         yield counted("bucket_persons", column.column, len(twice))
 
 
@@ -225,15 +220,13 @@ def _groups(release: Release) -> Iterator[Check]:
         return
     yield counted("group_present", None, sum(row.group is None for row in release.rows))
     if layout.person_id is not None:
-        groups = _distinct((row.person, row.group) for row in release.rows)
-        yield counted("person_group", None, sum(len(found) > 1 for found in groups.values()))
+        groups = _several((row.person, row.group) for row in release.rows)
+        yield counted("person_group", None, groups)
     members = _distinct((row.group, release.unit(row)) for row in release.rows)
     for name, values in release.separate.items():
-        sizes: dict[Hashable, int] = {}
-        for one in values:
-            sizes[one.group] = sizes.get(one.group, 0) + 1
+        sizes: Counter[Hashable] = Counter(one.group for one in values)
         different = sum(
-            group is None or len(members.get(group, ())) != sizes.get(group, 0)
+            group is None or len(members.get(group, ())) != sizes[group]
             for group in {*members, *sizes}
         )
         yield counted("group_sizes", name, different)
@@ -257,3 +250,8 @@ def _distinct(pairs: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, set[
     for one, other in pairs:
         found.setdefault(one, set()).add(other)
     return found
+
+
+def _several(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
+    """How many have more than one other."""
+    return sum(len(found) > 1 for found in _distinct(pairs).values())

@@ -71,5 +71,4 @@ def _of_population(
     reason = population.unanswerable(release.layout) if members is not None else NEEDED
     if reason is not None or members is None:
         return NotChecked(requirement.name, reason or NEEDED)
-    judged = population.judge(Terms(requirement), release, members)
-    return Check(requirement.name, None, judged.required, judged.achieved, judged.failing)
+    return population.judge(Terms(requirement), release, members)

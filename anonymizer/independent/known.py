@@ -49,12 +49,3 @@ def _repeated(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
 def fewest(held: Sequence[Rows], m: int) -> int:
     """How many remain after the choice that leaves the fewest."""
     return min(some.bit_count() for some in remaining(held, m))
-
-
-def below(held: Sequence[Rows], m: int, k: int) -> set[int]:
-    """The places of the persons who have a choice after which fewer than k remain."""
-    exposed = 0
-    for some in remaining(held, m):
-        if some.bit_count() < k:
-            exposed |= some
-    return {place for place in range(len(held)) if exposed >> place & 1}

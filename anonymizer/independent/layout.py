@@ -125,9 +125,7 @@ def read_layout(given: Any) -> Layout:
 
 
 def _year(given: Any, where: str) -> int | None:
-    if given is not None:
-        whole(given, where, 1900, 9999)
-    return given if given is None else int(given)
+    return None if given is None else whole(given, where, 1900, 9999)
 
 
 def _refuse_half_harbored(layout: Layout, where: str) -> None:

@@ -90,9 +90,10 @@ def _mask(given: Any, where: str) -> Mask:
 def _refuse_odd(option: str, value: Any, where: str) -> None:
     match option:
         case "within" | "at_least":
-            whole(value, where, 1, LARGEST)
+            good = whole(value, where, 1, LARGEST) > 0
         case "at":
             limit(value, where)
+            good = True
         case "amount" | "share":
             good = is_number(value) and value > 0
         case "to":
@@ -116,8 +117,6 @@ def _refuse_odd(option: str, value: Any, where: str) -> None:
             several = option in ("keep", "patterns", "restricted")
             values = listed(value, where) if several else [value]
             good = all(isinstance(one, str) and one in allowed for one in values)
-    if option in ("within", "at_least", "at"):
-        return
     if not good:
         raise UnreadableError(f"{where}: is not known")
 

@@ -19,6 +19,7 @@ from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.fetch import Table
 from anonymizer.independent.layout import Layout
 from anonymizer.independent.release import Release
+from anonymizer.independent.result import Check
 from anonymizer.independent.rules import Figure, Terms
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
@@ -30,15 +31,6 @@ class Members:
     """The population as different tuples, and how many members have each."""
 
     counts: tuple[tuple[tuple[Value | None, ...], int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a model of a population found: figures, and how many tuples (or members) break it."""
-
-    required: dict[str, Figure]
-    achieved: dict[str, Figure]
-    failing: int
 
 
 def members(table: Table, layout: Layout, person: str | None) -> Members:
@@ -74,18 +66,19 @@ def unanswerable(layout: Layout) -> str | None:
     return None
 
 
-def judge(terms: Terms, release: Release, population: Members) -> Judged:
-    """Judge every published tuple."""
+def judge(terms: Terms, release: Release, population: Members) -> Check:
+    """Judge every published tuple; how many of them (or of the members) break it."""
     units: dict[tuple[Cell, ...], set[int]] = {}
     for row in release.rows:
         unit = release.unit(row)
         units.setdefault(row.tuple, set()).update(() if unit is None else (unit,))
     matching = {cells: _matching(cells, population) for cells in units}
-    if terms.requirement.name == "k_map":
+    name = terms.requirement.name
+    if name == "k_map":
         terms.only("k", "population")
         k = terms.whole("k")
         failing = sum(n < k for n in matching.values())
-        return Judged({"k": k}, {"k": min(matching.values())}, failing)
+        return Check(name, None, {"k": k}, {"k": min(matching.values())}, failing)
     terms.only("min", "max", "population")
     low, high = terms.number("min"), terms.number("max")
     shares: list[Figure] = [
@@ -100,7 +93,8 @@ def judge(terms: Terms, release: Release, population: Members) -> Judged:
         )
         failing += absent
         least = 0 if absent else least
-    return Judged({"min": low, "max": high}, {"min": least, "max": max(shares)}, failing)
+    achieved = {"min": least, "max": max(shares)}
+    return Check(name, None, {"min": low, "max": high}, achieved, failing)
 
 
 def _matching(cells: tuple[Cell, ...], population: Members) -> int:

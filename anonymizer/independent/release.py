@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from anonymizer.independent.cells import (
@@ -76,9 +77,9 @@ class Release:
 
 @dataclass(slots=True)
 class _Faults:
-    values: dict[str, int]
-    contradicting: dict[str, int]
-    numbers: dict[str, int]
+    values: Counter[str] = field(default_factory=Counter)
+    contradicting: Counter[str] = field(default_factory=Counter)
+    numbers: Counter[str] = field(default_factory=Counter)
 
 
 def decode(opened: Opened) -> Release:
@@ -90,7 +91,7 @@ def decode(opened: Opened) -> Release:
     missing = sorted(set(published(layout)) - set(places))
     if missing:
         raise UnreadableError(f"release: lacks the column {missing[0]!r} of its manifest")
-    faults = _Faults({}, {}, {})
+    faults = _Faults()
     rows = tuple(
         _row(layout, {name: raw[i] for name, i in places.items()}, place, faults)
         for place, raw in enumerate(opened.rows.rows)
@@ -128,7 +129,7 @@ def _row(layout: Layout, raw: Mapping[str, Raw], place: int, faults: _Faults) ->
         if column.role == "sensitive" or bucketed:
             values[column.column] = _value(column, raw, faults)
         if column.role == "sensitive" and column.bucket is not None and not bucketed:
-            _count(faults.contradicting, column.column)
+            faults.contradicting[column.column] += 1
     return Row(
         place,
         _optional(layout.class_id, raw, faults),
@@ -152,7 +153,7 @@ def _cell(
             told.append("true")
         wrong = any(one is not None for one in told) if bucketed else raw[column.value] is not None
         if wrong:
-            _count(faults.contradicting, column.column)
+            faults.contradicting[column.column] += 1
     if bucketed:
         return BUCKETED
     try:
@@ -184,10 +185,8 @@ def _value(column: Column, raw: Mapping[str, Raw], faults: _Faults) -> Value | N
             return read_member(text, column.kind, column.sql_type)
         return read_value(text, column.sql_type)
     except (CellError, ValueFormError):
-        if column.role == "semi":
-            _count(faults.contradicting, column.column)
-        else:
-            _count(faults.values, column.column)
+        counts = faults.contradicting if column.role == "semi" else faults.values
+        counts[column.column] += 1
         return None
 
 
@@ -215,7 +214,7 @@ def _optional(name: str | None, raw: Mapping[str, Raw], faults: _Faults) -> int 
 def _number(text: Raw, name: str, faults: _Faults) -> int | None:
     found = number(text)
     if found is None and text is not None:
-        _count(faults.numbers, name)
+        faults.numbers[name] += 1
     return found
 
 
@@ -223,7 +222,3 @@ def number(text: Raw) -> int | None:
     """A whole number as it is written; None for anything else."""
     plain = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 30
     return int(text) if plain else None  # type: ignore[arg-type]
-
-
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1

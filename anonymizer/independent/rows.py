@@ -56,6 +56,11 @@ class Opened:
     linked: Mapping[str, Part] = field(default_factory=dict)
     """The tables of the rows of persons, by their names in the policy."""
 
+    def texts(self, column: Column) -> tuple[str | None, ...]:
+        """The values of a column that is published value by value, as they stand there."""
+        place = self.rows.columns.index(str(column.name))
+        return tuple(None if row[place] is None else str(row[place]) for row in self.rows.rows)
+
 
 def open_release(path: Path, view: str | None = None) -> Opened:
     """Read a DuckDB file, an exported file, or a folder with one export. Raises UnreadableError."""

@@ -48,9 +48,7 @@ def _texts(opened: Opened, release: Release, column: Column) -> Cells:
     """The values of a column that is published value by value."""
     values: tuple[str | None, ...] = ()
     if not column.quasi and column.column not in release.layout.tables:
-        place = opened.rows.columns.index(str(column.name))
-        raw = (row[place] for row in opened.rows.rows)
-        values = tuple(None if one is None else str(one) for one in raw)
+        values = opened.texts(column)
     return Cells(column.column, column.sql_type, values, ())
 
 

@@ -57,21 +57,6 @@ def count_error(
     """
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, None, tables)
-    return staged_count_error(
-        run_sql, tables, attributes, queries=queries, predicates=predicates, seed=seed
-    )
-
-
-def staged_count_error(
-    run_sql: RunSql,
-    tables: QueryTables,
-    attributes: list[Staged],
-    *,
-    queries: int,
-    predicates: int,
-    seed: int,
-) -> CountError:
-    """The same over tables that are staged already."""
     errors, redrawn = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least=1)
     if not errors:
         raise SourceError(Problem("queries", "no random query has an answer other than 0"))
@@ -162,8 +147,7 @@ def _draw(
     drawing |= {"first": first, "last": last, "domains": tuple(a.domain for a in attributes)}
     run_sql(render("measure/query_draws.sql.j2", drawing).text)
     for a in attributes:
-        of_one = {**shared, "i": a.index, "ordered": a.ordered, "domain": a.domain}
-        of_one |= {"truth": a.truth, "members": a.members, "spans": a.spans, "shares": a.shares}
+        of_one = {**shared, **a.named, "ordered": a.ordered, "truth": a.truth, "shares": a.shares}
         run_sql(render("measure/query_truth.sql.j2", of_one).text)
         run_sql(render("measure/query_shares.sql.j2", of_one).text)
 

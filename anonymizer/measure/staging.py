@@ -87,6 +87,12 @@ class Staged:
         return self.table(f"query_spans_{self.index}") if self.ordered else None
 
     @property
+    def named(self) -> dict[str, Any]:
+        """Its number and the tables of its values, as templates call them."""
+        tables = {"domain": self.domain, "members": self.members, "spans": self.spans}
+        return {"i": self.index, **tables}
+
+    @property
     def truth(self) -> Table:
         """The codes that satisfy each predicate."""
         return self.table(f"query_truth_{self.index}")
@@ -157,14 +163,11 @@ def stage(
 
 def _of(a: Staged, originals: Originals) -> dict[str, Any]:
     return {
-        "i": a.index,
+        **a.named,
         "column": a.column,
         "type": a.type,
         "parts": a.parts,
         "physical": a.physical,
-        "domain": a.domain,
-        "members": a.members,
-        "spans": a.spans,
         "step": 1 if a.column.sql_type in WHOLE else 0,
         "nodes": originals.nodes.get(a.column.column) if a.column.hierarchy else None,
     }

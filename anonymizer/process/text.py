@@ -50,9 +50,9 @@ def figure(value: Any) -> str:
     return str(value)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Rows as lines with aligned columns; numbers to the right."""
-    cells = [[printable(cell, keep="") for cell in row] for row in rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  ") -> list[str]:
+    """Rows as lines with aligned columns; what is no text as a figure, numbers to the right."""
+    cells = [[printable(figure(cell), keep="") for cell in row] for row in rows]
     lines = [list(head), *cells]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     right = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(head))]

@@ -202,9 +202,7 @@ def _shown(stage: Stage) -> dict[str, Any]:
                 "at_most": stage.at_most,
                 "steps": steps,
             }
-        case Guard():
-            return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
-        case Note():
+        case Guard() | Note():
             return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
         case Compute() | Composed():
             return {"name": stage.name, "purpose": stage.query.purpose}

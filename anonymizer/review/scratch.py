@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,7 +88,8 @@ def in_scratch(
     engine = session.engine
     prepared = prepare(policy, session, executor)
     compiled = prepared.compiled
-    executor.run(_but(compiled.stages, left_out), "anonymizing")
+    stages = [stage for stage in compiled.stages if not left_out(stage)]
+    executor.run(stages, "anonymizing")
     tables: dict[str, Table] = {s.table: staged_values(i) for i, s in enumerate(compiled.separated)}
     executor.run(linked_writes(prepared, STAGED, tables.__getitem__), "writing")
     staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
@@ -104,7 +105,3 @@ def in_scratch(
     measures = release_measures(requirements, engine, prepared, STAGED, layout, found)
     smallest = smallest_class(engine.asking("measures"), STAGED, layout, measures)
     return Scratch(session, prepared, layout, requirements, verification, found, measures, smallest)
-
-
-def _but(stages: Sequence[Stage], left_out: Callable[[Stage], bool]) -> list[Stage]:
-    return [stage for stage in stages if not left_out(stage)]

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident, lit, work
+from anonymizer.compile import Table, ident, lit, render, work
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
@@ -56,6 +56,10 @@ class Published:
     def run_sql(self, text: str) -> list[tuple[Any, ...]]:
         return self.engine.raw(text, "release")
 
+    def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """The rows of a template."""
+        return self.run_sql(render(f"{template}.sql.j2", parameters).text)
+
 
 @dataclass(frozen=True, slots=True)
 class Beside(Published):
@@ -87,11 +91,7 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
 def open_release(policy: Policy, database: Path) -> Iterator[Published]:
     """The release alone. Raises NothingToCheckError where there is none."""
     with opened(database, place_of(policy, database)) as (engine, catalog):
-        view = Names.of(policy, "").view(catalog)
-        manifest = read_manifest(engine, view)
-        refuse_other(policy, manifest.layout)
-        _refuse_changed(policy, engine, view, manifest, database)
-        yield Published(engine, view, manifest)
+        yield _unchanged(policy, engine, catalog, database)
 
 
 @contextmanager
@@ -110,22 +110,24 @@ def open_beside(
     with open_session(policy, source, databases=files, limits=limits) as session:
         where = place_of(policy, database)
         with attached_release(session, database, where) as catalog:
-            view = Names.of(policy, "").view(catalog)
-            manifest = read_manifest(session.engine, view)
-            refuse_other(policy, manifest.layout)
-            _refuse_changed(policy, session.embedded, view, manifest, database)
-            columns, originals = _read(policy, session, view, manifest.layout)
-            yield Beside(session.embedded, view, manifest, session, columns, originals)
+            release = _unchanged(policy, session.embedded, catalog, database)
+            columns, originals = _read(policy, session, release.view, release.layout)
+            found = (release.engine, release.view, release.manifest)
+            yield Beside(*found, session, columns, originals)
 
 
-def _refuse_changed(
-    policy: Policy, engine: DuckDBEngine, view: Table, manifest: Manifest, file: Path
-) -> None:
+def _unchanged(policy: Policy, engine: DuckDBEngine, catalog: str, file: Path) -> Published:
+    """The release of the policy in a catalog, as it was published."""
+    view = Names.of(policy, "").view(catalog)
+    manifest = read_manifest(engine, view)
+    refuse_other(policy, manifest.layout)
     refuse_unknown_columns(engine, view, manifest.layout)
     alone = policy.publish.database is not None
     inside = changes_in_database(engine, view, manifest, alone=alone)
-    changes = chain(inside, changes_beside(file, view, manifest))
-    refuse_not_as_published(policy, view, manifest, changes)
+    refuse_not_as_published(
+        policy, view, manifest, chain(inside, changes_beside(file, view, manifest))
+    )
+    return Published(engine, view, manifest)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from anonymizer.review.assess.combinations import Combinations, find_combination
 from anonymizer.review.assess.figures import ColumnFigures, Sizes
 from anonymizer.review.assess.opening import Opened, open_table
 from anonymizer.review.assess.risk import Population, Risk
-from anonymizer.review.assess.staging import Staged, stage
+from anonymizer.review.assess.staging import stage
 from anonymizer.review.draft.context import guess_columns
 
 THRESHOLD = 0.2
@@ -192,36 +192,6 @@ def assess_opened(
     _refuse_mixed(chosen, protected, who)
     checks.refuse_unanswerable(required, protected, who, population is not None)
     staged = stage(opened, chosen, protected, who)
-    return _assessed(staged, table, guessed, population, fraction, threshold, combined, required)
-
-
-def _has_rows(opened: Opened) -> bool:
-    return bool(opened.engine.raw(f"select 1 from {opened.relation.sql.text} limit 1", "assess"))
-
-
-def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | None) -> None:
-    problems = []
-    if not quasi:
-        problems.append(Problem("--quasi", "names no column, and none looks like one"))
-    for option, names in (("--quasi", quasi), ("--sensitive", sensitive)):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        problems += [Problem(option, f"names {name} twice") for name in twice]
-    if person is not None and person in quasi:
-        problems.append(Problem("--person", f"{person} is among the quasi-identifiers"))
-    if problems:
-        raise SourceError(problems)
-
-
-def _assessed(
-    staged: Staged,
-    table: str,
-    guessed: bool,
-    population: str | None,
-    fraction: float | None,
-    threshold: float,
-    combined: int,
-    required: Sequence[checks.Required],
-) -> Assessment:
     at_risk = risk.at_risk_below(threshold)
     sizes = figures.sizes(staged, at_risk)
     if sizes.rows == 0:
@@ -249,3 +219,20 @@ def _assessed(
         checks=judged,
         next=advice(sizes, columns, found_risk, together, other, staged.person),
     )
+
+
+def _has_rows(opened: Opened) -> bool:
+    return bool(opened.engine.raw(f"select 1 from {opened.relation.sql.text} limit 1", "assess"))
+
+
+def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | None) -> None:
+    problems = []
+    if not quasi:
+        problems.append(Problem("--quasi", "names no column, and none looks like one"))
+    for option, names in (("--quasi", quasi), ("--sensitive", sensitive)):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        problems += [Problem(option, f"names {name} twice") for name in twice]
+    if person is not None and person in quasi:
+        problems.append(Problem("--person", f"{person} is among the quasi-identifiers"))
+    if problems:
+        raise SourceError(problems)

@@ -7,8 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from anonymizer.compile import Table, ident
+from anonymizer.compile import Table, ident, render
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connection
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
@@ -30,6 +31,13 @@ class Opened:
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
+
+    def select(self, template: str, where: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """The rows of a template over the table; `where`: what an error is about."""
+        source = self.relation
+        over = {"source": source.table or source.sql, "relation": source.sql}
+        text = render(f"{template}.sql.j2", {**over, **parameters}).text
+        return self.engine.raw(text, where)
 
     def find(self, names: Sequence[str], option: str) -> tuple[str, ...]:
         """Columns by name, as they are written in the table (letter case apart).

@@ -77,9 +77,9 @@ def attack(
             return replace(found, intersection=intersection, beside=True)
 
 
-def attack_beside(beside: Beside, *, share: float = SHARE, seed: int = 0) -> Attack:
+def attack_beside(beside: Beside, share: float) -> Attack:
     """Attack a release that is open beside its source, without an earlier one."""
-    return _attacked(beside, share, seed)[1]
+    return _attacked(beside, share, seed=0)[1]
 
 
 def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:

@@ -129,13 +129,10 @@ def _staged(
         made.select(
             "cover",
             cover=q.cover,
-            i=a.index,
             parts=a.parts,
             column=a.column,
             ordered=a.ordered,
-            members=a.members,
-            domain=a.domain,
-            spans=a.spans,
+            **a.named,
         )
     made.select("combos", person=person)
     return made

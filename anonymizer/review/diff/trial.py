@@ -88,20 +88,13 @@ def _replaced(policy: AnyPolicy, session: Session) -> tuple[str, ...]:
 
 def tried(policy: Policy, session: Session) -> Trial:
     """Run the policy over the source of an open session, in its scratch."""
-    return trial_of(policy, in_scratch(policy, session, Executor(session.engine)))
-
-
-def trial_of(policy: Policy, found: Scratch) -> Trial:
-    """What a run in scratch found, for a comparison."""
+    found = in_scratch(policy, session, Executor(session.engine))
     engine, measures = found.session.engine, found.measures
     return Trial(
         achieved=guarantees_of(policy, found),
-        figures={
-            "rows published": measures["rows"],
-            **whole_of(policy, found),
-        },
+        figures={"rows published": measures["rows"], **whole_of(policy, found)},
         losses=column_losses(
-            lambda text: engine.raw(text, "measures"),
+            engine.asking("measures"),
             STAGED,
             found.layout,
             originals(found.prepared.roles),

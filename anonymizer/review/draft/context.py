@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Sql, ident, render
+from anonymizer.compile import ident
 from anonymizer.policy.words import words
 from anonymizer.review.draft.guess import Guess, guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile, profiles
@@ -102,14 +102,6 @@ def _among_findings(by_name: dict[str, Profile], made: dict[str, Guess]) -> dict
     return changed
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Two columns that may be recodings of each other."""
-
-    first: Sql
-    second: Sql
-
-
 def _said_again(
     opened: Opened, by_name: dict[str, Profile], made: dict[str, Guess]
 ) -> dict[str, Guess]:
@@ -129,13 +121,8 @@ def _said_again(
     pairs = pairs[:MOST_PAIRS]
     if not pairs:
         return {}
-    source = opened.relation
-    parameters = {
-        "source": source.table or source.sql,
-        "relation": source.sql,
-        "pairs": [_Pair(ident(one), ident(other)) for one, other, _ in pairs],
-    }
-    counted = opened.engine.raw(render("drafting/pairs.sql.j2", parameters).text, "pairs")
+    named = [{"first": ident(one), "second": ident(other)} for one, other, _ in pairs]
+    counted = opened.select("drafting/pairs", "pairs", pairs=named)
     again: dict[str, Guess] = {}
     for (name, copy, flag), (_, together) in zip(pairs, counted, strict=True):
         first = by_name[name]

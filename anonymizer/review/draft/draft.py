@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import ident, quote, render
+from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import Problem, SourceError
@@ -26,7 +26,8 @@ from anonymizer.review.draft.writing import (
     REVIEW,
     TAKEN,
     algorithm,
-    column_line,
+    column_lines,
+    everybody_source,
     least_k,
     options,
     own_names,
@@ -114,11 +115,8 @@ def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> i
     quasi = [ident(name) for name, found in guesses.items() if found.role == "quasi"]
     if person is None or not quasi:
         return 0
-    source = opened.relation
-    parameters: dict[str, Any] = {"source": source.table or source.sql, "relation": source.sql}
-    parameters |= {"person": ident(person), "columns": quasi}
-    text = render("drafting/varying.sql.j2", parameters).text
-    return int(opened.engine.raw(text, "persons")[0][0])
+    found = opened.select("drafting/varying", "persons", person=ident(person), columns=quasi)
+    return int(found[0][0])
 
 
 def _lines(
@@ -142,10 +140,7 @@ def _lines(
         path = os.path.relpath(Path(table).resolve(), base.resolve()).replace(os.sep, "/")
         yield f"source: {{file: {scalar(path)}}}"
     elif everybody is not None:
-        yield "# Nothing that others may know was found: an added column puts all in one class."
-        named = ".".join(quote(part) for part in table_parts(table))
-        query = f"select *, 'all' as {everybody} from {named}"
-        yield f"source: {{query: {scalar(query)}}}"
+        yield from everybody_source(everybody, table_parts(table))
     else:
         yield f"source: {{table: {scalar(table)}}}"
     if key is not None:
@@ -168,12 +163,7 @@ def _lines(
         yield f"# {quasi} columns are quasi: the more there are, the wider every class gets."
         yield "# If the release loses too much, drop what is needed least."
     yield "columns:                    # identifier, quasi, sensitive, keep, drop"
-    width = max(len(scalar(p.column)) for p in found)
-    for p in found:
-        role = guesses[p.column]
-        yield f"  {column_line(p, role, options(p, role, quasi), width)}"
-    if everybody is not None:
-        yield f"  {everybody}: {{role: quasi}}   # added by the query; the same in all rows"
+    yield from column_lines(found, guesses, lambda p, role: options(p, role, quasi), everybody)
     units = next((p.different or 0 for p in found if p.column == person), found[0].rows)
     yield f"privacy: {{k_anonymity: {least_k(units)}}}    # {AUDIENCE}"
     yield f"suppression_limit: 0.05     # {LIMIT}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Sql, ident, render
+from anonymizer.compile import ident
 from anonymizer.run.raw_text import forms_found
 from anonymizer.source.persons import fractional
 from anonymizer.source.profile import kind_of
@@ -71,40 +71,25 @@ class Profile:
         return (self.different or 0) / self.known if self.known else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    name: Sql
-    countable: bool
-    text: bool
-    number: bool
-    fractional: bool
-    endless: bool
-
-
 def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...]:
     """Counts of every column, in one statement.
 
     `identifiers`: texts and large numbers are looked through for the forms that refuse a run.
     """
     columns = [
-        _Counted(
-            ident(name),
-            countable=kind is not None,
-            text=sql_type == "VARCHAR",
-            number=kind == "numeric",
-            fractional=fractional(sql_type),
-            endless=kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
-        )
+        {
+            "name": ident(name),
+            "countable": kind is not None,
+            "text": sql_type == "VARCHAR",
+            "number": kind == "numeric",
+            "fractional": fractional(sql_type),
+            "endless": kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
+        }
         for name, sql_type in opened.columns
         for kind in (kind_of(sql_type),)
     ]
-    source = opened.relation
-    text = render(
-        "drafting/columns.sql.j2",
-        {"source": source.table or source.sql, "relation": source.sql, "columns": columns},
-    ).text
-    rows = opened.engine.raw(text, "columns")
-    held = forms_found(opened.engine, source, opened.columns if identifiers else ())
+    rows = opened.select("drafting/columns", "columns", columns=columns)
+    held = forms_found(opened.engine, opened.relation, opened.columns if identifiers else ())
     return tuple(
         replace(Profile(name, kind, *row[1:]), held=held.get(name))
         for (name, kind), row in zip(opened.columns, rows, strict=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from anonymizer.compile import quote
 from anonymizer.policy.names import ROW_REF
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import Profile
@@ -58,10 +59,28 @@ def release_file(stem: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', stem)}_release.duckdb"
 
 
-def column_line(p: Profile, role: Guess, options: Iterable[str], width: int) -> str:
-    """A column with its role, its options and the reason; names are `width` characters wide."""
-    listed = ", ".join([f"role: {role.role}", *options])
-    return f"{f'{scalar(p.column)}:'.ljust(width + 1)} {{{listed}}}   # {comment(role.reason)}"
+def column_lines(
+    found: Sequence[Profile],
+    guesses: Mapping[str, Guess],
+    options: Callable[[Profile, Guess], Iterable[str]],
+    everybody: str | None,
+) -> Iterator[str]:
+    """Every column with its role, its options and the reason, and one that the query adds."""
+    width = max(len(scalar(p.column)) for p in found)
+    for p in found:
+        role = guesses[p.column]
+        listed = ", ".join([f"role: {role.role}", *options(p, role)])
+        named = f"{scalar(p.column)}:".ljust(width + 1)
+        yield f"  {named} {{{listed}}}   # {comment(role.reason)}"
+    if everybody is not None:
+        yield f"  {everybody}: {{role: quasi}}   # added by the query; the same in all rows"
+
+
+def everybody_source(everybody: str, table: Iterable[str]) -> Iterator[str]:
+    """The source with a column that is the same for everybody; `table`: the parts of its name."""
+    yield "# Nothing that others may know was found: an added column puts all in one class."
+    query = f"select *, 'all' as {everybody} from {'.'.join(map(quote, table))}"
+    yield f"source: {{query: {scalar(query)}}}"
 
 
 def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:

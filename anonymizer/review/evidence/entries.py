@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Value:
     shown: str
 
     def as_dict(self) -> dict[str, Any]:
-        return {"figure": self.figure, "value": self.value, "shown": self.shown}
+        return asdict(self)
 
 
 Cell: TypeAlias = str | Value
@@ -26,16 +26,18 @@ Cell: TypeAlias = str | Value
 class Words:
     """Sentences, of the standard or of the report."""
 
+    kind: ClassVar[str] = "words"
     sentences: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        return {"kind": "words", "sentences": list(self.sentences)}
+        return {"kind": self.kind, "sentences": list(self.sentences)}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A table; columns of figures are to the right."""
 
+    kind: ClassVar[str] = "table"
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -49,20 +51,21 @@ class Rows:
 
     def as_dict(self) -> dict[str, Any]:
         rows = [[c.as_dict() if isinstance(c, Value) else c for c in row] for row in self.rows]
-        return {"kind": "table", "caption": self.caption, "head": list(self.head), "rows": rows}
+        return {"kind": self.kind, "caption": self.caption, "head": list(self.head), "rows": rows}
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A figure against the threshold that a standard uses, or that the policy's context states."""
 
+    kind: ClassVar[str] = "threshold"
     says: str
     value: Value
     threshold: float
     holds: bool
 
     def as_dict(self) -> dict[str, Any]:
-        found = {"kind": "threshold", "says": self.says, "threshold": self.threshold}
+        found = {"kind": self.kind, "says": self.says, "threshold": self.threshold}
         return {**found, "value": self.value.as_dict(), "holds": self.holds}
 
 
@@ -70,12 +73,13 @@ class Compared:
 class Stated:
     """What the policy's context says."""
 
+    kind: ClassVar[str] = "stated"
     says: str
     field: str
     text: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        found = {"kind": "stated", "says": self.says, "field": self.field}
+        found = {"kind": self.kind, "says": self.says, "field": self.field}
         return {**found, "text": list(self.text)}
 
 
@@ -83,12 +87,13 @@ class Stated:
 class Open:
     """What a person has to say, or a figure that cannot be had without something."""
 
+    kind: ClassVar[str] = "open"
     says: str
     how: str
     """How it is filled in."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"kind": "open", "says": self.says, "how": self.how}
+        return {"kind": self.kind, "says": self.says, "how": self.how}
 
 
 Entry: TypeAlias = Words | Rows | Compared | Stated | Open

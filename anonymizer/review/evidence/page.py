@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymizer.policy.kinds import kind_words
 from anonymizer.process.html import environment
 from anonymizer.review.evidence.content import Evidence
-from anonymizer.review.evidence.entries import Compared, Open, Rows, Stated, Value
+from anonymizer.review.evidence.entries import Value
 
 
 def html(evidence: Evidence) -> str:
@@ -20,19 +20,4 @@ def html(evidence: Evidence) -> str:
         verdict=report.verdict,
         kind=kind_words(report.kind),
         is_value=lambda cell: isinstance(cell, Value),
-        kind_of=kind_of,
     )
-
-
-def kind_of(entry: object) -> str:
-    """Which part of the template prints an entry."""
-    match entry:
-        case Rows():
-            return "table"
-        case Compared():
-            return "threshold"
-        case Stated():
-            return "stated"
-        case Open():
-            return "open"
-    return "words"

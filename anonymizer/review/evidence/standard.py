@@ -18,6 +18,11 @@ class Section:
     parts: tuple[Part, ...]
 
 
+def section(clause: str, title: str, *parts: Part) -> Section:
+    """A clause with its parts."""
+    return Section(clause, title, parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Standard:
     """A standard in its own headings."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from anonymizer.policy import AnyPolicy
@@ -73,54 +74,40 @@ def form_of(target: str | Path) -> str:
     return {"htm": "html", "markdown": "md"}.get(suffix, suffix)
 
 
-def rendered(report: object, form: str, standard: str | None = None) -> str:
+def rendered(report: Report | TablesReport, form: str, standard: str | None = None) -> str:
     """A collected report as text, or what a standard makes of it.
 
     Raises TargetError for a form that there is not, PolicyError for a standard without a page.
     """
     import json
 
-    from anonymizer.errors import Problem, TargetError
-    from anonymizer.process.text import plain
-    from anonymizer.review.report.content import Report
-    from anonymizer.review.report.markdown import markdown
-    from anonymizer.review.report.page import html
-    from anonymizer.review.tables import markdown as as_text
-    from anonymizer.review.tables import report as tables
-
-    if standard is not None:
-        return _in_words_of(standard, report, form)
-    if form == "json":
-        assert isinstance(report, Report | tables.TablesReport)
-        return json.dumps(plain(report.as_dict()), indent=2, allow_nan=False) + "\n"
-    if form in ("html", "md"):
-        if isinstance(report, tables.TablesReport):
-            return tables.html(report) if form == "html" else as_text.markdown(report)
-        assert isinstance(report, Report)
-        return html(report) if form == "html" else markdown(report)
-    raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))
-
-
-def _in_words_of(standard: str, report: object, form: str) -> str:
-    """The page of evidence. Of several tables there is none."""
-    import json
-
     from anonymizer.errors import PolicyError, Problem, TargetError
     from anonymizer.process.text import plain
-    from anonymizer.review.evidence import collect_evidence
-    from anonymizer.review.evidence.markdown import markdown
-    from anonymizer.review.evidence.page import html
-    from anonymizer.review.report.content import Report
+    from anonymizer.review import evidence
+    from anonymizer.review.evidence import markdown as evidence_markdown
+    from anonymizer.review.evidence import page as evidence_page
+    from anonymizer.review.report import content, markdown, page
+    from anonymizer.review.tables import markdown as tables_markdown
+    from anonymizer.review.tables import report as tables_report
 
-    if not isinstance(report, Report):
-        hint = "anonymizer report POLICY, without --as"
-        raise PolicyError(Problem("--as", "is not offered with several tables", hint=hint))
-    evidence = collect_evidence(report, standard)
+    shown: Any = report
+    html: Callable[[Any], str]
+    text: Callable[[Any], str]
+    if not isinstance(report, content.Report):
+        if standard is not None:
+            hint = "anonymizer report POLICY, without --as"
+            raise PolicyError(Problem("--as", "is not offered with several tables", hint=hint))
+        html, text = tables_report.html, tables_markdown.markdown
+    elif standard is not None:
+        shown = evidence.collect_evidence(report, standard)
+        html, text = evidence_page.html, evidence_markdown.markdown
+    else:
+        html, text = page.html, markdown.markdown
     match form:
         case "json":
-            return json.dumps(plain(evidence.as_dict()), indent=2, allow_nan=False) + "\n"
+            return json.dumps(plain(shown.as_dict()), indent=2, allow_nan=False) + "\n"
         case "html":
-            return html(evidence)
+            return html(shown)
         case "md":
-            return markdown(evidence)
+            return text(shown)
     raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))

@@ -73,10 +73,10 @@ def merged(bounds: Sequence[float], units: Sequence[int], floor: int) -> list[fl
 def intervals(bounds: Sequence[float], whole: bool, days: bool) -> list[Interval]:
     """Bins between the bounds, with labels; the first and last are open."""
     ends = [-math.inf, *bounds, math.inf]
-    found = []
-    for number, (low, high) in enumerate(pairwise(ends), start=1):
-        found.append(Interval(number, low, high, _label(low, high, whole, days)))
-    return found
+    return [
+        Interval(number, low, high, _label(low, high, whole, days))
+        for number, (low, high) in enumerate(pairwise(ends), start=1)
+    ]
 
 
 def _label(low: float, high: float, whole: bool, days: bool) -> str:

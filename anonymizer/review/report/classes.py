@@ -7,10 +7,11 @@ rows have the same set of quasi-identifiers are in one class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
-from anonymizer.compile import ident, render, work
+from anonymizer.compile import ident, work
 from anonymizer.contract.columns import quasi
 from anonymizer.measure.steps import about, about_share
 from anonymizer.policy import Policy
@@ -87,16 +88,15 @@ def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
 
 def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str | None) -> None:
     left = [name for name in columns if name != without]
-    parameters = {
-        "source": opened.relation.table or opened.relation.sql,
-        "relation": opened.relation.sql,
-        "person": ident(person),
-        "keys": [
+    opened.select(
+        "report/person_classes",
+        "report",
+        person=ident(person),
+        keys=[
             (plain_value(name, opened.type_of(name)), ident(f"q{i}")) for i, name in enumerate(left)
         ],
-        "classes": KNOWN if without is None else ALONE,
-    }
-    opened.engine.raw(render("report/person_classes.sql.j2", parameters).text, "report")
+        classes=KNOWN if without is None else ALONE,
+    )
 
 
 def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessment:
@@ -107,8 +107,9 @@ def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessme
     without: dict[str, Subset] = {}
     for name in columns if len(columns) > 1 else ():
         _stage(opened, columns, person, without=name)
-        text = render("report/person_alone.sql.j2", {"classes": ALONE}).text
-        classes, k, alone, units = opened.engine.raw(text, "report")[0]
+        ((classes, k, alone, units),) = opened.select(
+            "report/person_alone", "report", classes=ALONE
+        )
         left = tuple(n for n in columns if n != name)
         without[name] = Subset(left, classes, k, alone, classes / units)
     alone = found.sizes.unique_persons or 0
@@ -118,14 +119,13 @@ def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessme
 
 def _about(found: Assessment) -> Assessment:
     """Rounded counts and shares of the source's classes, because they depend on hidden values."""
-    sizes = {
-        name: value if name in EXACT or value is None else about(value)
-        for name, value in asdict(found.sizes).items()
-    }
-    risk = {
-        name: value if name in EXACT or value is None else about_share(value)
-        for name, value in asdict(found.risk).items()
-    }
+
+    def rounded(figures: Sizes | Risk, by: Callable[[Any], Any]) -> dict[str, Any]:
+        return {
+            name: value if name in EXACT or value is None else by(value)
+            for name, value in asdict(figures).items()
+        }
+
     counted = ("classes", "units")
     bins = [
         {name: about(n) if name in counted else n for name, n in size.items()}
@@ -133,8 +133,8 @@ def _about(found: Assessment) -> Assessment:
     ]
     return replace(
         found,
-        sizes=Sizes(**sizes),
-        risk=Risk(**risk),
+        sizes=Sizes(**rounded(found.sizes, about)),
+        risk=Risk(**rounded(found.risk, about_share)),
         size_bins=bins,
         combinations=_about_columns(found.combinations),
     )

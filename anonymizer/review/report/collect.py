@@ -134,7 +134,7 @@ def _collected(policy: Policy, release: Published) -> Report:
     return Report(
         policy=policy,
         manifest=without_values(manifest.data),
-        verification=_shown(verification),
+        verification=without_listed(verification),
         floor=floor,
         unit=unit,
         columns=tuple(column_sentences(policy, release.layout)),
@@ -174,7 +174,7 @@ def _judged(policy: Policy, release: Published) -> Verification:
     return judge(release.engine, release.view, release.layout, requirements, population)
 
 
-def _shown(verification: Verification) -> Verification:
+def without_listed(verification: Verification) -> Verification:
     """The checks, the SQL of those that list values left out."""
     checks = (
         replace(c, sql=NOT_SHOWN) if _lists_values(c.name, c.required) else c

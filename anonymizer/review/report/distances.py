@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.compile import Table, render, work
+from anonymizer.compile import Table, work
 from anonymizer.measure.staging import Staged
 from anonymizer.review.with_source import Published
 
@@ -38,18 +38,17 @@ def distance(
 
     `total`: rows of the release.
     """
-    parameters: dict[str, Any] = {
-        "counted": counted,
-        "after": after,
-        "total": total,
-        "i": attribute.index if attribute is not None else 0,
-        "rows": work("query_rows"),
-        "members": attribute.members if attribute is not None else None,
-        "domain": attribute.domain if attribute is not None else None,
-        "spans": attribute.spans if attribute is not None else None,
-    }
-    name = "distance_ordered" if ordered else "distance"
-    moved, below, values = release.run_sql(render(f"report/{name}.sql.j2", parameters).text)[0]
+    cells: dict[str, Any] = {"i": 0, "members": None, "domain": None, "spans": None}
+    if attribute is not None:
+        cells = attribute.named
+    ((moved, below, values),) = release.select(
+        "report/distance_ordered" if ordered else "report/distance",
+        counted=counted,
+        after=after,
+        total=total,
+        rows=work("query_rows"),
+        **cells,
+    )
     return Distance(_exact(moved), None if below is None else _exact(below), int(values))
 
 

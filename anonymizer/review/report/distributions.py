@@ -8,9 +8,8 @@ values of single suppressed rows. Distances are computed from the values, not fr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, lit, render, work
+from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.measure.staging import Staged as StagedAttribute
 from anonymizer.review.report.bins import intervals, merged, round_bounds
@@ -68,7 +67,7 @@ def compared(
     beside: Beside, column: PublishedColumn, attribute: StagedAttribute | None, floor: int
 ) -> Distribution:
     """Source and release in the same bins. `attribute`: staged cells of a quasi-identifier."""
-    run, originals = beside.run_sql, beside.originals
+    originals = beside.originals
     physical = Sql(originals.values[column.column])
     person = Sql(originals.person) if originals.person else None
     once = _once(beside, column)
@@ -76,18 +75,12 @@ def compared(
     ordered = _make_bins(beside, BEFORE, column, floor)
     before = _binned(beside, BEFORE, ordered)
     if attribute is not None:
-        parameters: dict[str, Any] = {
-            "i": attribute.index,
-            "ordered": ordered,
-            "rows": work("query_rows"),
-            "members": attribute.members,
-            "domain": attribute.domain,
-            "spans": attribute.spans,
-            "bins": BINS,
-        }
-        found = run(render("report/expected.sql.j2", parameters).text)
+        rows = work("query_rows")
+        found = beside.select(
+            "report/expected", ordered=ordered, rows=rows, bins=BINS, **attribute.named
+        )
         after = {int(bin_): float(n) for bin_, n in found}
-        total = float(run(f"select count(*) from {ident(beside.view)}")[0][0])
+        total = float(beside.run_sql(f"select count(*) from {ident(beside.view)}")[0][0])
         far = distance(beside, BEFORE, None, attribute, ordered=ordered, total=total)
     else:
         table, value = _published(beside, column)
@@ -176,15 +169,15 @@ def _count(
     *,
     once: bool = False,
 ) -> None:
-    parameters = {
-        "data": data,
-        "value": value,
-        "kind": kind or _kind(column),
-        "person": person,
-        "once": once,
-        "counted": counted,
-    }
-    release.run_sql(render("report/values.sql.j2", parameters).text)
+    release.select(
+        "report/values",
+        data=data,
+        value=value,
+        kind=kind or _kind(column),
+        person=person,
+        once=once,
+        counted=counted,
+    )
 
 
 def _kind(column: PublishedColumn) -> str:
@@ -203,8 +196,7 @@ def _make_bins(release: Published, counted: Table, column: PublishedColumn, floo
     if _kind(column) == "categorical":
         _make_groups(release, counted, floor)
         return False
-    ends = render("report/range.sql.j2", {"counted": counted})
-    low, high, whole, _ = release.run_sql(ends.text)[0]
+    ((low, high, whole, _),) = release.select("report/range", counted=counted)
     if low is None:
         _make_groups(release, counted, floor)
         return False
@@ -218,23 +210,21 @@ def _make_bins(release: Published, counted: Table, column: PublishedColumn, floo
 
 
 def _make_groups(release: Published, counted: Table, floor: int) -> None:
-    parameters = {"counted": counted, "bins": BINS, "floor": floor, "most": MOST}
-    release.run_sql(render("report/groups.sql.j2", parameters).text)
+    release.select("report/groups", counted=counted, bins=BINS, floor=floor, most=MOST)
 
 
 def _make_intervals(
     release: Published, bounds: list[float], counted: Table, whole: bool, days: bool
 ) -> None:
-    parameters = {"counted": counted, "bins": BINS, "intervals": intervals(bounds, whole, days)}
-    release.run_sql(render("report/intervals.sql.j2", parameters).text)
+    listed = intervals(bounds, whole, days)
+    release.select("report/intervals", counted=counted, bins=BINS, intervals=listed)
 
 
 def _binned(
     release: Published, counted: Table, ordered: bool
 ) -> dict[int, tuple[str | None, int, int]]:
     """Bin to label, rows and units; 0 is the rest, -1 NULL."""
-    parameters = {"counted": counted, "bins": BINS, "ordered": ordered}
-    rows = release.run_sql(render("report/binned.sql.j2", parameters).text)
+    rows = release.select("report/binned", counted=counted, bins=BINS, ordered=ordered)
     return {int(b): (label, int(n), int(units)) for b, label, n, units in rows}
 
 

@@ -137,17 +137,13 @@ def tiles(report: Report) -> Iterator[Tile]:
 def risk_rows(report: Report) -> Iterator[tuple[str, str | None, str]]:
     """A figure before and after, in words."""
     unit = report.unit
-    pairs: list[tuple[str, str, bool]] = [
-        ("prosecutor_max", "Largest risk: the observer knows that somebody is in the table", True),
-        (
-            "prosecutor_average",
-            "Average risk: share of rows matched correctly by linking all",
-            True,
-        ),
-        ("prosecutor_above", f"Share of {unit} with a risk above 20 %", True),
-        ("unique_share", f"Share of {unit} alone in their class", True),
-    ]
-    for name, says, _ in pairs:
+    pairs = (
+        ("prosecutor_max", "Largest risk: the observer knows that somebody is in the table"),
+        ("prosecutor_average", "Average risk: share of rows matched correctly by linking all"),
+        ("prosecutor_above", f"Share of {unit} with a risk above 20 %"),
+        ("unique_share", f"Share of {unit} alone in their class"),
+    )
+    for name, says in pairs:
         before = percent(getattr(report.before.risk, name)) if report.before else None
         yield says, before, percent(getattr(report.after.risk, name))
     for name, says in (("classes", "Classes"), ("k", "Rows in the smallest class (k)")):

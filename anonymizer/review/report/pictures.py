@@ -49,14 +49,12 @@ def bars(
     *,
     alt: str,
     axis: str,
-    percent: bool = True,
-    names: tuple[str, str] = ("before", "after"),
 ) -> Picture:
     """Horizontal bars, one pair per label; a side without figures is left out."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    series = [(n, v, c) for n, v, c in zip(names, (before, after), (BEFORE, AFTER), strict=True)]
+    series = (("before", before, BEFORE), ("after", after, AFTER))
     shown = [(n, v, c) for n, v, c in series if any(x is not None for x in v)]
     with matplotlib.rc_context(STYLE):
         # placed by hand: a layout engine draws everything twice
@@ -68,9 +66,9 @@ def bars(
         thick = 0.8 / max(len(shown), 1)
         for at, (name, values, colour) in enumerate(shown):
             places = [i - 0.4 + thick * (at + 0.5) for i in range(len(labels))]
-            numbers = [(100 if percent else 1) * (v or 0) for v in values]
+            numbers = [100 * (v or 0) for v in values]
             drawn = axes.barh(places, numbers, height=thick, color=colour, label=name)
-            texts = ["" if v is None else _figure(v, percent) for v in values]
+            texts = ["" if v is None else share_text(v) for v in values]
             axes.bar_label(drawn, texts, padding=2, fontsize=7.5, color="#333333")
         axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
         axes.invert_yaxis()
@@ -87,7 +85,7 @@ def distribution(found: Distribution) -> Picture:
     labels = [bar.label for bar in found.bars]
     said = ", ".join(
         f"{bar.label}: "
-        + " then ".join(_figure(v, True) for v in (bar.before, bar.after) if v is not None)
+        + " then ".join(share_text(v) for v in (bar.before, bar.after) if v is not None)
         for bar in found.bars
     )
     return bars(
@@ -143,12 +141,6 @@ def _picture(figure: Figure, alt: str) -> Picture:
     return Picture(
         f"data:image/svg+xml;base64,{encoded}", alt, round(96 * width), round(96 * height)
     )
-
-
-def _figure(value: float, percent: bool) -> str:
-    if percent:
-        return share_text(value)
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
 def share_text(value: float) -> str:

@@ -8,7 +8,6 @@ values of a group over its rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -207,17 +206,3 @@ class _Asked:
         if not row[0]:
             return Answer(number, text, problem=f"stands on fewer than {self.least} {self.unit}")
         return Answer(number, text, *row[:3], *map(step, row[3:]))
-
-
-def lines(answers: list[Answer]) -> Iterator[str]:
-    """Answers as text."""
-    from anonymizer.process.text import figure, table
-
-    yield from table(
-        ("query", "groups", "missing", "mean error", "total error"),
-        [
-            (str(a.number), figure(a.groups), figure(a.missing), a.mean_error or "-",
-             a.problem or a.total_error or "-")
-            for a in answers
-        ],
-    )  # fmt: skip

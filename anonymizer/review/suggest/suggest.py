@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -152,7 +151,11 @@ def _built(
     wider = 1.0
     if domain and ends and ends[1] > ends[0]:
         wider = max(1.0, (domain[1] - domain[0]) / (ends[1] - ends[0]))
-    return Suggested(p.column, suggestion, tuple(_levels(shown, wider)))
+    levels = (
+        Level(level, nodes, loss, _examples([n for n in shown.nodes if n.level == level]))
+        for level, nodes, loss in losses(shown, wider)
+    )
+    return Suggested(p.column, suggestion, tuple(levels))
 
 
 def _shown(policy: Policy, database: Database, column: str, suggestion: Suggestion) -> Shown:
@@ -160,14 +163,13 @@ def _shown(policy: Policy, database: Database, column: str, suggestion: Suggesti
         return made[0].shown()
 
 
-def _levels(shown: Shown, wider: float) -> Iterator[Level]:
-    by_level: dict[int, list[Node]] = defaultdict(list)
-    for node in shown.nodes:
-        by_level[node.level].append(node)
-    for level, nodes in sorted(by_level.items()):
+def losses(shown: Shown, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:
+    """Every level with its nodes, and the share of a range `wider` than the data that it loses."""
+    for level in shown.levels:
+        nodes = [node for node in shown.nodes if node.level == level.level]
         rows = sum(node.rows for node in nodes)
         lost = sum(node.rows * min(1.0, node.share * wider) for node in nodes)
-        yield Level(level, len(nodes), lost / rows if rows else 0.0, _examples(nodes))
+        yield level.level, level.nodes, lost / rows if rows else 0.0
 
 
 def _examples(nodes: list[Node]) -> tuple[str, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from anonymizer.errors import AnonymizerError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,16 @@ class Point:
         found = asdict(self)
         parts = found.pop("parts")
         return found | (parts or {})
+
+
+def timed(options: Mapping[str, str], made: Callable[[], Point]) -> Point:
+    """A point with the time that it took, or with the reason why it cannot work."""
+    began = time.process_time()
+    try:
+        point = made()
+    except AnonymizerError as error:
+        return Point(dict(options), problem=str(error.problems[0]))
+    return replace(point, seconds=round(time.process_time() - began, 3))
 
 
 def marked(points: list[Point]) -> list[Point]:

@@ -7,20 +7,20 @@ is computed once: a statement is skipped if its table was made by the same text 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database, Session
-from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.either import together
 from anonymizer.process.seed import Seed
 from anonymizer.review.scratch import Scratch, in_scratch
 from anonymizer.review.sweep.grid import check, combinations, varied
-from anonymizer.review.sweep.points import Point, marked
+from anonymizer.review.sweep.points import Point, marked, timed
 from anonymizer.review.sweep.shared import SharedExecutor
 from anonymizer.review.sweep.tables import points_of_tables
 from anonymizer.source.masking.keys import bound_values
@@ -52,35 +52,22 @@ def sweep(
         session.engine.binds = bound_values(policy, Seed.test(seed).secret)
         executor = SharedExecutor(session.engine)
         for options in grid:
-            points.append(_point(policy, options, session, executor))
+            run = partial(_point, policy, options, session, executor)
+            points.append(timed(options, run))
     return marked(points)
 
 
 def _point(
     policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
 ) -> Point:
-    began, left_out = time.process_time(), executor.left_out
-    try:
-        chosen = varied(policy, options)
-        assert isinstance(chosen, Policy)
-        point = _run(chosen, options, session, executor)
-    except AnonymizerError as error:
-        return Point(dict(options), problem=str(error.problems[0]))
-    return replace(
-        point,
-        seconds=round(time.process_time() - began, 3),
-        shared=executor.left_out - left_out,
-    )
-
-
-def _run(
-    policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
-) -> Point:
-    if policy.algorithm.classless:
+    chosen, left_out = varied(policy, options), executor.left_out
+    assert isinstance(chosen, Policy)
+    if chosen.algorithm.classless:
         said = "has neither classes nor losses, so that there is nothing to compare"
-        raise PolicyError(Problem("algorithm.name", f"{policy.algorithm.name} {said}"))
-    together(policy, "sweep")
-    return point_of(policy, options, in_scratch(policy, session, executor))
+        raise PolicyError(Problem("algorithm.name", f"{chosen.algorithm.name} {said}"))
+    together(chosen, "sweep")
+    point = point_of(chosen, options, in_scratch(chosen, session, executor))
+    return replace(point, shared=executor.left_out - left_out)
 
 
 def point_of(policy: Policy, options: Mapping[str, str], found: Scratch) -> Point:

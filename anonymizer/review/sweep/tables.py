@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
-from anonymizer.errors import AnonymizerError, PolicyError
+from anonymizer.errors import PolicyError
 from anonymizer.policy import SchemaPolicy
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.tables import Tried, tried_tables
 from anonymizer.review.sweep.grid import varied
-from anonymizer.review.sweep.points import Point
+from anonymizer.review.sweep.points import Point, timed
 from anonymizer.review.tables.observers import ONE, TWO
 from anonymizer.review.tables.opening import open_source
 from anonymizer.source.masking.keys import bound_values
@@ -29,7 +28,10 @@ def points_of_tables(
 ) -> list[Point]:
     """Every point of the grid. All have the same observer, so that their risks compare."""
     knows = TWO if any(_events(policy, options) > 1 for options in grid) else ONE
-    return [_point(policy, options, database, seed, limits, knows) for options in grid]
+    return [
+        timed(options, partial(_point, policy, options, database, seed, limits, knows))
+        for options in grid
+    ]
 
 
 def _events(policy: SchemaPolicy, options: Mapping[str, str]) -> int:
@@ -49,16 +51,11 @@ def _point(
     limits: Limits | None,
     knows: str,
 ) -> Point:
-    began = time.process_time()
-    try:
-        point = varied(policy, options)
-        assert isinstance(point, SchemaPolicy)
-        with open_source(point, database, limits=limits) as session:
-            session.engine.binds = bound_values(point, seed.secret)
-            found = _figures(point, options, tried_tables(point, session), knows)
-    except AnonymizerError as error:
-        return Point(dict(options), problem=str(error.problems[0]))
-    return replace(found, seconds=round(time.process_time() - began, 3))
+    point = varied(policy, options)
+    assert isinstance(point, SchemaPolicy)
+    with open_source(point, database, limits=limits) as session:
+        session.engine.binds = bound_values(point, seed.secret)
+        return _figures(point, options, tried_tables(point, session), knows)
 
 
 def _figures(policy: SchemaPolicy, options: Mapping[str, str], found: Tried, knows: str) -> Point:

@@ -12,7 +12,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
 from anonymizer.policy import SchemaPolicy
 from anonymizer.process.shown import Fact, as_html, as_text, fact
-from anonymizer.process.text import figure, table
+from anonymizer.process.text import table
 from anonymizer.review.tables.observers import UNCLASSED, Observer, of_source
 from anonymizer.review.tables.opening import open_source
 from anonymizer.run.tables import TablesRead, read_tables
@@ -86,10 +86,7 @@ class TablesAssessment:
         heads = ("table", "links to", "rows", "persons with rows", "most rows", "reach nobody")
         yield from table(
             heads,
-            [
-                (t.table, t.above or "-", *map(figure, (t.rows, t.persons, t.most, t.orphans)))
-                for t in self.tables
-            ],
+            [(t.table, t.above or "-", t.rows, t.persons, t.most, t.orphans) for t in self.tables],
         )
         for says, without in (
             ("Persons found by somebody who knows their quasi-identifiers and, besides,", False),
@@ -107,11 +104,11 @@ class TablesAssessment:
             [
                 (
                     one.knows.removesuffix(UNCLASSED),
-                    figure(one.alone),
+                    one.alone,
                     _share(one.alone, one.persons),
-                    figure(one.below),
+                    one.below,
                     _share(one.below, one.persons),
-                    figure(one.fewest),
+                    one.fewest,
                     f"{100 * one.found:.1f} %",
                 )
                 for one in observers

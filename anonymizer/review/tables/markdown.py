@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anonymizer.policy.kinds import kind_words
-from anonymizer.process.text import figure, printable, table
+from anonymizer.process.text import printable, table
 from anonymizer.review.report.page import percent
 from anonymizer.review.tables.report import TablesReport
 
@@ -34,8 +34,8 @@ def _lines(report: TablesReport) -> Iterator[str]:
                 (
                     one.name,
                     one.above or "-",
-                    figure(one.rows),
-                    figure(one.suppressed),
+                    one.rows,
+                    one.suppressed,
                     ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "-",
                 )
                 for one in report.tables
@@ -52,10 +52,10 @@ def _lines(report: TablesReport) -> Iterator[str]:
             [
                 (
                     one.knows,
-                    figure(one.alone),
-                    figure(one.below),
-                    figure(one.fewest),
-                    f"{report.k}" if one.promised else "-",
+                    one.alone,
+                    one.below,
+                    one.fewest,
+                    str(report.k) if one.promised else "-",
                 )
                 for one in report.after
             ],
@@ -67,8 +67,8 @@ def _lines(report: TablesReport) -> Iterator[str]:
                 (
                     check.name,
                     check.column or "-",
-                    figure(check.required),
-                    figure(check.achieved),
+                    check.required,
+                    check.achieved,
                     "holds" if check.passed else "DOES NOT HOLD",
                 )
                 for check in report.verification.checks

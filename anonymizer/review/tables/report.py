@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.schema.derived import lead_of, singles_of
-from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.process.text import figure
 from anonymizer.release.judge import judge
 from anonymizer.release.masks import mask_words
 from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
 from anonymizer.release.unchanged import refuse_other_figures
-from anonymizer.review.report.collect import NOT_SHOWN
+from anonymizer.review.report.collect import without_listed
 from anonymizer.review.report.page import Tile, page_environment, percent
 from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source
 from anonymizer.review.tables.opening import OpenTables, open_tables
@@ -150,7 +149,7 @@ def collect_tables(
             run_id=manifest.run_id,
             created=str(data["created"]),
             k=found.tables.k,
-            verification=_without_values(judged),
+            verification=without_listed(judged),
             tables=tuple(_tables(found)),
             columns=tuple(_columns(policy)),
             after=in_release(run_sql, found.tables, found.where),
@@ -161,17 +160,6 @@ def collect_tables(
             warnings=tuple(warnings),
             little=little_left(data["measures"]),
         )
-
-
-def _without_values(judged: Verification) -> Verification:
-    """The SQL of checks that list values (levels, paths) is not shown."""
-
-    def lists(name: str, required: Any) -> bool:
-        guarantee = BY_NAME.get(name)
-        return bool(guarantee and guarantee.lists_values and guarantee.lists_values(required))
-
-    checks = (replace(c, sql=NOT_SHOWN) if lists(c.name, c.required) else c for c in judged.checks)
-    return replace(judged, checks=tuple(checks))
 
 
 def _tables(found: OpenTables) -> Iterator[OneTable]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.compile import Table, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.review.draft.tables.found import Found
 from anonymizer.review.draft.tables.names import OWN, fits, like_key
@@ -44,14 +44,6 @@ class Link:
     def preference(self) -> tuple[bool, bool, bool, int]:
         """Sorts links of one table, the best first."""
         return (not self.declared, self.nulls > 0, not self.own, self.fit)
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    table: Sql
-    column: Sql
-    to: Sql
-    key: Sql
 
 
 def find_links(
@@ -126,12 +118,12 @@ def _compared(
     engine: DuckDBEngine, tables: Mapping[str, Found], links: Sequence[Link]
 ) -> Iterator[Link]:
     pairs = [
-        _Pair(
-            ident(tables[link.table].relation),
-            ident(link.column),
-            ident(tables[link.to].relation),
-            ident(link.key),
-        )
+        {
+            "table": ident(tables[link.table].relation),
+            "column": ident(link.column),
+            "to": ident(tables[link.to].relation),
+            "key": ident(link.key),
+        }
         for link in links
     ]
     read: list[Table] = [tables[name].relation for link in links for name in (link.table, link.to)]

@@ -17,8 +17,9 @@ from anonymizer.review.draft.writing import (
     PLAIN,
     REVIEW,
     algorithm,
-    column_line,
+    column_lines,
     comment,
+    everybody_source,
     indent,
     least_k,
     options,
@@ -110,11 +111,8 @@ def _lines(given: Written) -> Iterator[str]:
 def _table(one: Drafted) -> Iterator[str]:
     found = one.found
     if one.everybody is not None:
-        yield "# Nothing that others may know was found: an added column puts all in one class."
         parts = (found.table.schema, found.table.name)
-        named = ".".join(quote(part) for part in parts if part is not None)
-        query = f"select *, 'all' as {one.everybody} from {named}"
-        yield f"source: {{query: {scalar(query)}}}"
+        yield from everybody_source(one.everybody, filter(None, parts))
     else:
         yield f"source: {{table: {_named(found.table)}}}"
     if one.key is not None:
@@ -133,13 +131,11 @@ def _table(one: Drafted) -> Iterator[str]:
         yield f"# {many}: the more there are, the wider every cell gets."
         yield "# If the release loses too much, drop what is needed least."
     yield "columns:"
-    width = max(len(scalar(p.column)) for p in found.profiles)
-    for p in found.profiles:
-        role = one.guesses[p.column]
-        own = _options(p, role) if one.link is not None else options(p, role, quasi)
-        yield f"  {column_line(p, role, own, width)}"
-    if one.everybody is not None:
-        yield f"  {one.everybody}: {{role: quasi}}   # added by the query; the same in all rows"
+
+    def own(p: Profile, role: Guess) -> Iterator[str]:
+        return _options(p, role) if one.link is not None else options(p, role, quasi)
+
+    yield from column_lines(found.profiles, one.guesses, own, one.everybody)
 
 
 def _options(p: Profile, role: Guess) -> Iterator[str]:

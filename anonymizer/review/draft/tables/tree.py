@@ -177,34 +177,20 @@ def _deeper(link: Link, now: Link, tree: Tree) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Join:
-    table: Sql
-    name: Sql
-    key: Sql
-    below: Sql
-    column: Sql
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    name: Sql
-    column: Sql
-
-
 def _astray(engine: DuckDBEngine, tables: Mapping[str, Found], tree: Tree, link: Link) -> int:
     """Rows of a table that another link leads to another person."""
-    joins: list[_Join] = []
-    ends: list[_End] = []
+    joins: list[dict[str, Sql]] = []
+    ends: list[dict[str, Sql]] = []
     read: list[Table] = [tables[link.table].relation]
     for way in (tree.way(link.table), [link, *tree.way(link.to)]):
         below = Sql("t")
         for step in way[:-1]:
             name = Sql(f"t{len(joins) + 1}")
             relation = tables[step.to].relation
-            joins.append(_Join(ident(relation), name, ident(step.key), below, ident(step.column)))
+            join = {"table": ident(relation), "name": name, "key": ident(step.key)}
+            joins.append({**join, "below": below, "column": ident(step.column)})
             read.append(relation)
             below = name
-        ends.append(_End(below, ident(way[-1].column)))
+        ends.append({"name": below, "column": ident(way[-1].column)})
     context = {"tables": read, "table": ident(read[0]), "joins": joins, "ends": ends}
     return int(engine.raw(render("drafting/astray.sql.j2", context).text, "links")[0][0])

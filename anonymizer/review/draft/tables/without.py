@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from anonymizer.review.draft.tables.found import Tables
 from anonymizer.review.draft.tables.links import Link
@@ -13,18 +13,12 @@ def left_out(
     known: Tables, tree: Tree, links: Sequence[Link], missed: Sequence[Link]
 ) -> dict[str, str]:
     """By table, in the order of their names."""
-    return dict(sorted(_left_out(known, tree, links, missed)))
-
-
-def _left_out(
-    known: Tables, tree: Tree, links: Sequence[Link], missed: Sequence[Link]
-) -> Iterator[tuple[str, str]]:
     there = {tree.person, *tree.links}
-    for name in known.empty:
-        yield name, "has no rows"
+    found = dict.fromkeys(known.empty, "has no rows")
     for name in known.found:
         if name not in there:
-            yield name, f"reaches no person: {_reason(name, there, links, missed)}"
+            found[name] = f"reaches no person: {_reason(name, there, links, missed)}"
+    return dict(sorted(found.items()))
 
 
 def _reason(name: str, there: set[str], links: Sequence[Link], missed: Sequence[Link]) -> str:

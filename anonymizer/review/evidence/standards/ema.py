@@ -30,10 +30,7 @@ from anonymizer.review.evidence.parts import (
     Threshold,
     on_values,
 )
-from anonymizer.review.evidence.standard import (
-    Section,
-    Standard,
-)
+from anonymizer.review.evidence.standard import Standard, section
 
 AT_MOST = 0.09
 """A risk of 9 %: an equivalence class of eleven is above it, one of twelve is not."""
@@ -47,78 +44,64 @@ STANDARD = Standard(
     "The figures of one published table under the headings of the anonymisation report. Clinical"
     " reports are documents: what stands in their text is outside of this page.",
     (
-        Section(
+        section(
             "Chapter 3, 3.1",
             "Context of data disclosure",
-            (
-                Ask("Who receives the data (a public release: anybody)", "recipients"),
-                Ask("What the data are used for", "purpose"),
-                Ask("What an adversary could know, with motive and capacity", "knowledge"),
-                Ask("Mitigating controls (a public release has none)", "controls"),
-            ),
+            Ask("Who receives the data (a public release: anybody)", "recipients"),
+            Ask("What the data are used for", "purpose"),
+            Ask("What an adversary could know, with motive and capacity", "knowledge"),
+            Ask("Mitigating controls (a public release has none)", "controls"),
         ),
-        Section(
+        section(
             "Report template",
             "Anonymisation methodology",
-            (
-                Quotes(method),
-                Quotes(guarantees),
-                ByHand("Why this methodology was chosen"),
-            ),
+            Quotes(method),
+            Quotes(guarantees),
+            ByHand("Why this methodology was chosen"),
         ),
-        Section(
+        section(
             "Report template",
             "Identification of data variables",
-            (
-                Columns("Direct and indirect identifiers, and the technique applied to each"),
-                ByHand("That no other direct or indirect identifier is in the data"),
-            ),
+            Columns("Direct and indirect identifiers, and the technique applied to each"),
+            ByHand("That no other direct or indirect identifier is in the data"),
         ),
-        Section(
+        section(
             "Report template",
             "Assessment of the risk of re-identification",
-            (
-                Figures("Initial risk, of the source", RISKS_BEFORE, without=WITH_SOURCE),
-                Figures("Residual risk, of the release", RISKS),
-                Quotes(observer),
-                Threshold("Largest residual risk against the threshold", RISK, AT_MOST),
-                ByHand("Why the threshold suits this release; how the population was chosen"),
-            ),
+            Figures("Initial risk, of the source", RISKS_BEFORE, without=WITH_SOURCE),
+            Figures("Residual risk, of the release", RISKS),
+            Quotes(observer),
+            Threshold("Largest residual risk against the threshold", RISK, AT_MOST),
+            ByHand("Why the threshold suits this release; how the population was chosen"),
         ),
-        Section(
+        section(
             "Chapter 3, 3.2.1",
             "Anonymisation criteria: singling out, linkability, inference",
-            (
-                Figures(
-                    "Singling out",
-                    (Figure("Share of {unit} alone in their class", "risk.after.unique_share"),),
-                ),
-                ByHand("Linkability: other releases or data sets on the same participants"),
-                Checks("Inference: rules on the values of a class", of=on_values),
-                Quotes(limits),
+            Figures(
+                "Singling out",
+                (Figure("Share of {unit} alone in their class", "risk.after.unique_share"),),
             ),
+            ByHand("Linkability: other releases or data sets on the same participants"),
+            Checks("Inference: rules on the values of a class", of=on_values),
+            Quotes(limits),
         ),
-        Section(
+        section(
             "Report template",
             "Impact of the anonymisation on data utility",
-            (
-                Figures("Measures of the release", UTILITY),
-                ByHand("What the anonymisation changes for the scientific use of the data"),
-            ),
+            Figures("Measures of the release", UTILITY),
+            ByHand("What the anonymisation changes for the scientific use of the data"),
         ),
-        Section(
+        section(
             "Report template",
             "Deviations from the guidance",
-            (ByHand("Deviations and their reasons, or that there are none"),),
+            ByHand("Deviations and their reasons, or that there are none"),
         ),
-        Section(
+        section(
             "Report template",
             "Confirmation",
-            (
-                Ask("Who answers for the release", "responsible"),
-                Says("By signing, the signatory confirms that the page is accurate and complete."),
-                ByHand("Name, position, date, signature"),
-            ),
+            Ask("Who answers for the release", "responsible"),
+            Says("By signing, the signatory confirms that the page is accurate and complete."),
+            ByHand("Name, position, date, signature"),
         ),
     ),
 )

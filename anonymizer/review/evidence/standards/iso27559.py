@@ -28,10 +28,7 @@ from anonymizer.review.evidence.parts import (
     Figures,
     Quotes,
 )
-from anonymizer.review.evidence.standard import (
-    Section,
-    Standard,
-)
+from anonymizer.review.evidence.standard import Standard, section
 
 STANDARD = Standard(
     "iso27559",
@@ -41,108 +38,101 @@ STANDARD = Standard(
     "The figures of one release under the clauses of the framework. What the framework asks of an"
     " organization is left open where no policy can state it.",
     (
-        Section(
+        section(
             "6.2.2",
             "Threat modelling: security and privacy practices",
-            (
-                Ask("Who receives the data", "recipients"),
-                Ask("What for", "purpose"),
-                Ask("Security and privacy practices that bind the recipients", "controls"),
-            ),
+            Ask("Who receives the data", "recipients"),
+            Ask("What for", "purpose"),
+            Ask("Security and privacy practices that bind the recipients", "controls"),
         ),
-        Section(
+        section(
             "6.2.3",
             "Threat modelling: motives and capacity to re-identify",
-            (Ask("What recipients could know, and why they might look", "knowledge"),),
+            Ask("What recipients could know, and why they might look", "knowledge"),
         ),
-        Section(
+        section(
             "6.3.2",
             "Transparency of actions and stakeholder engagement",
-            (Ask("Who was asked or told", "stakeholders"),),
+            Ask("Who was asked or told", "stakeholders"),
         ),
-        Section(
+        section(
             "6.3.3",
             "Privacy-related harms",
-            (Ask("What it would do to a person to be found", "impact"),),
+            Ask("What it would do to a person to be found", "impact"),
         ),
-        Section(
+        section(
             "7.2",
             "Data features",
-            (
-                Columns("Attributes by their types, and what happens to each"),
-                Figures(
-                    "Dataset properties",
-                    (
-                        Figure("Rows published", "measures.rows"),
-                        Figure("Persons published", "risk.after.persons"),
-                    ),
+            Columns("Attributes by their types, and what happens to each"),
+            Figures(
+                "Dataset properties",
+                (
+                    Figure("Rows published", "measures.rows"),
+                    Figure("Persons published", "risk.after.persons"),
                 ),
-                ByHand("Data principals: who the persons are, and of which population"),
             ),
+            ByHand("Data principals: who the persons are, and of which population"),
         ),
-        Section(
+        section(
             "7.3.2",
             "Attack modelling: maximum or average risk",
-            (Quotes(observer), Figures("Risk of the release", RISKS)),
+            Quotes(observer),
+            Figures("Risk of the release", RISKS),
         ),
-        Section(
+        section(
             "7.3.3",
             "Attack modelling: population or sample-based attack",
-            (
-                Figures("Risk of the source", RISKS_BEFORE, without=WITH_SOURCE),
-                ByHand("Whether recipients may know that a person is in the data"),
-            ),
+            Figures("Risk of the source", RISKS_BEFORE, without=WITH_SOURCE),
+            ByHand("Whether recipients may know that a person is in the data"),
         ),
-        Section(
+        section(
             "7.3.4",
             "Attack modelling: data privacy models",
-            (Quotes(guarantees), Checks("Required and achieved")),
+            Quotes(guarantees),
+            Checks("Required and achieved"),
         ),
-        Section(
+        section(
             "8.2.2",
             "Quantifying identifiability",
-            (Acceptable("The largest risk that the context accepts", RISK),),
+            Acceptable("The largest risk that the context accepts", RISK),
         ),
-        Section(
+        section(
             "8.2.3",
             "Adversarial testing",
-            (
-                Figures(
-                    "Attacks that were tried on the release",
-                    ATTACKED,
-                    without="anonymizer report POLICY --source DATABASE --attack",
-                ),
-                ByHand("Tests by persons who had no part in the release"),
+            Figures(
+                "Attacks that were tried on the release",
+                ATTACKED,
+                without="anonymizer report POLICY --source DATABASE --attack",
             ),
+            ByHand("Tests by persons who had no part in the release"),
         ),
-        Section(
+        section(
             "8.3.2",
             "Mitigation: reconfiguring the environment",
-            (ByHand("Changes of recipients, controls or access that followed from the figures"),),
+            ByHand("Changes of recipients, controls or access that followed from the figures"),
         ),
-        Section(
+        section(
             "8.3.3",
             "Mitigation: transforming the data",
-            (Quotes(method), Figures("What it cost", UTILITY)),
+            Quotes(method),
+            Figures("What it cost", UTILITY),
         ),
-        Section("8.3.4", "Mitigation: re-evaluation", (Quotes(limits),)),
-        Section(
+        section("8.3.4", "Mitigation: re-evaluation", Quotes(limits)),
+        section(
             "9.2",
             "Governance before data are made available",
-            (
-                Ask("Roles and responsibilities", "responsible"),
-                ByHand("Principles, policies and procedures; who is told of the disclosure"),
-            ),
+            Ask("Roles and responsibilities", "responsible"),
+            ByHand("Principles, policies and procedures; who is told of the disclosure"),
         ),
-        Section(
+        section(
             "9.3",
             "Governance after data are made available",
-            (Ask("Monitoring of the data environment", "monitoring"),),
+            Ask("Monitoring of the data environment", "monitoring"),
         ),
-        Section(
+        section(
             "9.4",
             "Mitigation in case of incident",
-            (ByHand("What is done when somebody was found, by whom, and how soon"),),
+            ByHand("What is done when somebody was found, by whom, and how soon"),
         ),
     ),
 )

@@ -9,10 +9,7 @@ from __future__ import annotations
 from anonymizer.policy.safe_harbor import PRESET
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.evidence.facts import Facts
-from anonymizer.review.evidence.library import (
-    UTILITY,
-    limits,
-)
+from anonymizer.review.evidence.library import UTILITY, limits
 from anonymizer.review.evidence.parts import (
     Ask,
     ByHand,
@@ -24,10 +21,7 @@ from anonymizer.review.evidence.parts import (
     Says,
     of_safe_harbor,
 )
-from anonymizer.review.evidence.standard import (
-    Section,
-    Standard,
-)
+from anonymizer.review.evidence.standard import Standard, section
 
 
 def _of_another_kind(facts: Facts) -> str | None:
@@ -44,59 +38,49 @@ STANDARD = Standard(
     "What was done with the eighteen identifiers. The second half of the rule, actual knowledge, is"
     " for the covered entity to say.",
     (
-        Section(
+        section(
             "164.514(b)(2)(i)",
             "The identifiers of the individual, relatives, employers, or household members",
-            (
-                Says(SAFE_HARBOR),
-                Identifiers("(A) to (R), with the columns that hold them and what was done"),
-                Checks("Published values that break a condition, judged again", of=of_safe_harbor),
-                ByHand("That every column holds what the policy states of it"),
-            ),
+            Says(SAFE_HARBOR),
+            Identifiers("(A) to (R), with the columns that hold them and what was done"),
+            Checks("Published values that break a condition, judged again", of=of_safe_harbor),
+            ByHand("That every column holds what the policy states of it"),
         ),
-        Section(
+        section(
             "164.514(b)(2)(i)",
             "Every column",
-            (Columns("What every column is, and what happens to it"),),
+            Columns("What every column is, and what happens to it"),
         ),
-        Section(
+        section(
             "164.514(b)(2)(ii)",
             "No actual knowledge",
-            (
-                Ask("What the covered entity knows that recipients could know", "knowledge"),
-                ByHand(
-                    "That the covered entity has no actual knowledge that the information could be"
-                    " used, alone or with other information, to identify an individual"
-                ),
+            Ask("What the covered entity knows that recipients could know", "knowledge"),
+            ByHand(
+                "That the covered entity has no actual knowledge that the information could be"
+                " used, alone or with other information, to identify an individual"
             ),
         ),
-        Section(
+        section(
             "164.514(c)",
             "Codes for re-identification",
-            (
-                Says(
-                    "No code is published that is derived from information about the individual:"
-                    " under this preset tokens are refused."
-                ),
+            Says(
+                "No code is published that is derived from information about the individual:"
+                " under this preset tokens are refused."
             ),
         ),
-        Section(
+        section(
             "Beyond the rule",
             "Guarantees, cost and limits",
-            (
-                Checks("Guarantees required and achieved, judged again from the published rows"),
-                Figures("Measures of the release", UTILITY),
-                Quotes(limits),
-            ),
+            Checks("Guarantees required and achieved, judged again from the published rows"),
+            Figures("Measures of the release", UTILITY),
+            Quotes(limits),
         ),
-        Section(
+        section(
             "Signature",
             "Who answers for it",
-            (
-                Ask("Who receives the information", "recipients"),
-                Ask("Who answers for the release", "responsible"),
-                ByHand("Name, position, date, signature"),
-            ),
+            Ask("Who receives the information", "recipients"),
+            Ask("Who answers for the release", "responsible"),
+            ByHand("Name, position, date, signature"),
         ),
     ),
     refuses=_of_another_kind,

@@ -26,10 +26,7 @@ from anonymizer.review.evidence.parts import (
     Figures,
     Quotes,
 )
-from anonymizer.review.evidence.standard import (
-    Section,
-    Standard,
-)
+from anonymizer.review.evidence.standard import Standard, section
 
 STANDARD = Standard(
     "sp800-188",
@@ -38,84 +35,75 @@ STANDARD = Standard(
     " Governance (September 2023)",
     "The figures of one release for the review of a Disclosure Review Board.",
     (
-        Section(
+        section(
             "3.1",
             "Goals and intended uses of de-identification",
-            (Ask("Intended uses", "purpose"),),
+            Ask("Intended uses", "purpose"),
         ),
-        Section(
+        section(
             "3.2",
             "Risks that arise from the release: probability of re-identification",
-            (
-                Quotes(observer),
-                Figures("Risk of the release", RISKS),
-                Figures("Risk of the source", RISKS_BEFORE, without=WITH_SOURCE),
-                Acceptable("The largest probability that the agency accepts", RISK),
-                Ask("What could be known from elsewhere", "knowledge"),
-            ),
+            Quotes(observer),
+            Figures("Risk of the release", RISKS),
+            Figures("Risk of the source", RISKS_BEFORE, without=WITH_SOURCE),
+            Acceptable("The largest probability that the agency accepts", RISK),
+            Ask("What could be known from elsewhere", "knowledge"),
         ),
-        Section(
+        section(
             "3.2",
             "Risks that arise from the release: adverse impacts and remediation",
-            (
-                Ask("Adverse impacts on persons", "impact"),
-                ByHand("Remediation: what is done if re-identification happens"),
-            ),
+            Ask("Adverse impacts on persons", "impact"),
+            ByHand("Remediation: what is done if re-identification happens"),
         ),
-        Section(
+        section(
             "3.3",
             "Data life cycle",
-            (Ask("Reviews after the release, and when it ends", "monitoring"),),
+            Ask("Reviews after the release, and when it ends", "monitoring"),
         ),
-        Section(
+        section(
             "3.4",
             "Data-sharing model",
-            (
-                Ask("Who receives the data, and how", "recipients"),
-                Ask("Agreements and controls", "controls"),
-            ),
+            Ask("Who receives the data, and how", "recipients"),
+            Ask("Agreements and controls", "controls"),
         ),
-        Section(
+        section(
             "3.5",
             "The Five Safes",
-            (ByHand("Safe projects, people, settings, data, outputs: the board's assessment"),),
+            ByHand("Safe projects, people, settings, data, outputs: the board's assessment"),
         ),
-        Section(
+        section(
             "3.6",
             "Disclosure Review Board",
-            (
-                Ask("Who answers for the release", "responsible"),
-                Ask("Who was asked or told", "stakeholders"),
-                ByHand("The board's decision, date and signature"),
-            ),
+            Ask("Who answers for the release", "responsible"),
+            Ask("Who was asked or told", "stakeholders"),
+            ByHand("The board's decision, date and signature"),
         ),
-        Section(
+        section(
             "4.2",
             "Data survey",
-            (Columns("Columns by their roles, and what happens to each"),),
+            Columns("Columns by their roles, and what happens to each"),
         ),
-        Section(
+        section(
             "4.3",
             "Removing identifiers and transforming quasi-identifiers",
-            (Quotes(method), Quotes(guarantees)),
+            Quotes(method),
+            Quotes(guarantees),
         ),
-        Section(
+        section(
             "4.6",
             "Validating the de-identified dataset: usefulness",
-            (Figures("Measures of the release", UTILITY),),
+            Figures("Measures of the release", UTILITY),
         ),
-        Section(
+        section(
             "4.6",
             "Validating the de-identified dataset: privacy protection",
-            (
-                Checks("Guarantees required and achieved, judged again from the published rows"),
-                Figures(
-                    "Re-identification tests on the release",
-                    ATTACKED,
-                    without="anonymizer report POLICY --source DATABASE --attack",
-                ),
-                Quotes(limits),
+            Checks("Guarantees required and achieved, judged again from the published rows"),
+            Figures(
+                "Re-identification tests on the release",
+                ATTACKED,
+                without="anonymizer report POLICY --source DATABASE --attack",
             ),
+            Quotes(limits),
         ),
     ),
 )
