@@ -15,6 +15,7 @@ from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.paths import table_path, within
 from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.ir import IrK
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.rule import Rule
@@ -180,6 +181,9 @@ def pair_rules(
     rules: tuple[Rule, ...] = of_basis(
         table_rules_of("any", policy.privacy, declared=Sql("null")), "pairs"
     )
+    if policy.privacy.ir_kl is not None:
+        # of a class, only persons with a row of the table are counted
+        rules += (IrK("any", policy.privacy.ir_kl.k),)
     everywhere = bool(rules)
     if eir_l:
         own = [rule.l for rule in rules if isinstance(rule, EirL)]
