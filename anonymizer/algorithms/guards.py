@@ -11,6 +11,7 @@ from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.paths import column_path
+from anonymizer.privacy.of_policy.sizes import asking_for
 from anonymizer.source.masking.masks import UNTOLD, Mask
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -245,10 +246,11 @@ def enough_units(policy: Policy, least: int) -> Guard:
     """A class cannot have more rows (persons) than the table."""
     unit = "persons" if policy.person is not None else "rows"
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
+    path = asking_for(policy, least)
 
     def explain(row: Row) -> Problem:
         return Problem(
-            "privacy.k_anonymity",
+            path,
             f"asks for classes of {least} {unit}, but there are {row[0]}",
             hint="lower k, or release more rows",
         )

@@ -45,12 +45,13 @@ def _problems(policy: Policy) -> Iterator[Problem]:
         protect = policy.columns[column].protect
         assert protect is not None
         path = column_path(column, "protect")
-        given = {g.option for g, _ in asked(OF_COLUMNS, protect) if not algorithm.works_towards(g)}
-        for rule in sorted(given):
+        given = {g.option: g for g, _ in asked(OF_COLUMNS, protect)}
+        for rule in sorted(option for option, g in given.items() if not algorithm.works_towards(g)):
             yield Problem(
                 f"{path}.{rule}",
                 f"is not a rule that the algorithm {name} works towards",
-                allowed=_allowed(algorithm, OF_COLUMNS),
+                allowed=_allowed(algorithm, OF_COLUMNS) or None,
+                hint=_way_out(policy, given[rule]),
             )
         closeness = protect.t_closeness
         if closeness is not None and closeness.distance not in algorithm.distances:
@@ -69,6 +70,15 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 "hierarchical needs a hierarchy of the column",
                 hint="hierarchy: {file: diseases.csv}",
             )
+
+
+def _way_out(policy: Policy, rule: Guarantee) -> str:
+    """What may be done about a rule of a column; a preset gives one to columns without a rule."""
+    named = ", ".join(a.name for a in ALGORITHMS.values() if a.works_towards(rule))
+    found = f"algorithms that do: {named}"
+    if policy.preset is None:
+        return found
+    return f"{found}; or leave preset: {policy.preset} out, and state k_anonymity"
 
 
 def _allowed(algorithm: Algorithm, guarantees: Sequence[Guarantee]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -41,6 +42,16 @@ class Check:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def turns(named: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None, int]]:
+    """Names and columns of checks in order, numbered where one occurs again: a column with a top
+    and a bottom code has two checks of one name.
+    """
+    seen: Counter[tuple[str, str | None]] = Counter()
+    for name, column in named:
+        yield name, column, seen[name, column]
+        seen[name, column] += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ EXAMPLES = {
     "rename": "rename: {class_id: group}",
     "generalize": "generalize: {k: 5}",
     "recursive_cl": "recursive_cl: {c: 4, l: 3}",
+    "t_closeness": "t_closeness: {t: 0.2, distance: equal}",
     "levels": "levels: {1: [a], 0: [b]}",
     "level_l": "level_l: {0: 1, 1: 2, 2: 3}",
     "alpha_k": "alpha_k: {alpha: 0.5, k: 5}",
@@ -183,8 +184,9 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
         said = "is empty" if error["input"] is None else "must be a mapping of options"
         return Problem(path, said, hint=_example(place))
     message, hint = PLAIN.get(kind, ("is not valid here", None))
-    if kind == "missing" and len(place) == 1:
-        hint = _example(place)
+    if kind == "missing":
+        values = ", ".join(_literals(_annotation(root, loc))) or None
+        return Problem(path, message, values, _example(place if len(place) == 1 else place[:-1]))
     return Problem(path, message, hint=hint)
 
 

@@ -59,6 +59,8 @@ class Flag:
     """Of the table: whether the figure is a bound from above."""
     persons: bool = False
     """Whether it counts persons."""
+    whole: tuple[str, ...] = ("k", "l")
+    """Names of parameters that are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)

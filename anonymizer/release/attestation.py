@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from anonymizer.contract.checks import turns
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.process.text import plain
@@ -171,16 +172,13 @@ def _other_part(name: str, told: Any, found: Any) -> Iterator[Problem]:
 def _other_guarantees(told: Any, found: Any) -> Iterator[Problem]:
     path = "predicate.guarantees"
     try:
-        listed = {(one["name"], one["column"]): one for one in told}
-        twice = len(listed) < len(told)
+        listed = _in_turn(told)
     except (KeyError, TypeError):
         yield _problem(path, "cannot be read")
         return
-    if twice:
-        yield _problem(path, "state one guarantee twice")
-    has = {(one["name"], one["column"]): one for one in found}
+    has = _in_turn(found)
     for key in sorted({*listed, *has}, key=str):
-        named = ".".join(str(part) for part in key if part is not None)
+        named = ".".join(str(part) for part in key[:2] if part is not None)
         if key not in listed:
             yield _problem(path, f"lack {named}, which the release keeps")
         elif key not in has:
@@ -190,6 +188,10 @@ def _other_guarantees(told: Any, found: Any) -> Iterator[Problem]:
                 if listed[key].get(field) != has[key].get(field):
                     said = "is not what the release has"
                     yield _problem(f"{path}.{named}.{field}", said)
+
+
+def _in_turn(guarantees: Any) -> dict[Any, Any]:
+    return dict(zip(turns((g["name"], g["column"]) for g in guarantees), guarantees, strict=True))
 
 
 def _problem(path: str, said: str) -> Problem:

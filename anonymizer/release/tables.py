@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from anonymizer.contract.checks import turns
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.tables import Released, Tables, in_release
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
@@ -92,13 +93,17 @@ def tables_manifest(
         "known_attacks": known_attacks_of(policy),
         "tables": tables.as_dict(),
     }
-    shown = {(one["name"], one["column"]): one["sql"] for one in recipients_sql(tables, names)}
+    shown = {turn: one["sql"] for turn, one in _in_turn(recipients_sql(tables, names))}
     checks = [
-        {**check, "sql": shown.get((check["name"], check["column"]), check["sql"])}
-        for check in data["verification"]["checks"]
+        {**check, "sql": shown.get(turn, check["sql"])}
+        for turn, check in _in_turn(data["verification"]["checks"])
     ]
     data["verification"] = {**data["verification"], "checks": checks}
     return replace(manifest, data=data)
+
+
+def _in_turn(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    return zip(turns((one["name"], one["column"]) for one in checks), checks, strict=True)
 
 
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from anonymizer.compile import Table, ident
-from anonymizer.contract.checks import Verification
+from anonymizer.contract.checks import Verification, turns
 from anonymizer.contract.layout import requirement_dict
 from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Engine
@@ -168,12 +168,14 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
 
 def _other_checks(manifest: Manifest, found: Verification) -> Iterator[Problem]:
     """Figures that the manifest states for checks that were made again."""
-    now = {(check.name, check.column): check for check in found.checks}
+    numbers = turns((check.name, check.column) for check in found.checks)
+    now = dict(zip(numbers, found.checks, strict=True))
     listed = manifest.data["verification"]
     if listed["passed"] is not True or not all(one["passed"] for one in listed["checks"]):
         yield _problem("manifest.verification", "does not say that the release passed")
-    for stated in listed["checks"]:
-        check = now.get((stated["name"], stated["column"]))
+    told = turns((one["name"], one["column"]) for one in listed["checks"])
+    for turn, stated in zip(told, listed["checks"], strict=True):
+        check = now.get(turn)
         if check is None or stated["sql"] is None:
             continue
         again = _plain({"required": check.required, "achieved": check.achieved})

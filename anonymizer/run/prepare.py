@@ -12,6 +12,7 @@ from anonymizer.algorithms.guards import source_guard
 from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table
+from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
@@ -82,8 +83,18 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
     """Execute the reading stages in scratch and compile the rest."""
     found = read_source(policy, session, executor)
     compiled = _compiler(policy)(policy, found.profile, found.roles)
-    compiled = dataclasses.replace(compiled, layout=harbored(policy, compiled.layout))
+    layout = harbored(policy, _masked(compiled.layout, found.roles))
+    compiled = dataclasses.replace(compiled, layout=layout)
     return Prepared(found.roles, found.stages, compiled, found.rows, found.profile)
+
+
+def _masked(layout: Layout, found: Roles) -> Layout:
+    """The layout with the masks of every column, those that stand in tables of their own too."""
+    columns = tuple(
+        dataclasses.replace(column, masks=found.masks_told(column.column))
+        for column in layout.columns
+    )
+    return dataclasses.replace(layout, columns=columns)
 
 
 def read_source(

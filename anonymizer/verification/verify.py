@@ -52,7 +52,7 @@ def verify_release(
             )
     if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
         raise NothingToCheckError.at(
-            "release", "has no rows", hint="nothing was published, so nothing can be shown"
+            "release", "has no rows", hint="weaken the guarantees, so that rows are left to publish"
         )
     return verification(ask(asked, run_sql), left)
 

@@ -102,3 +102,22 @@ def test_a_query_that_fails_is_told_as_one(folder: Path, call: Call) -> None:
     assert done.code == 2
     assert "source.query: the query fails" in done.err
     assert "Alice" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ('{"name": "Alice", "age": "Bob", "s": "v1"}', "has a value of another type"),
+        ('{"name": "Alice", "age": 3, "age": 4, "s": "v1"}', "names a key twice"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_told_by_its_number(
+    last: str, told: str, folder: Path, call: Call
+) -> None:
+    rows = "".join(f'{{"name": "Z{i}", "age": {i % 9}, "s": "v"}}\n' for i in range(21_000))
+    (folder / "visits.json").write_text(rows + last + "\n")
+    (folder / "policy.yml").write_text(POLICY.replace("visits.csv", "visits.json"))
+    done = call("run", "policy.yml")
+    assert done.code == 2
+    assert f"record 21001 of a JSON file {told}" in done.err
+    assert not any(value in done.err for value in ("Alice", "Bob", "v1"))

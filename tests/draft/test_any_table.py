@@ -97,6 +97,20 @@ def test_a_file_of_identifiers_only(tmp_path: Path) -> None:
     assert "fewest" in found.guesses["email"].reason
 
 
+def test_a_single_row_makes_no_quasi_identifier_of_the_key(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "one.duckdb")) as connection:
+        connection.execute("create table t as select 1 as id, 'f' as sex")
+    found = draft("t", str(tmp_path / "one.duckdb"), base=tmp_path)
+    assert found.key == "id"
+    assert {name: one.role for name, one in found.guesses.items()} == {"id": "drop", "sex": "quasi"}
+
+
+def test_a_file_without_values_is_told_as_one(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("name,age\n" + ",\n" * 40)
+    with pytest.raises(SourceError, match="has no column with values that can be generalized"):
+        draft(str(tmp_path / "empty.csv"), base=tmp_path)
+
+
 def test_names_that_would_end_a_comment(tmp_path: Path) -> None:
     names = ("grade\nof \\a\x85👩\u200d🚀", "grade\nof \\a\x85👩\u200d🚀2")
     columns = ", ".join(f'(i % 5) as "{name}"' for name in names)

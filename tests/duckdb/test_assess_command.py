@@ -68,7 +68,11 @@ def test_a_requirement_decides_the_exit_code(
     assert code == 1
     assert data["errors"][0]["path"] == "--require k"
     assert data["k"] == 4
-    assert run(*said, "--require", "k=five") == 2
+    assert run(*said, "--require", "entropy_l=1.5") == 0
+    capsys.readouterr()
+    for wrong in ("k=five", "k=5.0"):
+        assert run(*said, "--require", wrong) == 2
+        assert "a whole number" in capsys.readouterr().err
     assert run("assess", "visitors", "--database", database) == 2
 
 

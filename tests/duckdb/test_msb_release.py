@@ -13,6 +13,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import GuaranteeError
+from anonymizer.independent.judge import judge
 from anonymizer.release.published import Release
 from tests.duckdb.msb_policy import PAPER_L, people, policy
 
@@ -248,3 +249,23 @@ def test_null_as_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> Non
     for name in ("_physician", "_disease"):
         for values in groups_of(tables(tmp_path)[name]).values():
             assert max(Counter(values).values()) * 2 <= len(values)
+
+
+def test_a_coarsened_sensitive_column_is_told_and_verified(
+    source: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    rows = ", ".join(f"({20 + i % 7}, {(i * 37) % 400}, {(i * 11) % 97})" for i in range(60))
+    source.execute(f"create table people as from (values {rows}) as t(age, cost, stay)")
+    source.execute("alter table people add column sex varchar")
+    rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    coarse = {
+        "cost": {**rule, "round": 50},
+        "stay": {**rule, "top_code": {"at_least": 5}, "bottom_code": 3},
+    }
+    given = policy(tmp_path, protect={name: {} for name in coarse}, columns=coarse, limit=0.5)
+    release = anonymizer.run(given, source, seed=1)
+    told = {c["column"]: c.get("masks") for c in release.manifest.data["layout"]["columns"]}
+    assert told["cost"] == [{"mask": "round", "method": "nearest", "to": 50}]
+    assert {mask["mask"] for mask in told["stay"]} == {"top_code", "bottom_code"}
+    assert anonymizer.verify(given).passed
+    assert judge(tmp_path / "release.duckdb").passed

@@ -37,6 +37,7 @@ from anonymizer.algorithms.schema.rules import (
 from anonymizer.algorithms.schema.tree import Weights, tree_stages
 from anonymizer.compile import Sql
 from anonymizer.policy import Mondrian, Policy, SchemaPolicy
+from anonymizer.policy.schema.derived import persons_policy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.child import Child
 from anonymizer.source.profile import TableProfile
@@ -67,11 +68,14 @@ def compile_tables(
     assert isinstance(options, Mondrian)
     assert profile.rows is not None
     knows = policy.privacy.knows
-    k = least_class(single)
+    known = least_class(single)
+    # (the policy of the persons has no guarantees that tell persons from rows)
+    whole = persons_policy(policy, identity=True)
+    k = least_class(whole)
     keys = tuple_keys(roles)
     rules, rule_stages = protections(single, roles, keys)
     further, further_stages = child_protections(children)
-    persons, judged = pair_rules(policy.privacy, roles.sensitive, children, _eir_l(policy), k=k)
+    persons, judged = pair_rules(policy, roles.sensitive, children, _eir_l(policy), k=k)
     every = (*rules, *further)
     how = Partitioning(
         k=k,
@@ -85,7 +89,7 @@ def compile_tables(
     stages: list[Stage] = [
         *domain_steps(roles),
         *coded_stages(single, roles, numbered=False, packed=True),
-        enough_units(single, k),
+        enough_units(whole, k),
         packed_units_step(single, roles),
         *rule_stages,
         owners_step(keys),
@@ -97,7 +101,7 @@ def compile_tables(
         stages += event_steps(children)
     if searched:
         weights = Weights(
-            least=k * knows.events**2,
+            least=known * knows.events**2,
             last_step=steps_of(children),
             persons=profile.rows,
             event_cells=event_cells(children),
@@ -109,13 +113,13 @@ def compile_tables(
         stages += partition_stages(roles.quasi, how, profile.rows, loop)
     partial = partial_tables(children, rows=knows.rows) if knows.anything else set()
     ruled = ruled_tables(single, roles, children, persons, judged) if knows.sensitive else ()
-    shared = shared_context(children, events=knows.events, rows=knows.rows, least=k)
+    shared = shared_context(children, events=knows.events, rows=knows.rows, least=known)
     of_numbers = class_steps(ruled, shared) if ruled and knows.rows else ()
     stages += raising_stages(
         children,
         events=knows.events,
         rows=knows.rows,
-        least=k,
+        least=known,
         ruled=ruled,
         holding=holding_steps(children, persons, judged, partial, of_numbers),
         merged=to_merge(),

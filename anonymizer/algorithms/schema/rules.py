@@ -12,10 +12,10 @@ from anonymizer.algorithms.protections import column_rules, feasible, protection
 from anonymizer.algorithms.schema.events import OWNERS
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem, SourceError
-from anonymizer.policy.paths import column_path
-from anonymizer.policy.privacy import Privacy
+from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.paths import table_path, within
 from anonymizer.privacy.eir_l import EirL
+from anonymizer.privacy.ir import IrK
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.rule import Rule
@@ -167,7 +167,7 @@ def failing_steps(
 
 
 def pair_rules(
-    privacy: Privacy,
+    policy: SchemaPolicy,
     persons: Sequence[Sensitive],
     children: Sequence[Child],
     eir_l: dict[tuple[str, str], int],
@@ -179,16 +179,22 @@ def pair_rules(
     `eir_l`: by table and column, what single columns ask for; the largest is taken for all of them.
     """
     rules: tuple[Rule, ...] = of_basis(
-        table_rules_of("any", privacy, declared=Sql("null")), "pairs"
+        table_rules_of("any", policy.privacy, declared=Sql("null")), "pairs"
     )
+    if policy.privacy.ir_kl is not None:
+        # of a class, only persons with a row of the table are counted
+        rules += (IrK("any", policy.privacy.ir_kl.k),)
     everywhere = bool(rules)
     if eir_l:
         own = [rule.l for rule in rules if isinstance(rule, EirL)]
         rules = tuple(rule for rule in rules if not isinstance(rule, EirL))
         rules += (EirL("any", l=max([*own, *eir_l.values()])),)
     judged: list[Judged] = []
-    if everywhere:
-        judged += [(SNAPSHOT, "rowid", s, column_path(s.column), False) for s in persons]
+    for s in persons:
+        if everywhere or (policy.person, s.column) in eir_l:
+            nulls = policy.persons.columns[s.column].null_as_value
+            path = table_path(policy.person, "columns", s.column)
+            judged.append((SNAPSHOT, "rowid", s, path, nulls))
     for child in children:
         for s in child.roles.sensitive:
             if everywhere or (child.name, s.column) in eir_l:

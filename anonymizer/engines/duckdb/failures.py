@@ -8,6 +8,11 @@ from anonymizer.errors import AnonymizerError, EngineError
 
 _UNTOLD = re.compile(r"Invalid Input Error: Error when sniffing file ")
 _LINE = re.compile(r"(?:Invalid Input|Conversion) Error: CSV Error on Line: (\d+)\n")
+_RECORD = re.compile(
+    r"Invalid Input Error: JSON transform error in file .*?, in (?:line|record/value) (\d+): "
+    r"(?:(Object .*has duplicate key)|)",
+    re.DOTALL,
+)
 
 _UNREADABLE = re.compile(
     r"Invalid Input Error: "
@@ -78,7 +83,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
 
 def translate(error: Exception, where: str) -> AnonymizerError:
     """The engine's `error` during `where`, as one of ours and without its message."""
-    of_file = _csv(str(error)) or _unreadable(str(error))
+    of_file = _csv(str(error)) or _json(str(error)) or _unreadable(str(error))
     if of_file is not None:
         return EngineError.at(where, of_file[0], hint=of_file[1])
     if where == QUERY and type(error).__name__ == "InvalidInputException":
@@ -101,6 +106,16 @@ def _unreadable(words: str) -> tuple[str, str] | None:
         return None
     form = found[1] or "Parquet"
     return f"a file cannot be read as {form}", f"write it as {form}, or name it by what it is"
+
+
+def _json(words: str) -> tuple[str, str] | None:
+    """What is wrong with a JSON file, by the record; nothing that stands in it."""
+    found = _RECORD.match(words)
+    if found is None:
+        return None
+    said = "names a key twice" if found[2] else "has a value of another type than those before it"
+    hint = "mend it, or write the file as Parquet first, with the types it should have"
+    return f"record {found[1]} of a JSON file {said}", hint
 
 
 def _csv(words: str) -> tuple[str, str] | None:

@@ -12,6 +12,16 @@ def least_class(policy: Policy, otherwise: int = 1) -> int:
     return max(named, default=otherwise)
 
 
+def asking_for(policy: Policy, least: int) -> str:
+    """The path of the guarantee that asks for classes of so many rows (persons)."""
+    fields = (
+        g.field
+        for g, value in asked(OF_TABLE, policy.privacy)
+        if g.k is not None and g.k(value) == least
+    )
+    return next(fields, "privacy.k_anonymity")
+
+
 def fewest_persons(policy: Policy) -> int:
     """Fewest persons that a class can have under any of the policy's guarantees."""
     implied = [g.implied(v) for g, v in asked(OF_TABLE, policy.privacy) if g.implied is not None]

@@ -26,8 +26,6 @@ FLAGS = {
 }
 """Every name, those of the table first, with the guarantee that it stands for."""
 ALIASES = {alias: flag.name for _, flag in FLAGS.values() for alias in flag.aliases}
-WHOLE = {"k", "l"}
-"""Parameters that are whole numbers."""
 OPTION = "--require"
 
 
@@ -65,9 +63,10 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
             continue
         guarantee, flag = FLAGS[name]
         parts = flag.parts
-        figures = _figures(right, parts)
+        figures = _figures(right, flag)
         if figures is None:
-            shape = "/".join(parts) if len(parts) > 1 else "a number"
+            number = "a whole number" if parts[0] in flag.whole else "a number"
+            shape = "/".join(parts) if len(parts) > 1 else number
             problems.append(
                 Problem(f"{OPTION} {name}", "has no number that can be read", allowed=shape)
             )
@@ -89,14 +88,14 @@ def _allowed() -> str:
     return ", ".join(names)
 
 
-def _figures(text: str, parts: Sequence[str]) -> tuple[int | float, ...] | None:
+def _figures(text: str, flag: Flag) -> tuple[int | float, ...] | None:
     given = [piece.strip() for piece in text.split("/")]
-    if len(given) != len(parts):
+    if len(given) != len(flag.parts):
         return None
     figures: list[int | float] = []
-    for part, piece in zip(parts, given, strict=True):
+    for part, piece in zip(flag.parts, given, strict=True):
         try:
-            figure = int(piece) if part in WHOLE else float(piece)
+            figure = int(piece) if part in flag.whole else float(piece)
         except ValueError:
             return None
         if not 0 <= figure < float("inf"):

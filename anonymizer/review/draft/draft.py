@@ -76,7 +76,7 @@ def draft(
         )
         person, perhaps = _person(found, guesses, key)
         varying = _varying(opened, guesses, person)
-        everybody = without_quasi(found, guesses, file=opened.relation.table is None)
+        everybody = without_quasi(found, guesses, file=opened.relation.table is None, key=key)
         lines = _lines(
             opened, table, Path(base), found, guesses, key, person, perhaps, varying, everybody
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anonymizer.errors import Problem, SourceError
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import Profile
 from anonymizer.source.profile import kind_of
@@ -11,16 +12,22 @@ EVERYBODY = "everybody"
 
 
 def without_quasi(
-    found: tuple[Profile, ...], guesses: dict[str, Guess], *, file: bool
+    found: tuple[Profile, ...],
+    guesses: dict[str, Guess],
+    *,
+    file: bool,
+    key: str | None = None,
 ) -> str | None:
     """Give a column role quasi where none has it, or return the name of one to be added.
 
     First a constant column: generalizing it loses nothing and discloses nothing.
     A file cannot have a column added; there it is the column with the fewest values.
+    Raises SourceError for a file without any column of values. `key`: it cannot be quasi.
     """
     if any(one.role == "quasi" for one in guesses.values()):
         return None
-    alike = [p for p in found if p.known == p.rows and p.different == 1]
+    open_to_it = [p for p in found if p.column != key and kind_of(p.sql_type) is not None]
+    alike = [p for p in open_to_it if p.known == p.rows and p.different == 1]
     if alike:
         guesses[alike[0].column] = Guess(
             "quasi",
@@ -32,11 +39,14 @@ def without_quasi(
         return next(
             name for n in range(len(taken) + 1) if (name := EVERYBODY + "_" * n) not in taken
         )
-    usable = [p for p in found if kind_of(p.sql_type) is not None and p.known]
-    if usable:
-        chosen = min(usable, key=lambda p: (guesses[p.column].role == "identifier", p.spread))
-        guesses[chosen.column] = Guess(
-            "quasi",
-            "no column seems to be known by others, and one has to be: the one of fewest values",
-        )
+    usable = [p for p in open_to_it if p.known]
+    if not usable:
+        said = "has no column with values that can be generalized"
+        hint = "numbers, text, booleans, dates; its first line has to name the columns"
+        raise SourceError(Problem("TABLE", said, hint=hint))
+    chosen = min(usable, key=lambda p: (guesses[p.column].role == "identifier", p.spread))
+    guesses[chosen.column] = Guess(
+        "quasi",
+        "no column seems to be known by others, and one has to be: the one of fewest values",
+    )
     return None
