@@ -60,6 +60,7 @@ MODELS = {
 )
 @click.option(
     "--combinations",
+    "combined",
     metavar="N",
     type=click.IntRange(min=0),
     default=3,
@@ -79,7 +80,7 @@ def command(
     population: str | None,
     fraction: float | None,
     threshold: float,
-    combinations: int,
+    combined: int,
     limits: Limits,
 ) -> None:
     """Assess risk and diversity of TABLE (a table, view, .parquet, .csv or .json file) as it is.
@@ -102,16 +103,13 @@ def command(
         "population": population,
         "fraction": fraction,
         "threshold": threshold,
-        "combined": combinations,
+        "combined": combined,
         "require": require,
     }
     if _is_policy(table_name):
         asked = click.get_current_context().get_parameter_source
-        named = {
-            name: value
-            for name, value in options.items()
-            if asked("combinations" if name == "combined" else name) is not ParameterSource.DEFAULT
-        }
+        default = ParameterSource.DEFAULT
+        named = {name: value for name, value in options.items() if asked(name) is not default}
         assessed = assess_policy(load_policy(table_name), database, limits=limits, **named)
         if isinstance(assessed, TablesAssessment):
             output.result(assessed.as_dict(), assessed.lines())
@@ -174,8 +172,8 @@ def lines(found: Assessment) -> Iterator[str]:
         yield from table(("model", *found.columns), _by_model(found))
     yield ""
     yield f"Smallest classes ({unit})"
-    sizes_of = ("size", "classes", "rows")
-    yield from table(sizes_of, [[w[name] for name in sizes_of] for w in found.worst[:SHOWN]])
+    head = ("size", "classes", "rows")
+    yield from table(head, [[w[name] for name in head] for w in found.worst[:SHOWN]])
     if found.combinations is not None:
         yield ""
         yield from _combination_lines(found, unit)

@@ -40,6 +40,11 @@ class Check:
     failing: int = 0
     """How many rows `sql` returns."""
 
+    @property
+    def form(self) -> bool:
+        """Whether this is a condition of form, and no guarantee."""
+        return self.required == 0
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -88,8 +93,18 @@ class Verification:
         """The checks that do not hold."""
         return tuple(check for check in self.checks if not check.passed)
 
+    @property
+    def guarantees(self) -> tuple[Check, ...]:
+        """The checks of guarantees."""
+        return tuple(check for check in self.checks if not check.form)
+
+    @property
+    def form(self) -> tuple[Check, ...]:
+        """The checks of form."""
+        return tuple(check for check in self.checks if check.form)
+
     def _facts(self) -> list[Fact]:
-        shown = [check for check in self.checks if check.required != 0 or not check.passed]
+        shown = [check for check in self.checks if not (check.form and check.passed)]
         shown.sort(key=lambda check: check.passed)
         facts = [Fact(view, kind) for view, kind in self.kinds.items()]
         facts += [

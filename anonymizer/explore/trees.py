@@ -16,7 +16,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.builders import DATE_LEVELS
 from anonymizer.policy.paths import column_path
 from anonymizer.review.hierarchies import Built, built
-from anonymizer.review.suggest.suggest import losses, suggest
+from anonymizer.review.suggest.suggest import losses, only_quasi, suggest
 from anonymizer.source.profile import kind_of
 
 LISTS = {"date": "levels", "prefix": "lengths", "suffix": "lengths", "divisor": "divisors"}
@@ -44,17 +44,7 @@ def tree(
 
     Nodes that few rows have, or that show a value which few have, are sent without their names.
     """
-    given = alone(policy).to_dict()
-    given["columns"] = {
-        name: {"role": "quasi", "hierarchy": dict(options)} if name == column else {"role": "drop"}
-        for name in given["columns"]
-    }
-    given |= {"privacy": {"k_anonymity": 2}, "algorithm": {"name": "full_domain"}, "preset": None}
-    for name in ("key", "person", "merge_person_rows", "workload", "kind"):
-        given.pop(name, None)
-    one = Policy.model_validate(given, context={"base": policy.base})
-    assert isinstance(one, Policy)
-    with built(one, database, [column]) as made:
+    with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
         shown = made[0].shown()
         hidden = _hidden(policy, made[0], shown)
     return {

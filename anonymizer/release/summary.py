@@ -22,8 +22,8 @@ def summary(release: Release) -> str:
         .render(
             release=release,
             kind=kind_words(release.kind),
-            checks=[check for check in release.verification.checks if check.required != 0],
-            rest=sum(check.required == 0 for check in release.verification.checks),
+            checks=release.verification.guarantees,
+            rest=len(release.verification.form),
             measures=[
                 (words[name], value)
                 for name, value in shown_measures(release.measures, release.manifest.layout).items()

@@ -85,12 +85,13 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
 
 def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | None:
     sample, drawn_rows = sample_of(policy, session, rows, wanted)
+    columns = ", ".join(ident(name).text for name in policy.quasi) or "1"
     before = _peak()
     began = time.perf_counter()
     try:
         found: Trial = tried(policy, sample)
         tuples = session.engine.raw(
-            f"select count(*) from (select distinct {_columns(policy)} from {sample.source.sql})",
+            f"select count(*) from (select distinct {columns} from {sample.source.sql})",
             "sample",
         )[0][0]
     except AnonymizerError:
@@ -110,10 +111,6 @@ def _peak() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
-def _columns(policy: Policy) -> str:
-    return ", ".join(ident(name).text for name in policy.quasi) or "1"
 
 
 def _continued(small: _Tried | None, large: _Tried, rows: int) -> float | None:

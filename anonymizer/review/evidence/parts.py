@@ -167,7 +167,7 @@ class Columns:
 
 def promised(check: Check) -> bool:
     """A guarantee; the conditions of form are none."""
-    return check.required != 0
+    return not check.form
 
 
 def on_values(check: Check) -> bool:

@@ -32,6 +32,7 @@ from anonymizer.review.report.content import Report
 from anonymizer.review.report.distributions import alone, compared
 from anonymizer.review.report.words import NO_GUARANTEE, column_sentences, guarantee_sentence
 from anonymizer.review.report.workload import Answer, run_workload
+from anonymizer.review.scratch import unit_of
 from anonymizer.review.with_source import Beside, Published, open_beside, open_release, release_file
 from anonymizer.run.original_values import members_read
 from anonymizer.run.remarks import remarks, repeats
@@ -96,7 +97,7 @@ def floor_of(policy: Policy) -> int:
 def _collected(policy: Policy, release: Published) -> Report:
     manifest = release.manifest
     floor = floor_of(policy)
-    unit = "persons" if policy.person is not None else "rows"
+    unit = unit_of(policy)
     beside = release if isinstance(release, Beside) else None
     warnings = [*_warnings(policy, release), *_remarks(policy, release)]
     verification = _judged(policy, release)

@@ -54,8 +54,7 @@ def _lines(report: Report) -> Iterator[str]:
     checks = [
         (c.name, cell(c.column or "-"), figure(c.required), figure(c.achieved),
          "holds" if c.passed else "**does not hold**")
-        for c in report.verification.checks
-        if c.required != 0
+        for c in report.verification.guarantees
     ]  # fmt: skip
     yield from table(("guarantee", "column", "required", "achieved", "verdict"), checks)
     yield "\n## Risk of re-identification\n"

@@ -50,8 +50,8 @@ def verdict(
     if broken:
         says = "This release does not hold beside the earlier one: whoever has both knows too much."
         return Verdict("fails", says, tuple(broken))
-    form = sum(check.required == 0 for check in verification.checks)
-    said = f"{len(verification.checks) - form} guarantees and {form} conditions of form hold"
+    form = len(verification.form)
+    said = f"{len(verification.guarantees)} guarantees and {form} conditions of form hold"
     if not promised:
         many = "1 condition of form holds" if form == 1 else f"{form} conditions of form hold"
         said = f"This release promises no guarantee: it is personal data. {many}."

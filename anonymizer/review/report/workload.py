@@ -18,6 +18,7 @@ from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.measure.steps import step
 from anonymizer.policy import Policy
 from anonymizer.review.report.units import UNCOUNTED, with_units
+from anonymizer.review.scratch import unit_of
 from anonymizer.review.with_source import Beside
 from anonymizer.source.profile import published_type
 
@@ -97,8 +98,7 @@ def run_workload(policy: Policy, beside: Beside, least: int) -> list[Answer]:
     name = policy.source.parts[-1] if policy.source.kind == "table" else "source"
     schemas = ["main", *policy.source.parts[:-1][-1:]]
     _reconstruct(beside, name, schemas)
-    unit = "persons" if policy.person is not None else "rows"
-    asked = _Asked(beside, schemas[-1], policy.person, unit, least)
+    asked = _Asked(beside, schemas[-1], policy.person, unit_of(policy), least)
     return [asked.answer(number, text) for number, text in enumerate(queries, start=1)]
 
 

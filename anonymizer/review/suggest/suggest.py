@@ -92,7 +92,7 @@ def _measured(
 ) -> list[tuple[Profile, tuple[float, float] | None]]:
     from anonymizer.engines.duckdb.session import open_session
 
-    with open_session(_only(policy, {}), database) as session:
+    with open_session(only_quasi(policy, {}), database) as session:
         opened = Opened(session.embedded, session.source, session.profile.columns)
         wanted = opened.find(columns, "--column") or policy.quasi
         found = [p for p in profiles(opened) if p.column in wanted]
@@ -109,7 +109,7 @@ def _ends(opened: Opened, p: Profile) -> tuple[float, float] | None:
     return None if low is None else (low, high)
 
 
-def _only(policy: Policy, hierarchies: dict[str, Any]) -> Policy:
+def only_quasi(policy: Policy, hierarchies: dict[str, Any]) -> Policy:
     """A policy over the same source in which these columns are quasi; without any, its own are."""
     columns: dict[str, Any] = {
         name: {"role": "quasi"} if name in policy.quasi and not hierarchies else {"role": "drop"}
@@ -159,7 +159,7 @@ def _built(
 
 
 def _shown(policy: Policy, database: Database, column: str, suggestion: Suggestion) -> Shown:
-    with built(_only(policy, {column: suggestion.options}), database) as made:
+    with built(only_quasi(policy, {column: suggestion.options}), database) as made:
         return made[0].shown()
 
 

@@ -71,8 +71,7 @@ def _lines(report: TablesReport) -> Iterator[str]:
                     check.achieved,
                     "holds" if check.passed else "DOES NOT HOLD",
                 )
-                for check in report.verification.checks
-                if check.required != 0
+                for check in report.verification.guarantees
             ],
         ),
     ):

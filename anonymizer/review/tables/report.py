@@ -86,8 +86,7 @@ class TablesReport:
         """The verdict in a sentence."""
         if not self.holds:
             return "This release does not hold, and must not be used."
-        form = sum(check.required == 0 for check in self.verification.checks)
-        guarantees = len(self.verification.checks) - form
+        form, guarantees = len(self.verification.form), len(self.verification.guarantees)
         holds = "The release holds, but little is left" if self.little else "The release holds"
         return (
             f"{holds}: {guarantees} guarantees and {form} conditions of form, judged"
@@ -198,15 +197,14 @@ def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
 def html(report: TablesReport) -> str:
     """The whole page."""
     was = {one.knows: one for one in report.before}
-    form = [check for check in report.verification.checks if check.required == 0]
     template = page_environment().get_template("report/tables.html.j2")
     return template.render(
         report=report,
         tiles=list(_tiles(report)),
         observers=[(was.get(one.knows), one) for one in report.after],
-        checks=[check for check in report.verification.checks if check.required != 0],
-        form=form,
-        form_holds=all(check.passed for check in form),
+        checks=report.verification.guarantees,
+        form=report.verification.form,
+        form_holds=all(check.passed for check in report.verification.form),
     )
 
 
