@@ -16,6 +16,8 @@ class Place:
 
     facet: Facet
     at: int
+    release: int
+    """The ledger's number of the release."""
     group: Sql
     """Where the release keeps the group of a member."""
 
@@ -74,23 +76,3 @@ class Findings:
             "returning_persons": self.persons,
             "fewest_candidates": self.candidates,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A place with the ledger's number of its release."""
-
-    place: Place
-    release: int
-
-    @property
-    def column(self) -> Sql:
-        return self.place.column
-
-    @property
-    def sets(self) -> Sql:
-        return self.place.sets
-
-    @property
-    def own(self) -> Sql:
-        return self.place.own
