@@ -14,12 +14,15 @@ from anonymizer.engines.base import EngineName
 from anonymizer.engines.registry import engines
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import applies
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 
 EMBEDDED = "engine: duckdb"
+Uses = Callable[[Policy], Iterator[str]]
+"""The paths of a policy that use something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Feature:
 
     title: str
     """As the table of the docs names it."""
-    uses: Callable[[Policy], Iterator[str]]
+    uses: Uses
     """The paths of the policy that require it."""
     lacking: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Engine to why it is not there, and what to use instead."""
@@ -62,27 +65,7 @@ def refuse(policy: Policy, engine: EngineName) -> None:
     PolicyError.refuse(problems)
 
 
-def algorithm(name: str) -> Callable[[Policy], Iterator[str]]:
-    """Policies that use this algorithm."""
-
-    def uses(policy: Policy) -> Iterator[str]:
-        if policy.algorithm.name == name:
-            yield "algorithm.name"
-
-    return uses
-
-
-def limited(limit: Limit) -> Callable[[Policy], Iterator[str]]:
-    """Policies whose algorithm has this option."""
-
-    def uses(policy: Policy) -> Iterator[str]:
-        if limit.asked_by(policy.algorithm):
-            yield f"algorithm.{limit.option}"
-
-    return uses
-
-
-def option(path: str, used: Callable[[Policy], bool]) -> Callable[[Policy], Iterator[str]]:
+def option(path: str, used: Callable[[Policy], bool]) -> Uses:
     """Policies that use the option of this path."""
 
     def uses(policy: Policy) -> Iterator[str]:
@@ -92,7 +75,28 @@ def option(path: str, used: Callable[[Policy], bool]) -> Callable[[Policy], Iter
     return uses
 
 
-def guaranteed(guarantee: Guarantee) -> Callable[[Policy], Iterator[str]]:
+def of_columns(used: Callable[[Column], object], *option: str) -> Uses:
+    """Policies with columns that use the option of this path."""
+
+    def uses(policy: Policy) -> Iterator[str]:
+        for name, column in policy.columns.items():
+            if used(column):
+                yield column_path(name, *option)
+
+    return uses
+
+
+def algorithm(name: str) -> Uses:
+    """Policies that use this algorithm."""
+    return option("algorithm.name", lambda policy: policy.algorithm.name == name)
+
+
+def limited(limit: Limit) -> Uses:
+    """Policies whose algorithm has this option."""
+    return option(f"algorithm.{limit.option}", lambda policy: limit.asked_by(policy.algorithm))
+
+
+def guaranteed(guarantee: Guarantee) -> Uses:
     """Policies that require this guarantee, for the table or a column."""
 
     def uses(policy: Policy) -> Iterator[str]:
@@ -105,49 +109,17 @@ def guaranteed(guarantee: Guarantee) -> Callable[[Policy], Iterator[str]]:
     return uses
 
 
-def hierarchy(builder: str) -> Callable[[Policy], Iterator[str]]:
+def hierarchy(builder: str) -> Uses:
     """Policies with a hierarchy of this builder."""
-
-    def uses(policy: Policy) -> Iterator[str]:
-        for column, said in policy.columns.items():
-            if said.hierarchy is not None and said.hierarchy.builder == builder:
-                yield column_path(column, "hierarchy")
-
-    return uses
+    return of_columns(
+        lambda column: column.hierarchy and column.hierarchy.builder == builder, "hierarchy"
+    )
 
 
 def _population_file(policy: Policy) -> Iterator[str]:
     for model, population in policy.privacy.populations.items():
         if population.file is not None:
             yield f"privacy.{model}.population"
-
-
-def _beside(policy: Policy) -> Iterator[str]:
-    if policy.publish.database is None and not policy.publish.replace_source:
-        yield "publish.database"
-
-
-def _masked(policy: Policy) -> Iterator[str]:
-    for name in policy.masked:
-        yield column_path(name)
-
-
-def _like(policy: Policy) -> Iterator[str]:
-    for name, column in policy.columns.items():
-        if column.format == "like":
-            yield column_path(name, "format")
-
-
-def _vault(policy: Policy) -> Iterator[str]:
-    for name, column in policy.columns.items():
-        if column.vault is not None:
-            yield column_path(name, "vault")
-
-
-def _zip3(policy: Policy) -> Iterator[str]:
-    for name in policy.masked:
-        if any(mask == "zip3" for mask, _ in policy.columns[name].masks):
-            yield column_path(name)
 
 
 def _lacking(
@@ -216,7 +188,13 @@ FEATURES: tuple[Feature, ...] = (
             "load the file into a table, or engine: duckdb",
         ),
     ),
-    Feature("release beside the source", _beside),
+    Feature(
+        "release beside the source",
+        option(
+            "publish.database",
+            lambda policy: policy.publish.database is None and not policy.publish.replace_source,
+        ),
+    ),
     Feature(
         "release in a place of its own",
         option("publish.database", lambda policy: policy.publish.database is not None),
@@ -241,15 +219,19 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         "masks",
-        _masked,
+        of_columns(lambda column: column.masks),
         _lacking(("spark",), "its functions are not known to give the same values"),
     ),
     Feature(
         "tokens of the format `like`",
-        _like,
+        of_columns(lambda column: column.format == "like", "format"),
         _lacking(ELSEWHERE, "they are made by functions of lists", "format: hex, uuid or number"),
     ),
-    Feature("`zip3`", _zip3, _lacking(ELSEWHERE, "its digits are judged on duckdb")),
+    Feature(
+        "`zip3`",
+        of_columns(lambda column: any(mask == "zip3" for mask, _ in column.masks)),
+        _lacking(ELSEWHERE, "its digits are judged on duckdb"),
+    ),
     Feature(
         "`preset: safe_harbor`",
         option("preset", applies),
@@ -260,7 +242,11 @@ FEATURES: tuple[Feature, ...] = (
         option("privacy.quasi_sets", lambda policy: policy.privacy.quasi_sets is not None),
         _lacking(ELSEWHERE, "they are judged by runs on duckdb"),
     ),
-    Feature("`vault`", _vault, _lacking(ELSEWHERE, "it is kept by runs on duckdb")),
+    Feature(
+        "`vault`",
+        of_columns(lambda column: column.vault is not None, "vault"),
+        _lacking(ELSEWHERE, "it is kept by runs on duckdb"),
+    ),
     Feature(
         "ledger",
         option("ledger", lambda policy: policy.ledger is not None),

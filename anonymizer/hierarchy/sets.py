@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.compile import Sql, lit
+from anonymizer.contract.value_text import value_text
 from anonymizer.errors import Problem
 from anonymizer.hierarchy.listed import covered
 from anonymizer.hierarchy.merges import merge_rarest, pair_in_order
@@ -48,7 +49,7 @@ def frequency(place: Place) -> tuple[Stage, ...]:
 def order(place: Place, spec: Order) -> tuple[Stage, ...]:
     """Pair neighbours of the given order: nodes of 2, 4, 8, ... values, published as sets."""
     members = place.table("members")
-    texts = [_text(value) for value in spec.values]
+    texts = [value_text(value) for value in spec.values]
     listed = list(zip(texts, range(1, len(texts) + 1), pair_in_order(len(texts)), strict=True))
 
     def take(_: list[Row]) -> list[Row]:
@@ -78,7 +79,3 @@ def _sets(place: Place) -> Step:
         typed=from_text(Sql("m.value"), place.sql_type),
         exact=exact(Sql("text")),
     )
-
-
-def _text(value: str | int | float | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

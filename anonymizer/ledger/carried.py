@@ -55,7 +55,6 @@ def beside_server(
 def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> None:
     """Copy scratch tables of `home` into work tables of the server."""
     from anonymizer.engines.postgres.connection import PostgresEngine
-    from anonymizer.engines.postgres.copying import copy_in
     from anonymizer.engines.postgres.dialect import table_text
 
     assert isinstance(engine, PostgresEngine)
@@ -76,7 +75,7 @@ def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> No
                 "ledger",
             )
             engine.native(f"create {engine.persistence} table {target} ({made})", "ledger")
-            copy_in(engine, target, file, "ledger")
+            engine.copy_in(target, file, "ledger")
             engine.native(f"analyze {target}", "ledger")
         finally:
             file.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from typing import Any
 from anonymizer.compile import Sql, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
-from anonymizer.ledger.compared import Compared, Findings, Numbered, Place
+from anonymizer.ledger.compared import Compared, Findings, Place
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.known_rows import told_by_rows
@@ -98,12 +98,14 @@ class Comparison:
         return [entry for entry in earlier if entry.release in numbers]
 
     def _new(self) -> Compared:
-        places = tuple(Place(f, 0, f.place) for f in self.facets)
+        places = tuple(Place(f, 0, NEW, f.place) for f in self.facets)
         return Compared(0, NEW, places, pseudonyms=len(self.marks))
 
     def _old(self, at: int, entry: Entry) -> Compared:
         places = tuple(
-            Place(f, at, entry.place(f.column)) for f in self.facets if f.column in entry.facets
+            Place(f, at, entry.release, entry.place(f.column))
+            for f in self.facets
+            if f.column in entry.facets
         )
         pairs = tuple((mark.index, there) for mark, there in self._pairs(entry))
         return Compared(at, entry.release, places, pairs, len(entry.marks))
@@ -131,7 +133,6 @@ class Comparison:
         places = [p for r in releases for p in r.places if p.facet is facet]
         if len(places) < 2:
             return
-        numbered = [Numbered(p, next(r.release for r in releases if r.at == p.at)) for p in places]
         first = f"{places[0].sets}.signature"
         common = first
         for place in places[1:]:
@@ -140,7 +141,7 @@ class Comparison:
             "values",
             {
                 **context,
-                "releases": numbered,
+                "releases": places,
                 "facet": facet.column,
                 "truth": facet.truth,
                 "least": facet.least,

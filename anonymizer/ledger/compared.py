@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from anonymizer.compile import Sql
+from anonymizer.compile import NumberedColumn, Sql
 from anonymizer.errors import Problem
 from anonymizer.ledger.facets import Facet
 
@@ -16,6 +16,8 @@ class Place:
 
     facet: Facet
     at: int
+    release: int
+    """The ledger's number of the release."""
     group: Sql
     """Where the release keeps the group of a member."""
 
@@ -31,13 +33,8 @@ class Place:
     def truth(self) -> Sql:
         return self.facet.truth
 
-    @property
-    def sets(self) -> Sql:
-        return Sql(f"sets_{self.at}")
-
-    @property
-    def own(self) -> Sql:
-        return Sql(f"own_{self.at}")
+    sets = NumberedColumn("sets_", "at")
+    own = NumberedColumn("own_", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +48,13 @@ class Compared:
     """Positions of the same column among the new pseudonyms and among its own."""
     pseudonyms: int = 0
 
-    def _named(self, prefix: str) -> Sql:
-        return Sql(f"{prefix}{self.at}")
-
-    @property
-    def alias(self) -> Sql:
-        return self._named("r")
-
-    @property
-    def c(self) -> Sql:
-        return self._named("c")
-
-    @property
-    def n(self) -> Sql:
-        return self._named("n")
-
-    @property
-    def m(self) -> Sql:
-        return self._named("m")
-
-    @property
-    def p(self) -> Sql:
-        return self._named("p")
-
-    @property
-    def e(self) -> Sql:
-        return self._named("e")
-
-    @property
-    def sizes(self) -> Sql:
-        return self._named("sizes_")
+    alias = NumberedColumn("r", "at")
+    c = NumberedColumn("c", "at")
+    n = NumberedColumn("n", "at")
+    m = NumberedColumn("m", "at")
+    p = NumberedColumn("p", "at")
+    e = NumberedColumn("e", "at")
+    sizes = NumberedColumn("sizes_", "at")
 
 
 @dataclass(slots=True)
@@ -102,23 +76,3 @@ class Findings:
             "returning_persons": self.persons,
             "fewest_candidates": self.candidates,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A place with the ledger's number of its release."""
-
-    place: Place
-    release: int
-
-    @property
-    def column(self) -> Sql:
-        return self.place.column
-
-    @property
-    def sets(self) -> Sql:
-        return self.place.sets
-
-    @property
-    def own(self) -> Sql:
-        return self.place.own

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.ledger.recognized import kind, person_text, same_text
 from anonymizer.policy import Policy
@@ -78,10 +78,8 @@ class Facet:
         """The text of a value of the column, the same in every release."""
         return same_text(f"cast({value} as varchar)", self.sql_type)
 
-    @property
-    def truth(self) -> Sql:
-        """The row's own value among the members, as its number."""
-        return Sql(f"t{self.index}")
+    truth = NumberedColumn("t")
+    """The row's own value among the members, as its number."""
 
     @property
     def place(self) -> Sql:
@@ -93,10 +91,8 @@ class Facet:
         """Whether the values were dealt into buckets, so that the group is not the class."""
         return self.scope == BUCKET
 
-    @property
-    def alias(self) -> Sql:
-        """The numbers of the column's values, joined to the rows."""
-        return Sql(f"v{self.index}")
+    alias = NumberedColumn("v")
+    """The numbers of the column's values, joined to the rows."""
 
 
 def facets(
@@ -164,9 +160,7 @@ class Mark:
             f" {lit(f':mark {self.label}:')}, {text})) end"
         )
 
-    @property
-    def name(self) -> Sql:
-        return Sql(f"mark{self.index}")
+    name = NumberedColumn("mark")
 
 
 def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from anonymizer.errors import Problem
 from anonymizer.policy.paths import path_text
@@ -23,9 +23,6 @@ ENDINGS: Mapping[ReleaseKind, str] = {ANONYMISED: "anonymous", PSEUDONYMISED: "p
 """How the name of a view ends that the policy does not name."""
 CLASSLESS = "none"
 """The one algorithm whose releases have neither classes nor groups, and keep no guarantee."""
-
-Described: TypeAlias = tuple[str, object, object, object]
-"""The path of a column, its role, the file of its key, and its vault."""
 
 
 class Stating(Protocol):
@@ -61,17 +58,9 @@ def kind_of_mapping(given: Mapping[Any, Any]) -> ReleaseKind:
         return PSEUDONYMISED if given["kind"] == PSEUDONYMISED else ANONYMISED
     algorithm, columns = given.get("algorithm"), given.get("columns")
     name = _option(algorithm, "name")
-    listed = columns.items() if isinstance(columns, Mapping) else ()
-    described = (
-        (
-            str(name),
-            _option(column, "role"),
-            _option(column, "key_file"),
-            _option(column, "vault"),
-        )
-        for name, column in listed
-    )
-    return PSEUDONYMISED if any(_reasons(name, described)) else ANONYMISED
+    listed = columns if isinstance(columns, Mapping) else {}
+    placed = ((str(column), of) for column, of in listed.items())
+    return PSEUDONYMISED if any(_reasons(name, placed)) else ANONYMISED
 
 
 def agrees(policy: Stating) -> Iterator[Problem]:
@@ -86,27 +75,25 @@ def agrees(policy: Stating) -> Iterator[Problem]:
         yield Problem("kind", said, allowed=PSEUDONYMISED, hint=hint)
 
 
-def _reasons(algorithm: object, columns: Iterable[Described]) -> Iterator[str]:
+def _reasons(algorithm: object, columns: Iterable[tuple[str, object]]) -> Iterator[str]:
     if algorithm == CLASSLESS:
         yield "algorithm: none protects no quasi-identifier"
-    for path, role, key, vault in columns:
-        if role == "token" and key is not None:
+    for path, column in columns:
+        if _option(column, "role") != "token":
+            continue
+        if _option(column, "key_file") is not None:
             yield f"{path}: is a token that stays the same from release to release"
-        elif role == "token" and vault is not None:
+        elif _option(column, "vault") is not None:
             yield f"{path}: is a token, and a vault remembers what it stands for"
 
 
-def _columns(policy: Stating) -> Iterator[Described]:
+def _columns(policy: Stating) -> Iterator[tuple[str, Column]]:
     tables: Mapping[str, Any] = getattr(policy, "tables", None) or {}
     for table, of in tables.items():
         for name, column in of.columns.items():
-            yield _described(path_text(("tables", table, "columns", name)), column)
+            yield path_text(("tables", table, "columns", name)), column
     for name, column in (getattr(policy, "columns", None) or {}).items():
-        yield _described(path_text(("columns", name)), column)
-
-
-def _described(path: str, column: Column) -> Described:
-    return path, column.role, column.key_file, column.vault
+        yield path_text(("columns", name)), column
 
 
 def _option(given: object, name: str) -> object:

@@ -95,11 +95,13 @@ class Policy(Document):
 
     def column_name(self, column: str) -> str:
         """The published name of a column: its own, unless `publish.rename` gives another."""
-        return names.column_name(self, column)
+        if any(one.generated and one.name == column for one in names.published_names(self)):
+            return column  # the rename applies to the generated column of that name
+        return self.generated_name(column)
 
     def generated_name(self, name: str) -> str:
         """The published name of a generated column such as `class_id` or `zip_bucket`."""
-        return names.generated_name(self, name)
+        return self.publish.rename.get(name, name)
 
     def _with_role(self, role: str) -> tuple[str, ...]:
         return tuple(name for name, column in self.columns.items() if column.role == role)

@@ -96,17 +96,5 @@ def separated_tables(policy: Policy) -> dict[str, str]:
 def renamed(policy: Policy, published: PublishedName) -> str:
     """The final name of a published column."""
     if published.generated:
-        return generated_name(policy, published.name)
-    return column_name(policy, published.name)
-
-
-def generated_name(policy: Policy, name: str) -> str:
-    """The final name of a column that the release generates, such as `class_id`."""
-    return policy.publish.rename.get(name, name)
-
-
-def column_name(policy: Policy, name: str) -> str:
-    """The final name of a column that keeps its source's name, unless it is renamed."""
-    if any(one.generated and one.name == name for one in published_names(policy)):
-        return name  # the rename applies to the generated column of that name
-    return policy.publish.rename.get(name, name)
+        return policy.generated_name(published.name)
+    return policy.column_name(published.name)

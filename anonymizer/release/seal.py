@@ -119,10 +119,10 @@ def projection(columns: Iterable[str], rows: Table) -> str:
     return f"select {', '.join(ident(name).text for name in columns)} from {ident(rows)}"
 
 
-def manifest_columns(*, signed: bool, kind: str = "VARCHAR") -> Columns:
+def manifest_columns(*, signed: bool) -> Columns:
     """The columns of a manifest table."""
     names = ("manifest", "signature") if signed else ("manifest",)
-    return tuple((name, kind) for name in names)
+    return tuple((name, "VARCHAR") for name in names)
 
 
 def manifest_object(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from anonymizer.compile import Sql, Table
+from anonymizer.compile import Sql
 from anonymizer.contract.layout import Layout
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
@@ -124,14 +124,14 @@ def _place(role: str) -> tuple[str, ...]:
     return ("at",) if role == "bottom_code" else ("bottom_code",)
 
 
-def harbor_guard(policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Guard, ...]:
+def harbor_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
     """The statement that looks at the values that would be published."""
     looks = list(_looks(policy, roles)) if applies(policy) else []
     if not looks:
         return ()
     first = earliest(year_of_release())
     context = {
-        "snapshot": snapshot,
+        "snapshot": SNAPSHOT,
         "looks": [(place, what, cell) for place, (_, what, cell) in enumerate(looks)],
         "first": first,
         "last": YEARS[1],

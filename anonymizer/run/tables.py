@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anonymizer.algorithms.compiled import STAGED, staged_values
 from anonymizer.algorithms.guards import source_guard
@@ -24,7 +24,7 @@ from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.remarks import table_remarks
-from anonymizer.source.child import Above, Child, child_of, same_type, searched_for
+from anonymizer.source.child import Above, Child, numbered, same_type, searched_for
 from anonymizer.source.child_reading import (
     counted,
     counts_step,
@@ -39,7 +39,7 @@ from anonymizer.source.child_reading import (
 from anonymizer.source.masking.masks import Named
 from anonymizer.source.masking.values import named_before
 from anonymizer.source.profile import TableProfile, kind_of
-from anonymizer.source.roles import Roles
+from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Plan, Stage
 
@@ -167,15 +167,18 @@ def _read(
     queried = work(f"queried_{number}")
     source, profile = relation_of(child_policy(policy, name), session.embedded, queried)
     own = _with_levels(policy, name, profile)
-    over = above[table.link[1]]
+    link, held_by = table.link
+    over = above[held_by]
     drop = table.orphans == "drop"
     astray = drop or over.reached != over.read
-    child = child_of(
+    child = Child(
         number,
         name,
-        table.link,
+        held_by,
+        link,
         own,
         profile,
+        numbered(roles(own, profile), number),
         drop_orphans=drop,
         astray=astray,
         keyed=has_role(policy, "shift"),
@@ -188,9 +191,6 @@ def _read(
     other = same_type(child, profiles[child.above], key)
     if other is not None:
         raise SourceError(other)
-    specs = {c: d.hierarchy for c, d in own.columns.items()}
-    quasi = tuple(replace(a, spec=specs[a.column]) for a in child.attributes)
-    child = replace(child, roles=replace(child.roles, quasi=quasi))
     first = read_step(child, source)
     reading: list[Stage] = [first]
     if not child.drop_orphans:

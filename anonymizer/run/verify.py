@@ -83,10 +83,8 @@ def verify(
         raise NothingToCheckError.at("certificate", said)
     if total is None:
         raise NothingToCheckError.at("--database", "holds no release of this tool")
-    if isinstance(policy, SchemaPolicy):
-        refuse_tables_unanswered(policy, total)
-    elif policy is not None:
-        refuse_unanswered(policy, total)
+    if policy is not None:
+        _refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     origin = "signature" if public_key is not None else origin
     return replace(total, origin=origin, kinds=kinds)
@@ -141,11 +139,15 @@ def _one(
     )
     if not judged.passed:
         raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
+    _refuse_unanswered(policy, judged)
+    return manifest, judged
+
+
+def _refuse_unanswered(policy: AnyPolicy, judged: Verification) -> None:
     if isinstance(policy, SchemaPolicy):
         refuse_tables_unanswered(policy, judged)
     else:
         refuse_unanswered(policy, judged)
-    return manifest, judged
 
 
 def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:

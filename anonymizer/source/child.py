@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile import NumberedTable, Sql, Table, lit, work
 from anonymizer.errors import Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.source.masking.masks import Named
 from anonymizer.source.profile import Attribute, TableProfile
-from anonymizer.source.roles import Roles, roles
+from anonymizer.source.roles import Roles
 
 APART = 100_000
 """By how much the numbers of the columns of two tables differ at least."""
@@ -72,55 +72,34 @@ class Child:
         """The columns whose cells somebody may know for single rows."""
         return self.roles.quasi
 
-    @property
-    def read(self) -> Table:
-        """Work table of all rows, as they were read."""
-        return work(f"read_{self.number}")
+    read = NumberedTable("read", "number")
+    """Work table of all rows, as they were read."""
 
     @property
     def reached(self) -> Table:
         """Work table of the rows that reach a person of the source, published or not."""
         return work(f"reached_{self.number}") if self.astray else self.read
 
-    @property
-    def kept(self) -> Table:
-        """Work table of the rows that reach a person."""
-        return work(f"rows_{self.number}")
+    kept = NumberedTable("rows", "number")
+    """Work table of the rows that reach a person."""
 
     @property
     def raw(self) -> Table:
         """Work table of the rows that reach a person, before they are masked."""
         return work(f"raw_rows_{self.number}") if self.roles.masks else self.kept
 
-    @property
-    def coded(self) -> Table:
-        """Work table of the rows with draws and the codes of their events."""
-        return work(f"coded_{self.number}")
-
-    @property
-    def rungs(self) -> Table:
-        """Work table of what its events are published as, step by step."""
-        return work(f"rungs_{self.number}")
-
-    @property
-    def gone(self) -> Table:
-        """Work table of its rows that are not published."""
-        return work(f"gone_{self.number}")
-
-    @property
-    def remaining(self) -> Table:
-        """Work table of the rows that are left, with the classes of their persons."""
-        return work(f"remaining_{self.number}")
-
-    @property
-    def linked(self) -> Table:
-        """Work table of the published rows, each with its original."""
-        return work(f"link_{self.number}")
-
-    @property
-    def originals(self) -> Table:
-        """Scratch view of what published rows are compared with."""
-        return work(f"originals_{self.number}")
+    coded = NumberedTable("coded", "number")
+    """Work table of the rows with draws and the codes of their events."""
+    rungs = NumberedTable("rungs", "number")
+    """Work table of what its events are published as, step by step."""
+    gone = NumberedTable("gone", "number")
+    """Work table of its rows that are not published."""
+    remaining = NumberedTable("remaining", "number")
+    """Work table of the rows that are left, with the classes of their persons."""
+    linked = NumberedTable("link", "number")
+    """Work table of the published rows, each with its original."""
+    originals = NumberedTable("originals", "number")
+    """Scratch view of what published rows are compared with."""
 
     @property
     def ladder(self) -> tuple[tuple[int, ...], ...]:
@@ -145,35 +124,6 @@ class Child:
     def as_above(self) -> Above:
         """As what further tables hang on."""
         return Above(self.read, self.reached, self.kept, Sql("own"))
-
-
-def child_of(
-    number: int,
-    name: str,
-    link: tuple[str, str],
-    policy: Policy,
-    profile: TableProfile,
-    *,
-    drop_orphans: bool,
-    astray: bool,
-    keyed: bool,
-    redacts: bool,
-) -> Child:
-    """The table with its columns numbered. Raises SourceError for columns that do not fit."""
-    first = numbered(roles(policy, profile), number)
-    return Child(
-        number,
-        name,
-        link[1],
-        link[0],
-        policy,
-        profile,
-        first,
-        drop_orphans=drop_orphans,
-        astray=astray,
-        keyed=keyed,
-        redacts=redacts,
-    )
 
 
 def searched_for(child: Child, named: Sequence[Named]) -> Child:
@@ -227,8 +177,3 @@ def family(sql_type: str) -> str:
 def offset(child: Child) -> Sql:
     """From where its tuples and cells are numbered."""
     return lit(child.number << 40)
-
-
-def quoted(name: str) -> str:
-    """A column's name as SQL text."""
-    return ident(name).text

@@ -9,42 +9,33 @@ from anonymizer.compile import Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.source.child import Above, Child
-from anonymizer.source.coding import coded, coding
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.stages import masking_stages
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by
-from anonymizer.source.profile import Attribute, Sensitive, TableProfile
+from anonymizer.source.profile import Attribute, Sensitive
 from anonymizer.source.relation import Relation
-from anonymizer.source.snapshot import key_text, source_value, values_step
+from anonymizer.source.snapshot import columns_read, content, key_text, values_step
 from anonymizer.steps import Guard, Row, Stage, Step
 
 
 def read_step(child: Child, source: Relation) -> Step:
     """Read the table once: its events, other columns, key and link."""
     policy, profile = child.policy, child.profile
-    columns: list[tuple[Sql, Sql]] = []
-    for a in child.roles.quasi:
-        value, codes = source_value(a.column, a.sql_type), coding(policy, a.column, a.sql_type)
-        columns.append((value if codes is None else coded(value, codes, a.sql_type), a.q))
-    for s in child.roles.sensitive:
-        grouped = policy.columns[s.column].protect is not None
-        columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
-    columns += [
-        (source_value(k.column, profile.type_of(k.column), grouped=False), k.k)
-        for k in child.roles.kept
-    ]
+    columns = columns_read(policy, profile, child.roles)
     columns += [
         (Sql(f"coalesce({key_text(str(mask.options['per']), profile)}, '')"), per(mask))
         for mask in child.roles.masks
         if "per" in mask.options
     ]
     columns.append((Sql(key_text(child.link, profile)), Sql("link")))
-    own = key_text(policy.key, profile) if policy.key is not None else None
-    if own is not None:
-        columns.append((Sql(own), Sql("own")))
-    columns.append((Sql(own) if own is not None else _content(profile), Sql("identity")))
+    if policy.key is not None:
+        identity = Sql(key_text(policy.key, profile))
+        columns.append((identity, Sql("own")))
+    else:
+        identity = content((name for name, _ in profile.columns), profile)
+    columns.append((identity, Sql("identity")))
     columns += identifier_columns(policy, profile, child.roles, of_several=True)
     if child.redacts:
         columns += sought_columns(named_by(policy, profile))
@@ -55,13 +46,6 @@ def read_step(child: Child, source: Relation) -> Step:
         "relation": source.sql,
     }
     return Step(f"read {child.name}", "prepare/snapshot.sql.j2", context)
-
-
-def _content(profile: TableProfile) -> Sql:
-    """A digest of all columns: texts after their lengths, so that different rows differ."""
-    length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
-    texts = ", ".join(length.format(key_text(name, profile)) for name, _ in profile.columns)
-    return Sql(f"md5(concat({texts}))")
 
 
 def orphans_guard(child: Child, above: Above) -> Guard:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from anonymizer.compile import Sql, Table, work
+from anonymizer.compile import NumberedColumn, NumberedTable, Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.paths import column_path
 
@@ -40,15 +40,10 @@ class Level:
 
     number: int
 
-    @property
-    def a(self) -> Sql:
-        """The ancestor at this level."""
-        return Sql(f"a{self.number}")
-
-    @property
-    def z(self) -> Sql:
-        """The share of the leaves that the ancestor covers."""
-        return Sql(f"z{self.number}")
+    a = NumberedColumn("a", "number")
+    """The ancestor at this level."""
+    z = NumberedColumn("z", "number")
+    """The share of the leaves that the ancestor covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,54 +81,33 @@ class Attribute:
     def ordered(self) -> bool:
         return self.kind != "categorical"
 
-    @property
-    def q(self) -> Sql:
-        """Its value in the snapshot."""
-        return Sql(f"q{self.index}")
-
-    @property
-    def c(self) -> Sql:
-        """Its code in the coded tables: -1 flagged, 0 NULL, from 1 in the domain's order."""
-        return Sql(f"c{self.index}")
-
-    @property
-    def f(self) -> Sql:
-        """Its sensitivity flag in the snapshot."""
-        return Sql(f"f{self.index}")
+    q = NumberedColumn("q")
+    """Its value in the snapshot."""
+    c = NumberedColumn("c")
+    """Its code in the coded tables: -1 flagged, 0 NULL, from 1 in the domain's order."""
+    f = NumberedColumn("f")
+    """Its sensitivity flag in the snapshot."""
 
     @property
     def bit(self) -> Sql:
         """Its bit in the pattern of sensitive cells."""
         return Sql(str(1 << self.flag))
 
-    @property
-    def r(self) -> Sql:
-        """The code of its cell where that is sensitive, else NULL."""
-        return Sql(f"r{self.index}")
-
-    @property
-    def d(self) -> Sql:
-        """Alias of its domain in a join."""
-        return Sql(f"d{self.index}")
+    r = NumberedColumn("r")
+    """The code of its cell where that is sensitive, else NULL."""
+    d = NumberedColumn("d")
+    """Alias of its domain in a join."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
         return tuple(Level(j) for j in range(1, self.height + 1))
 
-    @property
-    def values(self) -> Table:
-        """Work table of its distinct values with counts."""
-        return work(f"values_{self.index}")
-
-    @property
-    def domain(self) -> Table:
-        """Work table of its codes, in order, with positions and ancestors."""
-        return work(f"domain_{self.index}")
-
-    @property
-    def hierarchy(self) -> Table:
-        """Work table of its hierarchy: one row per value and level."""
-        return work(f"hierarchy_{self.index}")
+    values = NumberedTable("values")
+    """Work table of its distinct values with counts."""
+    domain = NumberedTable("domain")
+    """Work table of its codes, in order, with positions and ancestors."""
+    hierarchy = NumberedTable("hierarchy")
+    """Work table of its hierarchy: one row per value and level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,38 +120,26 @@ class Sensitive:
     kind: Kind
     height: int = 0
 
-    @property
-    def s(self) -> Sql:
-        return Sql(f"s{self.index}")
+    s = NumberedColumn("s")
 
     @property
     def levels(self) -> tuple[Level, ...]:
         return tuple(Level(j) for j in range(1, self.height + 1))
 
-    @property
-    def hierarchy(self) -> Table:
-        """Work table of its hierarchy, where hierarchical t needs one."""
-        return work(f"hierarchy_{self.hierarchy_index}")
+    hierarchy = NumberedTable("hierarchy", "hierarchy_index")
+    """Work table of its hierarchy, where hierarchical t needs one."""
 
     @property
     def hierarchy_index(self) -> int:
         """Number of its hierarchy, beyond those of the quasi-identifiers."""
         return 10_000 + self.index
 
-    @property
-    def values(self) -> Table:
-        """Work table of its distinct values with counts, from which its hierarchy is built."""
-        return work(f"values_{self.hierarchy_index}")
-
-    @property
-    def reference(self) -> Table:
-        """Work table of its codes and their counts over the rows that are published."""
-        return work(f"reference_{self.index}")
-
-    @property
-    def cells(self) -> Table:
-        """Work table of its codes and counts per unit."""
-        return work(f"cells_{self.index}")
+    values = NumberedTable("values", "hierarchy_index")
+    """Work table of its distinct values with counts, from which its hierarchy is built."""
+    reference = NumberedTable("reference")
+    """Work table of its codes and their counts over the rows that are published."""
+    cells = NumberedTable("cells")
+    """Work table of its codes and counts per unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +155,7 @@ class Kept:
     mask: str | None = None
     """The role, where it masks."""
 
-    @property
-    def k(self) -> Sql:
-        return Sql(f"k{self.index}")
+    k = NumberedColumn("k")
 
 
 @dataclass(frozen=True, slots=True)

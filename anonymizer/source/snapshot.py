@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.compile.condition import condition
@@ -44,13 +44,13 @@ def reading_steps(
     `masking_stages`.
     """
     columns = suppressing(policy, roles)
-    read: tuple[Stage, ...] = (snapshot_step(policy, profile, roles, source, more),)
+    first = snapshot_step(policy, profile, roles, source, more)
+    read: tuple[Stage, ...] = (first,)
     if roles.masks:
-        named = _columns(policy, profile, roles, more)[0]
         read += masking_stages(
             policy,
             roles.masks,
-            [n for _, n in named],
+            [name for _, name in first.parameters["columns"]],
             rows_read(policy, roles),
             alone=alone,
             known=columns,
@@ -91,24 +91,33 @@ def snapshot_step(
 
     `more`: further columns, as expressions over the source with their names.
     """
-    columns, problems = _columns(policy, profile, roles, more)
-    SourceError.refuse(problems)
+    columns = columns_read(policy, profile, roles)
+    if policy.person is not None:
+        columns.append((ident(policy.person), Sql("person")))
+    identity = _identity(policy, profile, roles)
+    if identity is not None:
+        columns.append((identity, Sql("identity")))
+    columns += identifier_columns(read_with(roles.masks))
+    columns += [
+        (_per(policy, profile, mask), per(mask)) for mask in roles.masks if mask.kind == "shift"
+    ]
     return Step(
         "read the source",
         "prepare/snapshot.sql.j2",
         {
             "snapshot": RAW if roles.masks else rows_read(policy, roles),
-            "columns": columns,
+            "columns": [*columns, *more],
             "source": source.table or source.sql,
             "relation": source.sql,
         },
     )
 
 
-def _columns(
-    policy: Policy, profile: TableProfile, roles: Roles, more: Sequence[tuple[Sql, Sql]]
-) -> tuple[list[tuple[Sql, Sql]], list[Problem]]:
-    """What is read: expressions over the source with their names; and what is wrong with them."""
+def columns_read(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:
+    """The columns by role, as expressions over the source with their names.
+
+    Raises SourceError with every condition that may not be used.
+    """
     names = [name for name, _ in profile.columns]
     columns: list[tuple[Sql, Sql]] = []
     problems: list[Problem] = []
@@ -128,16 +137,8 @@ def _columns(
     columns += [
         (source_value(k.column, profile.type_of(k.column), grouped=False), k.k) for k in roles.kept
     ]
-    if policy.person is not None:
-        columns.append((ident(policy.person), Sql("person")))
-    identity = _identity(policy, profile, roles)
-    if identity is not None:
-        columns.append((identity, Sql("identity")))
-    columns += identifier_columns(read_with(roles.masks))
-    columns += [
-        (_per(policy, profile, mask), per(mask)) for mask in roles.masks if mask.kind == "shift"
-    ]
-    return [*columns, *more], problems
+    SourceError.refuse(problems)
+    return columns
 
 
 def _per(policy: Policy, profile: TableProfile, mask: Mask) -> Sql:
@@ -166,7 +167,7 @@ def source_value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
 def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None:
     """The identity of a row besides its quasi-identifiers: the key, or all other columns.
 
-    None if not needed. The encoding is injective: a text follows its length, and NULL is -1.
+    None if not needed.
     """
     if policy.key is not None:
         return Sql(key_text(policy.key, profile))
@@ -174,12 +175,15 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     if not told_apart(policy, roles) and not drawn:
         return None
     quasi = set() if drawn else {a.column for a in roles.quasi}
-    others = [key_text(name, profile) for name, _ in profile.columns if name not in quasi]
-    if not others:
-        return None
+    others = [name for name, _ in profile.columns if name not in quasi]
+    return content(others, profile) if others else None
+
+
+def content(columns: Iterable[str], profile: TableProfile) -> Sql:
+    """A digest of columns. The encoding is injective: a text follows its length, and NULL is -1."""
     # (a length that is a text is made once per different value of a column, not once per row)
     length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
-    texts = ", ".join(length.format(text) for text in others)
+    texts = ", ".join(length.format(key_text(name, profile)) for name in columns)
     return Sql(f"md5(concat({texts}))")
 
 

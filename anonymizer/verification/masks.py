@@ -14,6 +14,7 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import MaskedColumn, Originals
+from anonymizer.contract.value_text import value_text
 from anonymizer.policy.safe_harbor import RESTRICTED
 from anonymizer.source.detectors import ALONE, FORMS
 from anonymizer.source.masking.masks import bounds, exact_type, family_of, in_utc, precision
@@ -291,7 +292,7 @@ def _value(value: Any, sql_type: str) -> Sql:
     """A value of the manifest as one of a column's type."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Sql(f"cast({lit(f'{Decimal(str(value)):f}')} as {type_sql(sql_type)})")
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = value_text(value)
     if family_of(sql_type) == "zoned":
         text = in_utc(text)
     return Sql(f"cast({lit(text)} as {type_sql(sql_type)})")

@@ -11,6 +11,7 @@ from typing import Any
 from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.contract.value_text import value_text
 from anonymizer.policy.safe_harbor import EMPTIED, OLDEST, YEARS, earliest
 from anonymizer.source.detectors import DATE_FORMS, FORMS
 from anonymizer.source.signs import plain
@@ -67,8 +68,7 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
             refused += f" or {text} in ({few})" if few else ""
         case _:
             one = last.get("value") if last.get("mask") == "constant" else None
-            text = str(one).lower() if isinstance(one, bool) else str(one)
-            same = f"cast({lit(text)} as {type_sql(column.sql_type)})"
+            same = f"cast({lit(value_text(one))} as {type_sql(column.sql_type)})"
             refused = "value is not null" if one is None else f"value is distinct from {same}"
     parameters: dict[str, Any] = {
         "data": table,

@@ -90,13 +90,13 @@ def own_connection(
         yield engine
 
 
-def open_for_good(database: Path, where: str = "--database") -> DuckDBPyConnection:
+def open_for_good(database: Path) -> DuckDBPyConnection:
     """A connection that outlives the call, with the same walls and no folder to spill into."""
     import duckdb
 
     connection = duckdb.connect(":memory:")
     _configure(connection, None, Limits())
-    _attach(connection, database, where, read_only=True)
+    _attach(connection, database, "--database", read_only=True)
     close_walls(connection)
     return connection
 

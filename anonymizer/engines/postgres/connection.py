@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anonymizer.compile import Statement, Table
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
-from anonymizer.engines.postgres.failures import translate
+from anonymizer.engines.postgres.failures import translated
 from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
 from anonymizer.engines.postgres.types import read_type, type_name
 from anonymizer.errors import EngineError
@@ -114,17 +114,13 @@ class PostgresEngine(Engine):
         self, text: str, where: str, values: Sequence[Any] | Mapping[str, Any] | None = None
     ) -> Rows:
         """Run a text in Postgres' own SQL and fetch all of its (few) rows."""
-        import psycopg
-
-        try:
+        with translated(where):
             # the extended protocol, which takes a single statement
             cursor = self.connection.execute(text, values, binary=True)
             if cursor.description is None:
                 return []
             self._columns = [column.name for column in cursor.description]
             return [tuple(map(_plain, row)) for row in cursor.fetchall()]
-        except psycopg.Error as error:
-            raise translate(error, where) from error
 
     def _measure(self, target: str, where: str) -> None:
         """Let the planner know what a work table holds: without it, it guesses."""
@@ -172,15 +168,11 @@ class PostgresEngine(Engine):
 
     def _types(self, relation: str, where: str) -> list[tuple[str, str, bool]]:
         """Every column's name, type (of a domain: the one beneath), and whether it is an enum."""
-        import psycopg
-
         from anonymizer.engines.postgres.dialect import DIALECT
 
         (text,) = DIALECT.translate(f"select * from {relation} limit 0")
-        try:
+        with translated(where):
             cursor = self.connection.execute(self.placed(text))
-        except psycopg.Error as error:
-            raise translate(error, where) from error
         columns = list(cursor.description or [])
         told = self.native(
             "select format_type(t.oid, given.size), t.typtype = 'e'"
@@ -208,36 +200,39 @@ class PostgresEngine(Engine):
     def load(
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str
     ) -> None:
-        import psycopg
-
         from anonymizer.engines.postgres.dialect import table_text
 
         name = self.placed(table_text(target))
         listed = ", ".join(f'"{column}"' for column in columns)
-        try:
-            with (
-                self.connection.cursor() as cursor,
-                cursor.copy(f"copy {name} ({listed}) from stdin") as copy,
-            ):
-                for row in rows:
-                    copy.write_row(row)
-        except psycopg.Error as error:
-            raise translate(error, where) from error
+        with (
+            translated(where),
+            self.connection.cursor() as cursor,
+            cursor.copy(f"copy {name} ({listed}) from stdin") as copy,
+        ):
+            for row in rows:
+                copy.write_row(row)
+
+    def copy_in(self, table: str, file: Path, where: str) -> None:
+        """Add the rows of a CSV file to a table, given as Postgres names it."""
+        with (
+            translated(where),
+            file.open("rb") as handle,
+            self.connection.cursor() as cursor,
+            cursor.copy(f"copy {table} from stdin (format csv)") as copy,
+        ):
+            while piece := handle.read(1 << 20):
+                copy.write(piece)
 
     def copy_out(self, query: str, file: Path, where: str) -> None:
         """Write the rows of a query of Postgres' own into a CSV file."""
-        import psycopg
-
-        try:
-            with (
-                file.open("wb") as handle,
-                self.connection.cursor() as cursor,
-                cursor.copy(f"copy ({query}) to stdout (format csv)") as copy,
-            ):
-                for piece in copy:
-                    handle.write(piece)
-        except psycopg.Error as error:
-            raise translate(error, where) from error
+        with (
+            translated(where),
+            file.open("wb") as handle,
+            self.connection.cursor() as cursor,
+            cursor.copy(f"copy ({query}) to stdout (format csv)") as copy,
+        ):
+            for piece in copy:
+                handle.write(piece)
 
     @contextmanager
     def transaction(self, where: str) -> Iterator[None]:

@@ -30,7 +30,6 @@ from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"
 """A work table is written under this name before it takes the place of the old one."""
-DIGITS = 32
 MOST_ARGUMENTS = 90
 """Arguments of one call; a server takes 100."""
 
@@ -170,28 +169,27 @@ def _utf8() -> exp.Expr:
     return exp.Literal.string("UTF8")
 
 
+NAMES = {"strlen": "octet_length", "nfc_normalize": "normalize"}
+CALLS = {
+    # used to compare values within a run, never for its number
+    "hash": "hashtextextended(cast(x as text), 0)",
+    "isfinite": "(cast(x as text) not in"
+    " ('NaN', 'Infinity', '-Infinity', 'infinity', '-infinity'))",
+    "bit_count": "bit_count(cast(cast(x as bigint) as bit(64)))",
+    "epoch_us": "cast(extract(epoch from x) * 1000000 as bigint)",
+    "to_hours": "(x * interval '1 hour')",
+}
+"""What is said on Postgres for functions of one argument."""
+
+
 def functions(node: exp.Expr) -> exp.Expr:
     """Functions that have another name, or other words, on Postgres."""
     match node:
-        case exp.Anonymous() if node.name.lower() == "strlen":
-            return exp.Anonymous(this="octet_length", expressions=node.expressions)
-        case exp.Anonymous() if node.name.lower() == "nfc_normalize":
-            return exp.Anonymous(this="normalize", expressions=node.expressions)
-        case exp.Anonymous() if node.name.lower() == "hash" and len(node.expressions) == 1:
-            # used to compare values within a run, never for its number
-            return _filled("hashtextextended(cast(x as text), 0)", x=node.expressions[0])
-        case exp.Anonymous() if node.name.lower() == "isfinite":
-            return _filled(
-                "(cast(x as text) not in"
-                " ('NaN', 'Infinity', '-Infinity', 'infinity', '-infinity'))",
-                x=node.expressions[0],
-            )
-        case exp.Anonymous() if node.name.lower() == "bit_count":
-            return _filled("bit_count(cast(cast(x as bigint) as bit(64)))", x=node.expressions[0])
-        case exp.Anonymous() if node.name.lower() == "epoch_us":
-            return _filled("cast(extract(epoch from x) * 1000000 as bigint)", x=node.expressions[0])
-        case exp.Anonymous() if node.name.lower() == "to_hours":
-            return _filled("(x * interval '1 hour')", x=node.expressions[0])
+        case exp.Anonymous() if node.name.lower() in NAMES:
+            name = NAMES[node.name.lower()]
+            return exp.Anonymous(this=name, expressions=node.expressions)
+        case exp.Anonymous(expressions=[only]) if node.name.lower() in CALLS:
+            return _filled(CALLS[node.name.lower()], x=only)
         case exp.Anonymous() if node.name.lower() == "regexp_full_match":
             return _filled(
                 "(x ~ ('^(' || y || ')$'))", x=node.expressions[0], y=node.expressions[1]
@@ -231,8 +229,6 @@ def functions(node: exp.Expr) -> exp.Expr:
             return exp.Anonymous(this="starts_with", expressions=[node.this, node.expression])
         case exp.EndsWith():
             return _filled("(right(x, length(y)) = y)", x=node.this, y=node.expression)
-        case exp.Anonymous() if node.name.lower() == "timezone":
-            return node
     return node
 
 

@@ -187,7 +187,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
             most=exp.Literal.number(limit),
         ).transform(_typed(target))
     if kind == Type.DATE:
-        return _date(text, "t")
+        return _date(text)
     if kind in TIMES:
         clock = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?"
         zone = "[+]00" if kind == Type.TIMESTAMPTZ else ""
@@ -195,7 +195,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
             "case when t ~ form and (day) is not null then cast(t as made) end",
             t=text,
             form=exp.Literal.string(f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} {clock}{zone}$"),
-            day=_date(exp.func("left", text.copy(), exp.Literal.number(10)), "t"),
+            day=_date(exp.func("left", text.copy(), exp.Literal.number(10))),
         ).transform(_typed(target))
     forms = {
         Type.BOOLEAN: "^(true|false)$",
@@ -240,7 +240,7 @@ def _decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
     ).transform(_typed(target))
 
 
-def _date(text: exp.Expr, name: str) -> exp.Expr:
+def _date(text: exp.Expr) -> exp.Expr:
     """A date in ISO form, its day no later than the last one of its month."""
     return _filled(
         """case when t ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
@@ -248,5 +248,5 @@ def _date(text: exp.Expr, name: str) -> exp.Expr:
             case when cast(substr(t, 9, 2) as integer) <= extract(day from
                 cast(substr(t, 1, 7) || '-01' as date) + interval '1 month' - interval '1 day')
             then cast(t as date) end end""",
-        **{name: text},
+        t=text,
     )

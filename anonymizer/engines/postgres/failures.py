@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from anonymizer.errors import AnonymizerError, EngineError
 
 _KNOWN: tuple[tuple[str, str, str], ...] = (
@@ -49,6 +52,17 @@ ROW_SECURITY = (
     "run as a role that it does not apply to: the table's owner, or one with BYPASSRLS",
 )
 """What is said of a table whose policies apply to the role."""
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """The server's errors during `where`, as ours and without their messages."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error, where) from error
 
 
 def translate(error: Exception, where: str) -> AnonymizerError:

@@ -117,10 +117,8 @@ class SparkEngine(Engine):
         if target is not None:
             self.work_tables.made_in_duckdb(target)
         if target in ROWS - COLLECTED and not (target == "link" and self.few_rows):
-            try:
+            with failures.translated(where):
                 self.work_tables.hand_over(target)
-            except Exception as error:
-                raise failures.translate(error, where) from error
         return rows
 
     @property
@@ -216,7 +214,7 @@ class SparkEngine(Engine):
         DuckDB has few rows, and their originals; what was published is as Spark reads it.
         """
         tables = self.work_tables
-        try:
+        with failures.translated("verification"):
             if self.all_on_spark:
                 return
             if self.few_rows:
@@ -224,8 +222,6 @@ class SparkEngine(Engine):
             else:
                 made = judged_together(tables, rows)
             self.together = rows.names if made else frozenset()
-        except Exception as error:
-            raise failures.translate(error, "verification") from error
 
     def side_by_side(self) -> None:
         """Divide and hold published rows and originals, which many statements will join."""
@@ -255,10 +251,8 @@ class SparkEngine(Engine):
 
     def tables(self, where: str) -> list[Table]:
         """Every table and view of the session's current database."""
-        try:
+        with failures.translated(where):
             found = self.spark.sql("show tables").collect()
-        except Exception as error:
-            raise failures.translate(error, where) from error
         return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
 
     def resolved(self, name: str, where: str) -> Table:

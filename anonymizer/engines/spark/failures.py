@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from anonymizer.errors import AnonymizerError, EngineError
 
 _CONDITIONS: tuple[tuple[str, str, str], ...] = (
@@ -76,6 +79,15 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     ("cancelled", "the statement was interrupted", "run again"),
     ("stopped SparkContext", "the Spark session was stopped", "open a new session and run again"),
 )
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Errors of Spark during `where`, as ours and without their messages."""
+    try:
+        yield
+    except Exception as error:
+        raise translate(error, where) from error
 
 
 def translate(error: Exception, where: str) -> AnonymizerError:

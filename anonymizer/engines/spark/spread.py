@@ -40,10 +40,8 @@ def executors(spark: SparkSession) -> Elsewhere:
     context = spark.sparkContext
 
     def run(task: Callable[[], None]) -> None:
-        try:
+        with failures.translated("parts"):
             context.parallelize([0], 1).foreach(lambda _: task())
-        except Exception as error:
-            raise failures.translate(error, "parts") from error
 
     return Elsewhere(context.defaultParallelism, run)
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from anonymizer.policy.masking import Code, Rounding
     from anonymizer.policy.model import Policy
 
-PLAIN = ("keep", "quasi", "sensitive")
 REFUSED = {
     "token": "a code that is derived from a value, 164.514(c)",
     "redact": "for free text, in which names and places remain",

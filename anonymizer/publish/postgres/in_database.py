@@ -72,14 +72,17 @@ class PostgresTarget(StagedTarget):
         """Raises TargetError for names that are taken or too long, and roles that are missing."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = replaced_release(self.names, recorded(engine), "the database")
-        problems = [
-            *clashes_with_releases(self.names, recorded(engine), folds=False),
+        clashes = clashes_with_releases(self.names, recorded(engine), folds=False)
+        TargetError.refuse([*clashes, *self._obstacles(engine)])
+
+    def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
+        """What keeps objects of these names from being made here, for these roles."""
+        return [
             *self._long_names(),
             *self._taken(engine),
             *self._forbidden(engine),
             *self._roles(engine),
         ]
-        TargetError.refuse(problems)
 
     def _forbidden(self, engine: PostgresEngine) -> list[Problem]:
         """A schema in which the role may create nothing."""

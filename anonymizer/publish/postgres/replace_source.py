@@ -40,15 +40,7 @@ class ReplaceTarget(PostgresTarget):
         """Raises TargetError where the source is no table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = (dropped_source(self.names.release),)
-        problems = list(self._unfit(engine))
-        if not problems:
-            problems = [
-                *self._long_names(),
-                *self._taken(engine),
-                *self._forbidden(engine),
-                *self._roles(engine),
-            ]
-        TargetError.refuse(problems)
+        TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
         self.warnings = (WARNING, *self.warnings)
 
     def _tables(self) -> tuple[Table, ...]:

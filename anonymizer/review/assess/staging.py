@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.compile import Sql, ident, render, work
+from anonymizer.compile import NumberedColumn, Sql, ident, render, work
 from anonymizer.review.assess.opening import Opened
 from anonymizer.source.profile import Kind, kind_of, published_type
 
@@ -24,9 +24,7 @@ class Valued:
     sql_type: str
     kind: Kind
 
-    @property
-    def s(self) -> Sql:
-        return Sql(f"s{self.index}")
+    s = NumberedColumn("s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, render, work
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, work
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
@@ -45,9 +45,7 @@ class Secret:
     carried: Sql
     """The value, bucket or group in the staged rows."""
 
-    @property
-    def s(self) -> Sql:
-        return Sql(f"s{self.index}")
+    s = NumberedColumn("s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, render
 from anonymizer.contract.columns import cell_parts, quasi
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
@@ -42,28 +42,14 @@ class Paired:
     def bucket(self) -> str | None:
         return self.column.bucket
 
-    @property
-    def dealt(self) -> Sql:
-        """Whether the value is in a bucket."""
-        return Sql(f"dealt{self.index}")
-
-    @property
-    def value(self) -> Sql:
-        return Sql(f"value{self.index}")
-
-    @property
-    def other(self) -> Sql:
-        """0 where the row is a pair of this column."""
-        return Sql(f"other{self.index}")
-
-    @property
-    def sensitive(self) -> Sql:
-        return Sql(f"sensitive{self.index}")
-
-    @property
-    def unlike(self) -> Sql:
-        """0 where the row says whether cells of one flag are in buckets."""
-        return Sql(f"unlike{self.index}")
+    dealt = NumberedColumn("dealt")
+    """Whether the value is in a bucket."""
+    value = NumberedColumn("value")
+    other = NumberedColumn("other")
+    """0 where the row is a pair of this column."""
+    sensitive = NumberedColumn("sensitive")
+    unlike = NumberedColumn("unlike")
+    """0 where the row says whether cells of one flag are in buckets."""
 
 
 def paired(

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.compile import Table, ident, render
+from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.contract.checks import Check, RunSql
-from anonymizer.contract.columns import cells, flags
+from anonymizer.contract.columns import cell_parts, cells, flags, quasi
 from anonymizer.contract.layout import Layout
-from anonymizer.verification.fast.numbered import numbered
 from anonymizer.verification.fast.shortcuts import Figures, Proof, Shortcut, answer, fast_sql
 from anonymizer.verification.questions import Asking, Question
 
@@ -132,3 +131,27 @@ def _counted(question: Question) -> Hashable:
     if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
         return None
     return asks["data"], asks["group"], asks["column"]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A generalized column of the tuples of a release, which are stored by numbers, not names."""
+
+    cells: tuple[Sql, ...]
+    """Its parts, in the order of `cell_parts`."""
+    flag: Sql | None
+    """Whether the cell is generalized, of a column that has buckets."""
+
+
+def numbered(layout: Layout) -> dict[str, Numbered]:
+    """The numbers that `cells` and `flags` give the generalized columns, by name in the source."""
+    found: dict[str, Numbered] = {}
+    places, dealt = 0, 0
+    for column in quasi(layout):
+        parts = len(cell_parts(column))
+        own = tuple(Sql(f"c{places + i}") for i in range(1, parts + 1))
+        places += parts
+        dealt += column.bucket is not None
+        flag = Sql(f"f{dealt}") if column.bucket is not None else None
+        found[column.column] = Numbered(own, flag)
+    return found
