@@ -185,8 +185,9 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
         return Problem(path, said, hint=_example(place))
     message, hint = PLAIN.get(kind, ("is not valid here", None))
     if kind == "missing":
-        values = ", ".join(_literals(_annotation(root, loc))) or None
-        return Problem(path, message, values, _example(place if len(place) == 1 else place[:-1]))
+        values = _literals(_annotation(root, loc))
+        choice = ", ".join(values) if len(values) > 1 else None
+        return Problem(path, message, choice, _example(place if len(place) == 1 else place[:-1]))
     return Problem(path, message, hint=hint)
 
 
