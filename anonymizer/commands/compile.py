@@ -52,7 +52,11 @@ def command(
     check_target(target, policies=[loaded])
     dialect, text = script(loaded, database, dialect)
     if target is None:
-        output.result({"dialect": dialect, "sql": text}, [text.rstrip("\n")])
+        if output.json:
+            output.result({"dialect": dialect, "sql": text})
+        else:
+            # a statement with other characters would be another statement
+            output.written(text)
         return
     write_text(target, text)
     output.result({"dialect": dialect, "file": target}, [f"wrote {Path(target).name}"])

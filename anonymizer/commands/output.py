@@ -70,8 +70,10 @@ class Output:
             raise Unfulfilled(problems, exit_code, data)
 
     def written(self, text: str) -> None:
-        """A text that is the result of a command, as it is."""
-        _write(sys.stdout, text.removesuffix("\n"))
+        """A text that is the result of a command, as it is, but for what would steer a terminal."""
+        shown = sys.stdout is not None and sys.stdout.isatty()
+        text = text.removesuffix("\n")
+        _write(sys.stdout, printable(text) if shown else text)
 
     def say(self, line: str) -> None:
         """A line of progress, on standard error."""

@@ -92,6 +92,8 @@ class Engine(ABC):
     name: ClassVar[EngineName]
     embedded: ClassVar[bool] = False
     """Whether it runs inside this process, where one more statement or work table costs little."""
+    longest_name: ClassVar[int | None] = None
+    """Bytes of a column's name that it keeps, where it would cut off the rest."""
     reads_once: ClassVar[bool] = False
     """Whether every reading of the snapshot is a cost, so that values are counted in one."""
 

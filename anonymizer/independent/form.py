@@ -18,6 +18,7 @@ from anonymizer.independent.safe_harbor import judge_safe_harbor
 from anonymizer.independent.values import Value
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_SIZES = re.compile(r"\([0-9]+, ?[0-9]+\)")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s",.();]+|[,.();]')
 
 
@@ -80,7 +81,7 @@ def _types(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
     for table in (opened.rows, *opened.tables.values()):
         for name, kind in zip(table.columns, table.types, strict=True):
             if kind is not None and name in wanted:
-                wrong += _spaceless(kind) not in map(_spaceless, wanted[name])
+                wrong += not any(_is_type(kind, one) for one in wanted[name])
     return wrong
 
 
@@ -99,6 +100,13 @@ def _types_of(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, (kind,)
     if column.bucket is not None:
         yield column.bucket, WHOLE
+
+
+def _is_type(kind: str, wanted: str) -> bool:
+    """Whether a type is the one that is wanted; a decimal without sizes may have any."""
+    if wanted.removesuffix("[]") == "DECIMAL":
+        kind = _SIZES.sub("", kind)
+    return _spaceless(kind) == _spaceless(wanted)
 
 
 def _spaceless(kind: str) -> str:

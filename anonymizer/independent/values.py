@@ -29,6 +29,14 @@ _TIME = re.compile(rf"{_DATE}(?P<bc> \(BC\))?({_CLOCK})?(?P<bc_after> \(BC\))?({
 _WHOLE_TYPES = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|BIGNUM|VARINT")
 _DECIMAL = re.compile(r"DECIMAL\((?P<digits>[0-9]+), ?(?P<scale>[0-9]+)\)")
 
+UNSIZED = "DECIMAL"
+"""A numeric of Postgres each of whose values has a scale of its own."""
+_SPECIAL: dict[str, Ordered] = {
+    "NaN": (NAN, Fraction(0)),
+    "Infinity": (INFINITE, Fraction(0)),
+    "-Infinity": (-INFINITE, Fraction(0)),
+}
+
 
 class ValueFormError(ValueError):
     """The text is no value of its type, or not as the type is written."""
@@ -38,7 +46,7 @@ def family(sql_type: str) -> Family:
     """What kind of comparison a SQL type has."""
     if _WHOLE_TYPES.fullmatch(sql_type):
         return "whole"
-    if _DECIMAL.fullmatch(sql_type):
+    if _DECIMAL.fullmatch(sql_type) or sql_type == UNSIZED:
         return "decimal"
     if sql_type in ("FLOAT", "DOUBLE", "REAL"):
         return "float"
@@ -62,11 +70,17 @@ def read_value(text: str, sql_type: str) -> Value:
             raise ValueFormError("is not a whole number")
         return FINITE, Fraction(int(text))
     if kind == "decimal":
+        if sql_type == UNSIZED and text in _SPECIAL:
+            return _SPECIAL[text]
         return FINITE, _decimal(text, sql_type)
     return _float(text) if kind == "float" else _moment(text, sql_type)
 
 
 def _decimal(text: str, sql_type: str) -> Fraction:
+    if sql_type == UNSIZED:
+        if not re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", text):
+            raise ValueFormError("is not a decimal number")
+        return Fraction(text)
     found = _DECIMAL.fullmatch(sql_type)
     assert found is not None
     scale = int(found["scale"])

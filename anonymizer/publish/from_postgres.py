@@ -6,14 +6,17 @@ Only published data is copied: the rows of the view, the further tables, and the
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import Table, ident, lit
+from anonymizer.contract.layout import Layout
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.types import MOST_DIGITS
 from anonymizer.errors import EngineError
+from anonymizer.hierarchy.scale_of_type import DECIMAL
 from anonymizer.policy.paths import column_path
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.published import PostgresPublished, published_in
@@ -47,11 +50,12 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
         names = Names(view.schema or "main", view.name, manifest.run_id, tables)
         create_schema(target, catalog, names.schema)
         objects.create_record(target, catalog)
-        _copy(found, view, target, names.rows(catalog))
+        sizes = _sizes(manifest.layout)
+        _copy(found, view, target, names.rows(catalog), sizes)
         create_view(target, names, catalog)
         for name in tables:
             origin = Table(name, view.schema, view.catalog)
-            _copy(found, origin, target, names.separate(name, catalog))
+            _copy(found, origin, target, names.separate(name, catalog), sizes)
         # the sealed rows are now in another engine's types, so they are sealed again
         carried = Manifest({**manifest.data, "carried_from": seal_of(manifest).digest})
         made = objects_of(target, names, catalog)
@@ -61,10 +65,26 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
         target.raw("checkpoint", "export")
 
 
-def _copy(found: PostgresPublished, origin: Table, target: DuckDBEngine, made: Table) -> None:
+def _sizes(layout: Layout) -> dict[str, str]:
+    """The types that published columns of decimals are said to have."""
+    return {
+        name: column.sql_type
+        for column in layout.columns
+        for name in (column.name, column.lo, column.hi, column.value)
+        if name is not None and DECIMAL.match(column.sql_type)
+    }
+
+
+def _copy(
+    found: PostgresPublished,
+    origin: Table,
+    target: DuckDBEngine,
+    made: Table,
+    sizes: Mapping[str, str],
+) -> None:
     """Copy a published table through a file of this process', its rows in their order."""
     columns = [
-        (name, _sized(found.engine, origin, name) if kind == "DECIMAL" else kind)
+        (name, _sized(found.engine, origin, name, sizes.get(name)) if kind == "DECIMAL" else kind)
         for name, kind in found.engine.describe(ident(origin).text, "export")
     ]
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
@@ -86,20 +106,32 @@ def _copy(found: PostgresPublished, origin: Table, target: DuckDBEngine, made: T
         )
 
 
-def _sized(engine: PostgresEngine, origin: Table, column: str) -> str:
-    """The decimal that holds every value of a numeric column without sizes."""
+def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
+    """The decimal that holds every value of a numeric column without sizes: the one that the
+    manifest says, since the server keeps the sizes of few expressions, or else the smallest.
+    """
     name = ident(column)
     whole, scale, strange = engine.native(
-        f"select coalesce(max(length(trunc(abs({name}))::text)), 1),"
+        f"select coalesce(max(case when abs({name}) >= 1 then length(trunc(abs({name}))::text)"
+        " else 0 end), 0),"
         f" coalesce(max(scale({name})), 0), count({name}) - count(scale({name}))"
         f" from {ident(origin)}",
         "export",
     )[0]
+    if said is not None and not strange and _holds(said, whole, scale):
+        return said
     if strange or whole + scale > MOST_DIGITS:
-        said = "holds numbers that no DECIMAL holds: too many digits, NaN or infinite"
+        refusal = "holds numbers that no DECIMAL holds: too many digits, NaN or infinite"
         hint = "cast the column in source.query, as in cast(x as numeric(18, 4))"
-        raise EngineError.at(column_path(column), said, hint=hint)
-    return f"DECIMAL({whole + scale},{scale})"
+        raise EngineError.at(column_path(column), refusal, hint=hint)
+    return f"DECIMAL({max(whole + scale, 1)},{scale})"
+
+
+def _holds(decimal: str, whole: int, scale: int) -> bool:
+    """Whether a decimal has so many digits before the point and behind it."""
+    found = DECIMAL.match(decimal)
+    assert found is not None
+    return int(found[1]) - int(found[2]) >= whole and int(found[2]) >= scale
 
 
 def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:

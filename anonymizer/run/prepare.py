@@ -20,7 +20,7 @@ from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
 from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
-from anonymizer.policy.checks.names import clashes
+from anonymizer.policy.checks.names import clashes, too_long
 from anonymizer.policy.paths import column_path
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
@@ -114,7 +114,7 @@ def read_source(
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
     refuse_unfit(policy, session.profile)
-    refuse_clashes(policy, first)
+    refuse_clashes(policy, first, session.engine.longest_name)
     check_conditions(policy, session)
     sought = named_by(policy, session.profile) if redacts and not read_with(first.masks) else ()
     reading: list[Stage] = [
@@ -216,9 +216,15 @@ def hierarchy_stages(
     return stages
 
 
-def refuse_clashes(policy: Policy, described: Roles) -> None:
-    """Raises PolicyError for published names that clash, now that the types are known."""
-    PolicyError.refuse(clashes(policy, described.kinds))
+def refuse_clashes(policy: Policy, described: Roles, longest: int | None = None) -> None:
+    """Raises PolicyError for published names that clash, now that the types are known.
+
+    `longest`: bytes of a name that the engine keeps, where it does not keep all.
+    """
+    problems = list(clashes(policy, described.kinds))
+    if longest is not None:
+        problems += too_long(policy, described.kinds, longest)
+    PolicyError.refuse(problems)
 
 
 def check_conditions(policy: Policy, session: Session) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from anonymizer.errors import TargetError
 from anonymizer.process.files import write_text
+from tests.cli.conftest import POLICY, Call
 
 FULL = Path("/dev/full")
 NONE = ("verify", "none.yml")
@@ -133,3 +134,14 @@ def test_this_folder_has_a_name(warehouse: Path) -> None:
     done = shell("@ verify --database . --independent")
     assert done.returncode == 2
     assert f"{warehouse.name}: holds 0 exports" in done.stderr
+
+
+def test_a_script_on_standard_output_is_the_one_in_a_file(call: Call, warehouse: Path) -> None:
+    """Statements look for characters that are not printable; escaped, they would be others."""
+    Path("policy.yml").write_text(POLICY.replace("{role: sensitive", "{role: keep").replace(
+        ", protect: {l_diversity: 2}", ""))  # fmt: skip
+    compiled = ("compile", "policy.yml", "--database", "warehouse.duckdb")
+    assert call(*compiled, "-o", "run.sql").code == 0
+    written = Path("run.sql").read_text(encoding="utf-8")
+    assert "\u200b" in written or "\u00a0" in written
+    assert call(*compiled).out == written

@@ -29,6 +29,8 @@ SETTINGS = {
     "max_temp_directory_size": "--temp-size",
 }
 """Option of the command that gives a setting."""
+ZONE = {"TimeZone": "UTC"}
+"""As on the other engines: equal runs on machines in two zones have to make equal releases."""
 LAKES = ("ducklake", "delta", "iceberg")
 """How addresses of lakes begin. DuckDB opens them with extensions that it loads and downloads at
 run time, and that read files which the sandbox closes."""
@@ -67,6 +69,8 @@ def own_connection(
             spill = folder.path
         connection = stack.enter_context(duckdb.connect(":memory:"))
         _configure(connection, spill / "spilled", limits)
+        for name, value in ZONE.items():
+            _set(connection, name, value)
         if database is not None:
             _attach(connection, database, where, read_only)
         if copy is not None:

@@ -17,7 +17,7 @@ from anonymizer.engines.duckdb.connection import (
     borrowed_connection,
     refuse_transaction,
 )
-from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
+from anonymizer.engines.duckdb.sandbox import ZONE, own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Msb, Policy
@@ -108,8 +108,15 @@ USUAL = {
     "default_collation": "",
     "integer_division": "false",
     "preserve_insertion_order": "true",
+    # the zone of the machine decides what a timestamp with time zone is as a text or as a date
+    **ZONE,
 }
 """Settings on which the meaning of SQL hangs, with what the statements of a run rely on."""
+
+
+def _other(value: str, usual: str) -> bool:
+    """Whether a setting is not as usual; ascending is written asc or ascending."""
+    return value.lower()[: len(usual) or None] != usual.lower()
 
 
 @contextmanager
@@ -123,8 +130,7 @@ def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
     row = connection.execute(f"select {listed}").fetchone()
     assert row is not None
     before = dict(zip(names, map(str, row), strict=True))
-    # (ascending is written asc or ascending)
-    changed = [n for n, usual in USUAL.items() if before[n].lower()[: len(usual) or None] != usual]
+    changed = [n for n, usual in USUAL.items() if _other(before[n], usual)]
     for name in changed:
         connection.execute(f"set {name} = {lit(USUAL[name])}")
     try:

@@ -13,7 +13,7 @@ from anonymizer.compile import Statement, Table
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.postgres.failures import translated
-from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
+from anonymizer.engines.postgres.names import LONGEST, RELATIONS, SAFE_PATH, named_table
 from anonymizer.engines.postgres.types import read_type, type_name
 from anonymizer.errors import EngineError
 from anonymizer.source.profile import other_type
@@ -71,6 +71,7 @@ class PostgresEngine(Engine):
     """
 
     name: ClassVar[EngineName] = "postgres"
+    longest_name: ClassVar[int | None] = LONGEST
 
     connection: Connection[Any]
     owned: bool
@@ -94,6 +95,7 @@ class PostgresEngine(Engine):
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
         from anonymizer.engines.postgres.dialect import DIALECT, setting_of
+        from anonymizer.engines.postgres.long_names import as_written
 
         texts = DIALECT.translate(text)
         rows: Rows = []
@@ -104,6 +106,7 @@ class PostgresEngine(Engine):
         try:
             for one in texts:
                 rows = self.native(self.placed(one), where) or rows
+            self._columns = as_written(text, self._columns)
         finally:
             for name in given:
                 with suppress(EngineError):

@@ -26,6 +26,7 @@ from anonymizer.engines.postgres.dialect_types import (
     types,
 )
 from anonymizer.engines.postgres.dialect_words import respelled
+from anonymizer.engines.postgres.long_names import short_names
 from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"
@@ -233,6 +234,7 @@ def functions(node: exp.Expr) -> exp.Expr:
 
 
 REWRITES: tuple[Rewrite, ...] = (
+    short_names,
     places,
     rows_of_tables,
     plain_qualify,

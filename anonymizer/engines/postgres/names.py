@@ -20,6 +20,13 @@ SAFE_PATH = "pg_catalog, pg_temp"
 session's temporary tables, which are searched first unless the path names them."""
 RELATIONS = "('r', 'p', 'v', 'm', 'f')"
 """Kinds of relations that have rows to read."""
+LONGEST = 63
+"""Bytes of a name that Postgres keeps; it would cut the rest off."""
+
+
+def is_long(name: str) -> bool:
+    """Whether Postgres would cut the name off."""
+    return len(name.encode()) > LONGEST
 
 
 @contextmanager

@@ -35,6 +35,19 @@ def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[
             yield _collision(policy, other, one, final)
 
 
+def too_long(policy: Policy, kinds: Mapping[str, str], longest: int) -> Iterator[Problem]:
+    """Published names that an engine would cut off, which could make one of two."""
+    for one in published_names(policy, kinds):
+        final = renamed(policy, one)
+        if one.certain and len(final.encode()) > longest:
+            path = column_path(one.column) if one.column is not None else "publish"
+            if one.name in policy.publish.rename:
+                path = path_text(("publish", "rename", one.name))
+            said = f"{_words(one)} would be published as {name_text(final)}, which is too long"
+            hint = f"publish: {{rename: {{{name_text(one.name)}: <shorter name>}}}}"
+            yield Problem(path, said, allowed=f"{longest} bytes", hint=hint)
+
+
 def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Problem]:
     """The work tables and statements of a run have columns of their own beside these."""
     for one in published:

@@ -14,6 +14,7 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.grants import make_private
+from anonymizer.engines.postgres.names import LONGEST, is_long
 from anonymizer.engines.postgres.record import (
     create_record,
     enter,
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
     from anonymizer.engines.base import Engine
     from anonymizer.engines.session import Session
-
-LONGEST = 63
-"""Bytes of a name that Postgres keeps; it would cut the rest off."""
 
 
 @dataclass(slots=True)
@@ -105,7 +103,7 @@ class PostgresTarget(StagedTarget):
                 allowed=f"{LONGEST} bytes",
             )
             for table in self._tables()
-            if len(table.name.encode()) > LONGEST
+            if is_long(table.name)
         ]
 
     def _taken(self, engine: PostgresEngine) -> list[Problem]:
