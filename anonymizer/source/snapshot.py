@@ -183,8 +183,18 @@ def content(columns: Iterable[str], profile: TableProfile) -> Sql:
     """A digest of columns. The encoding is injective: a text follows its length, and NULL is -1."""
     # (a length that is a text is made once per different value of a column, not once per row)
     length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
-    texts = ", ".join(length.format(key_text(name, profile)) for name in columns)
+    texts = ", ".join(length.format(_own_text(name, profile)) for name in columns)
     return Sql(f"md5(concat({texts}))")
+
+
+def _own_text(column: str, profile: TableProfile) -> str:
+    """The text of a value by which rows are copies: -0.0 equals 0.0, and is published as it is."""
+    text = key_text(column, profile)
+    if profile.type_of(column) not in ("FLOAT", "DOUBLE"):
+        return text
+    name = ident(column)
+    negative = f"{name} = 0 and starts_with(cast({name} as varchar), '-')"
+    return f"case when {negative} then '-0' else {text} end"
 
 
 def key_text(column: str, profile: TableProfile) -> str:

@@ -233,3 +233,20 @@ def test_minus_zero_stays_where_it_is_published_as_it_is(tmp_path: Path) -> None
     release = runs.run(runs.policy(tmp_path, columns, key="id"), path)
     found = sorted(str(row["level"]) for row in runs.published(release))
     assert found == ["-0.0"] * 5 + ["0.0"] * 5
+
+
+def test_rows_that_differ_by_the_sign_of_zero_are_no_copies(tmp_path: Path) -> None:
+    """Without a key, whichever is read first would decide where each is published."""
+    found = []
+    for order in ("i", "-i"):
+        path = tmp_path / f"source{order}.duckdb"
+        with duckdb.connect(str(path), config={"threads": 1}) as connection:
+            connection.execute(
+                "create table people as select i % 3 as age,"
+                " case when i % 2 = 0 then cast('-0.0' as double) else 0.0 end as level"
+                f" from range(12) r(i) order by {order}"
+            )
+        release = runs.run(runs.policy(tmp_path, {"age": "quasi", "level": "keep"}, k=2), path)
+        found.append([(row["age"], str(row["level"])) for row in runs.published(release)])
+    assert found[0] == found[1]
+    assert {level for _, level in found[0]} == {"-0.0", "0.0"}
