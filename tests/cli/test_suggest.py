@@ -79,6 +79,7 @@ def test_what_cannot_be_suggested_for(warehouse: Path, call: Call) -> None:
     assert call(*SUGGEST, "nothing", *DATABASE).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [

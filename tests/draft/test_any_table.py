@@ -76,6 +76,7 @@ def test_a_table_of_few_rows(rows: int, tmp_path: Path) -> None:
     drafted(tmp_path, "i as id, 20 + i as age, i % 2 as hiv", rows)
 
 
+@pytest.mark.slow
 def test_a_table_of_identifiers_only(tmp_path: Path) -> None:
     found = drafted(tmp_path, "i as id, 'user' || i || '@mail.example' as email", 100)
     assert "everybody: {role: quasi}" in found.text
@@ -85,6 +86,7 @@ def test_a_table_of_identifiers_only(tmp_path: Path) -> None:
     assert "everybody_: {role: quasi}" in found.text
 
 
+@pytest.mark.slow
 def test_a_file_of_identifiers_only(tmp_path: Path) -> None:
     (tmp_path / "mails.csv").write_text(
         "email\n" + "\n".join(f"user{i}@mail.example" for i in range(50)) + "\n"

@@ -95,6 +95,7 @@ def test_what_is_suggested_for_which_column(table: Path) -> None:
     assert months.examples[0] == "[2020-01-01, 2020-01-31]"
 
 
+@pytest.mark.slow
 def test_every_level_changes_something(table: Path) -> None:
     for several in of(table, "t", ("zip", "town", "seen", "birth_date", "diagnosis_code")).values():
         nodes = [level.nodes for level in several[0].levels]

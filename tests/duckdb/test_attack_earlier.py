@@ -90,6 +90,7 @@ WITHOUT_AGE = COLUMNS | {"age": "drop"}
 AGE_IS_SECRET = COLUMNS | {"age": {"role": "sensitive"}}
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize(
     ("before", "now"),
@@ -157,6 +158,7 @@ def judge_against_naive(both: Both, persons: bool) -> None:
     assert found.targets == len({r["person"] for r in both.rows} if persons else both.rows)
 
 
+@pytest.mark.slow
 def test_nothing_in_common_is_no_reassurance(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,6 +171,7 @@ def test_nothing_in_common_is_no_reassurance(
     assert not any("Beside the earlier release nobody" in said for said in attack_sentences(found))
 
 
+@pytest.mark.slow
 def test_the_same_release_twice_tells_no_more(tmp_path: Path) -> None:
     both = two(tmp_path, False, {})
     found = attack(both.policy, both.source, share=1.0, earlier=tmp_path / "release.duckdb")
@@ -177,6 +180,7 @@ def test_the_same_release_twice_tells_no_more(tmp_path: Path) -> None:
     assert all(x.fewest_left is not None and x.fewest_left >= K for x in found.intersection)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_nothing_reassures_where_somebody_is_exposed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
@@ -221,6 +225,7 @@ def test_a_report_beside_an_earlier_release_blames_both(
     assert "This release does not hold beside the earlier one" in said.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [None, 3])
 def test_releases_that_continue_an_earlier_one_keep_their_promises(
     tmp_path: Path, m: int | None

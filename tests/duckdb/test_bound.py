@@ -112,6 +112,7 @@ def test_the_search_finds_all_partitions() -> None:
     assert len(list(partitions(range(6), 3))) == 11
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize(
     "more",
@@ -151,6 +152,7 @@ def test_a_sample_claims_no_more_than_all_tuples(
         assert 0.5 * exact["ncp_bound"] < told["ncp_bound"] <= exact["ncp_bound"]
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_by_a_look_at_some_tuples_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +235,7 @@ ODD: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("names", [list(ODD), ["many", "zip"], ["moment", "pay", "one"]])
 def test_columns_of_every_kind(tmp_path: Path, names: list[str]) -> None:

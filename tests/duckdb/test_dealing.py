@@ -48,6 +48,7 @@ def groups(release: anonymizer.Release) -> dict[Any, list[dict[str, Any]]]:
     return found
 
 
+@pytest.mark.slow
 @some(1, 5)
 @pytest.mark.parametrize("seed", few(range(8), 1))
 @pytest.mark.parametrize("t", [0.15, 0.3])
@@ -86,6 +87,7 @@ def test_threads_change_nothing(tmp_path: Path) -> None:
     assert one == two
 
 
+@pytest.mark.slow
 def test_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.algorithms.mondrian.compiler.BLOCK", 150)
     database = source(tmp_path, TYPES, table(random.Random(9), 700))
@@ -93,6 +95,7 @@ def test_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert dealt < cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_rows_that_no_class_takes_form_one_with_classes_that_do(
     tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch
@@ -105,6 +108,7 @@ def test_rows_that_no_class_takes_form_one_with_classes_that_do(
     assert sum(map(len, groups(dealt).values())) == 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "protect", [{"l_diversity": 2}, {"entropy_l": 1.5}, {"t_closeness": 0.4}, {"alpha": 0.4}]
 )

@@ -144,6 +144,7 @@ def settled(lattice: Lattice) -> Fraction:
     return total
 
 
+@pytest.mark.slow
 @some(1, 4)
 @pytest.mark.parametrize("case", few(range(12), 1))
 def test_bound_of_settled_slices(tmp_path: Path, case: int) -> None:

@@ -77,6 +77,7 @@ def test_nothing_of_a_suppressed_row_is_published(tmp_path: Path, cells: str) ->
         assert all(a[1] < b[0] for a, b in itertools.pairwise(spans))
 
 
+@pytest.mark.slow
 def test_odd_names(tmp_path: Path) -> None:
     rows = people(random.Random(5), 60)
     types = dict(zip(NASTY, ["INTEGER", "VARCHAR", "VARCHAR", "VARCHAR"], strict=True))

@@ -83,6 +83,7 @@ def buckets(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     )
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("rule", RULES, ids="-".join)
 def test_buckets_are_those_of_one_piece(tmp_path: Path, rule: dict[str, Any]) -> None:

@@ -61,6 +61,7 @@ def assert_whole(found: list[dict[str, Any]], persons: int) -> None:
     assert numbers == set(range(1, len(numbers) + 1))
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("privacy", PERSONS, ids="-".join)
 def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
@@ -71,6 +72,7 @@ def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
     assert_whole(found, 240)
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("options", [*OPTIONS, {"merged": True}], ids=str)
 def test_options_under_rules_on_persons(tmp_path: Path, options: dict[str, Any]) -> None:

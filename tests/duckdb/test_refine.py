@@ -169,6 +169,7 @@ def test_a_release_never_loses_more_and_holds(
     assert max(found) == found[0]
 
 
+@pytest.mark.slow
 @some(1, 24)
 @pytest.mark.parametrize("seed", few(range(6), 1))
 @pytest.mark.parametrize("null_as_value", [False, True])
@@ -199,6 +200,7 @@ def test_other_rules_hold_and_lose_no_more(
     assert found[0] + Fraction(len(rows), 1_000_000) >= max(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", few(range(6), 1))
 def test_classes_grow_alike_in_one_statement_and_in_many(tmp_path: Path, seed: int) -> None:
     database = source(tmp_path, TYPES, table(random.Random(seed), 150))
@@ -209,6 +211,7 @@ def test_classes_grow_alike_in_one_statement_and_in_many(tmp_path: Path, seed: i
     assert one == many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", ["auto", "full"])
 def test_classes_of_many_units_take_part_in_no_swap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refine: str

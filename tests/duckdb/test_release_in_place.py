@@ -135,6 +135,7 @@ def test_an_open_connection_is_used_itself_and_left_as_it_was(
     connection.close()
 
 
+@pytest.mark.slow
 def test_a_connection_that_only_reads_is_a_source(tmp_path: Path, database: Path) -> None:
     """What the tool makes for itself and for the release is attached for writing beside it."""
     plain, kept = policy(tmp_path, COLUMNS), policy(tmp_path, COLUMNS, ledger="ledger.duckdb")
@@ -151,6 +152,7 @@ def test_a_connection_that_only_reads_is_a_source(tmp_path: Path, database: Path
     assert "open for reading" in problem.message
 
 
+@pytest.mark.slow
 def test_the_manifest_beside_a_database_follows_every_run(tmp_path: Path, database: Path) -> None:
     """By path, and by a connection of the user: the file is always that of the release."""
     given = policy(tmp_path, COLUMNS, publish=BESIDE)

@@ -136,6 +136,7 @@ def test_persons_are_shown_where_they_are_counted(tmp_path: Path, person: str | 
     assert ("persons in the release" in release._repr_html_()) == (person is not None)
 
 
+@pytest.mark.slow
 @some(2)
 @pytest.mark.parametrize(
     ("ill", "privacy", "told"),

@@ -86,6 +86,7 @@ def test_classes_lose_at_most_half(tmp_path: Path) -> None:
     assert measures["ncp"] <= halved(rows) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", few(range(2), 1))
 def test_swaps_never_lose_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     rows = people(seed, 200)
@@ -95,6 +96,7 @@ def test_swaps_never_lose_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert swapped < dealt
 
 
+@pytest.mark.slow
 def test_same_seed_same_classes(tmp_path: Path) -> None:
     def rows(name: str) -> list[tuple[Any, ...]]:
         released(tmp_path / name, people(4, 150))

@@ -33,6 +33,7 @@ from tests.selection import few, some
 WIDEST = 119
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", few(SETTINGS, 10, by=3))
 def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
@@ -89,6 +90,7 @@ def test_columns_with_tables_of_their_own_are_left_as_well(tmp_path: Path) -> No
             assert found == connection.execute(f"from release.{table}").fetchall()
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("at_once", [20, 100, 10_000])
 def test_large_tables_are_cut_in_rounds_first(
@@ -168,6 +170,7 @@ def stopped(text: str, *, secret: str | None = Seed.test(1).secret) -> str:
     return str(caught.value).removeprefix("Invalid Input Error: ")
 
 
+@pytest.mark.slow
 @some(2)
 @pytest.mark.parametrize("secret", [None, "", "abc", "g" * 64])
 def test_without_a_secret_nothing_is_read(tmp_path: Path, secret: str | None) -> None:
@@ -191,6 +194,7 @@ def test_the_secret_is_one_line_to_fill_in(tmp_path: Path) -> None:
     assert rows == published(run(asked, database))
 
 
+@pytest.mark.slow
 def test_a_long_list_does_not_stand_in_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +204,7 @@ def test_a_long_list_does_not_stand_in_a_script(
         written(given(tmp_path, "typed"), database)
 
 
+@pytest.mark.slow
 def test_a_check_says_what_a_run_says(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     asked = given(tmp_path, "key")
@@ -248,6 +253,7 @@ def test_the_rows_are_judged_at_the_end(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_loop_that_needs_more_rounds_is_not_taken_for_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", few(STATEMENTS, 6, by=3))
 def test_a_statement_on_the_file(forged: Place, name: str) -> None:

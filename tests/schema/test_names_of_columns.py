@@ -41,6 +41,7 @@ def released(folder: Path, event: str, sensitive: str) -> tuple[SchemaPolicy, Re
     return of, anonymizer.run(of, source, seed=3, limits=THRIFTY)
 
 
+@pytest.mark.slow
 @some(2)
 @pytest.mark.parametrize("name", OF_STATEMENTS)
 @pytest.mark.parametrize("role", ["event", "sensitive"])

@@ -119,6 +119,7 @@ TYPED = {
 """Values that name somebody, in types besides text and BIGINT; the last is a Dutch BSN."""
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("sql_type", TYPED)
 def test_no_type_is_left_unread(tmp_path: Path, sql_type: str) -> None:
