@@ -435,3 +435,41 @@ def test_ctrl_c_is_130_with_a_message(
     assert "Traceback" not in err
     assert not (warehouse / "release.duckdb").exists()
     assert [path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-")] == []
+
+
+def test_verify_states_the_database_that_it_verified(warehouse: Path, call: Call) -> None:
+    """Also where it is named by the policy alone."""
+    assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
+    stated = call("verify", "policy.yml", "--format", "json").json["database"]
+    assert stated == str(warehouse.resolve() / "release.duckdb")
+    given = call("verify", "--database", "release.duckdb", "--format", "json").json["database"]
+    assert given == "release.duckdb"
+
+
+@pytest.mark.parametrize(
+    ("file", "catalog"),
+    [
+        ("warehouse.duckdb", "warehouse"),
+        ("warehouse.duckdb", '"WAREHOUSE"'),
+        ("year.2024.duckdb", "year"),
+        ("main.duckdb", "main_db"),
+    ],
+)
+def test_a_table_may_be_named_with_its_catalog(
+    file: str, catalog: str, warehouse: Path, call: Call
+) -> None:
+    """By the name under which the engine attaches the file of the database."""
+    (warehouse / "warehouse.duckdb").rename(file)
+    with duckdb.connect(file) as connection:
+        connection.execute("create view seen as from visits")
+        named = connection.execute("select current_catalog()").fetchone()
+    assert named is not None
+    assert named[0] == catalog.strip('"').lower()
+    for table in ("visits", "seen"):
+        write(warehouse, ("table: main.visits", f"table: '{catalog}.main.{table}'"))
+        done = call("run", "policy.yml", "--database", file, "--quiet")
+        assert done.code == 0, done.err
+    write(warehouse, ("table: main.visits", "table: other.main.visits"))
+    refused = call("plan", "policy.yml", "--database", file)
+    assert refused.code == 2
+    assert "source.table: is not a table of the source" in refused.err
