@@ -473,3 +473,24 @@ def test_a_table_may_be_named_with_its_catalog(
     refused = call("plan", "policy.yml", "--database", file)
     assert refused.code == 2
     assert "source.table: is not a table of the source" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("forms", None),
+        ("person_kind", None),
+        ("persons", "ledger: is damaged: its table of releases has no column persons"),
+    ],
+)
+def test_a_ledger_without_a_column(
+    column: str, said: str | None, warehouse: Path, call: Call
+) -> None:
+    """One of an earlier version is shown; of a damaged one it is said what is wrong."""
+    write(warehouse, ("publish:", "ledger: releases.ledger\npublish:"))
+    assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
+    with duckdb.connect("releases.ledger") as connection:
+        connection.execute(f"alter table anonymizer_ledger.releases drop column {column}")
+    shown = call("ledger", "show", "releases.ledger")
+    assert shown.code == (0 if said is None else 2)
+    assert (said or "published") in shown.out + shown.err

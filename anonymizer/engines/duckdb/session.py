@@ -19,7 +19,7 @@ from anonymizer.engines.duckdb.connection import (
 )
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
-from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.errors import PolicyError, Problem, SourceError, is_waited_for
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.paths import within
@@ -164,7 +164,9 @@ def _missing_files(policy: Policy) -> Iterator[Problem]:
         for file in hierarchy.inputs(column.hierarchy, policy.base)
     ]
     for path, file in named:
-        if file is not None and not policy.resolve(file).is_file():
+        if file is not None and is_waited_for(policy.resolve(file)):
+            yield Problem(path, f"{Path(file).name} is a named pipe, not a file")
+        elif file is not None and not policy.resolve(file).is_file():
             yield Problem(path, f"there is no file {Path(file).name}")
 
 
