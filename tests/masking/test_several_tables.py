@@ -202,3 +202,14 @@ def test_a_release_with_other_masks_is_not_the_policy_s(made: tuple[Path, Path])
     weaker = anonymizer.Policy.loads(text.replace("at_least: 5", "at_least: 9"))
     with pytest.raises(GuaranteeError, match=r"tables\.labs\.columns\.value: has other masks"):
         anonymizer.verify(weaker)
+
+
+def test_what_is_left_out_of_several_tables_are_persons() -> None:
+    with duckdb.connect() as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.execute("update persons set age = null where id < 30")
+        text = POLICY.replace("{role: quasi, top_code: 80}", "{role: quasi, nulls: suppress}")
+        given = anonymizer.Policy.loads(text + "publish: {prefix: a_}\n")
+        with pytest.raises(GuaranteeError, match="30 of 300 persons would be suppressed"):
+            anonymizer.run(given, connection, seed=1)
