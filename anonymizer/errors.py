@@ -34,7 +34,17 @@ class Problem:
 
 def no_file(path: str | Path) -> str:
     """What is wrong with a path that is no file, named as it was given."""
+    if is_waited_for(Path(path)):
+        return f"{path} is a named pipe, not a file"
     return f"{path} is a folder, not a file" if Path(path).is_dir() else f"there is no file {path}"
+
+
+def is_waited_for(path: Path) -> bool:
+    """Whether a path is a named pipe, which would be waited for if nobody writes to it.
+
+    Those of the shell, as of `<(...)`, have a writer.
+    """
+    return path.is_fifo() and path.parts[:2] not in (("/", "dev"), ("/", "proc"))
 
 
 class AnonymizerError(Exception):

@@ -186,9 +186,17 @@ create or replace temp macro _anon_secret(macro_name, secret) as (
 create or replace temp macro _anon_is_whole(value) as
     regexp_full_match(typeof(value), 'U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)');
 
+-- How many times a whole number holds a base above 0, rounded; halves go away from zero.
+create or replace temp macro _anon_rounded(value, base) as
+    sign(value) * (abs(value) // base + case when abs(value) % base >= base - abs(value) % base then 1 else 0 end);
+
 -- The lowest number of the interval of a value; counted from the origin, also below it.
 create or replace temp macro _anon_floor(value, width, origin) as
     value - (((value - origin) % width) + width) % width;
+
+-- The same of whole numbers: the ends of an interval may be beyond the type of its values.
+create or replace temp macro _anon_whole_floor(value, width, origin) as
+    _anon_floor(try_cast(value as hugeint), try_cast(width as hugeint), try_cast(origin as hugeint));
 
 -- A period of the calendar, and how long it lasts.
 create or replace temp macro _anon_calendar(period) as
@@ -884,7 +892,7 @@ comment on macro table anon_hierarchy_prefix is
 -- The interval of a number: as wide as all others, counted from an origin, correct below it.
 -- Whole numbers get a closed interval, `[30, 39]`; others one without its upper end, `[30, 40)`.
 --
--- value    a number; NULL stays NULL
+-- value    a number; NULL, infinity and NaN stay what they are
 -- width    how wide the intervals are, above 0
 -- origin   where one of them begins
 -- returns  the interval as text
@@ -896,7 +904,9 @@ create or replace temp macro anon_interval(value, width, origin := 0) as
             or _anon_given('anon_interval', 'origin', origin) is null
         then null
         when _anon_is_whole(value) and _anon_is_whole(width) and _anon_is_whole(origin)
-        then '[' || _anon_floor(value, width, origin) || ', ' || (_anon_floor(value, width, origin) + width - 1) || ']'
+        then '[' || _anon_whole_floor(value, width, origin) || ', '
+            || (_anon_whole_floor(value, width, origin) + width - 1) || ']'
+        when not isfinite(try_cast(value as double)) then cast(value as varchar)
         else '[' || _anon_floor(value, width, origin) || ', ' || (_anon_floor(value, width, origin) + width) || ')'
     end;
 
@@ -1331,6 +1341,9 @@ comment on macro table anon_risk is
 create or replace temp macro anon_round(value, base) as
     case
         when _anon_positive('anon_round', 'base', base) is null then null
+        -- (whole numbers are exact: a double has 53 bits only)
+        when _anon_is_whole(value) and _anon_is_whole(base)
+        then cast(_anon_rounded(try_cast(value as hugeint), try_cast(base as hugeint)) as bigint) * base
         else cast(round(value / base) as bigint) * base
     end;
 

@@ -20,6 +20,7 @@ from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
     from anonymizer.contract.checks import Verification
+    from anonymizer.policy import AnyPolicy
 
 ORIGIN = (
     "by whom this release was made is unknown: it is what its manifest says, and anybody could have"
@@ -95,7 +96,7 @@ def command(
     if found.origin == "unknown":
         output.warn(ORIGIN)
     result = {
-        "database": shown(database),
+        "database": shown(database) or _named_in(loaded),
         "policy": policy,
         "passed": found.passed,
         "origin": found.origin,
@@ -108,6 +109,16 @@ def command(
     else:
         problems = failed_checks(found, loaded)
         output.judged(result, _lines(found), problems, holds=found.passed)
+
+
+def _named_in(policy: AnyPolicy | None) -> str | None:
+    """The database of the release that a policy names, as `run` states it."""
+    from anonymizer.policy.schema.derived import lead_of
+
+    lead = lead_of(policy) if policy is not None else None
+    if lead is None or lead.publish.database is None:
+        return None
+    return str(lead.resolve(lead.publish.database).resolve())
 
 
 def _lines(found: Verification) -> Iterator[str]:

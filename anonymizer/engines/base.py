@@ -107,6 +107,8 @@ class Engine(ABC):
     """Catalog of the source; None where there is no source database."""
     schema: str | None
     """Default schema of a user's connection."""
+    own_name: str | None = None
+    """What a user calls the catalog of the source, where it is attached under a name of ours."""
 
     @abstractmethod
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:

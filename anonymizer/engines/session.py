@@ -72,7 +72,7 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
     meant = engine.resolved(name, path)
     if meant is not None:
         return meant
-    parts = table_parts(name)
+    parts = _in_own_catalog(engine, table_parts(name))
     tables = engine.tables(path)
     wanted = [part.lower() for part in parts]
     found = [
@@ -99,3 +99,11 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
         "is not a table of the source",
         hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
     )
+
+
+def _in_own_catalog(engine: Engine, parts: Sequence[str]) -> Sequence[str]:
+    """The parts of a name, with the catalog of the source as it is attached here."""
+    if len(parts) < 3 or engine.own_name is None or engine.catalog is None:
+        return parts
+    own = parts[0].lower() == engine.own_name.lower()
+    return [engine.catalog, *parts[1:]] if own else parts

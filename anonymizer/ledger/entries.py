@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +94,8 @@ class Entry:
                 parts.append(f"cast([{', '.join(lit(v).text for v in value)}] as varchar[])")
             else:
                 parts.append(lit(value).text)
-        return f"insert into {ident(RELEASES)} values ({', '.join(parts)})"
+        named = ", ".join(self.__slots__)
+        return f"insert into {ident(RELEASES)} ({named}) values ({', '.join(parts)})"
 
     def as_dict(self) -> dict[str, Any]:
         """What may be shown: nothing of a person, no digest of a key or secret."""
@@ -104,9 +105,27 @@ class Entry:
 
 def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
     """Every release of the attached ledger, oldest first."""
-    columns = ", ".join(Entry.__slots__)
+    columns = ", ".join(_columns(engine))
     rows = engine.raw(f"select {columns} from {ident(RELEASES)} order by release", "ledger")
     return tuple(Entry.of(row) for row in rows)
+
+
+LATER = ("person_column", "person_kind", "forms")
+"""Columns that a ledger has since releases of later versions were recorded in it."""
+
+
+def _columns(engine: DuckDBEngine) -> Iterator[str]:
+    """What is read of every release; NULL where a ledger that is only read has no such column yet.
+
+    Raises EngineError where one is missing that every ledger has.
+    """
+    known = {name for name, _ in engine.describe(ident(RELEASES).text, "ledger")}
+    missing = [name for name in Entry.__slots__ if name not in known and name not in LATER]
+    if missing:
+        said = f"is damaged: its table of releases has no column {', '.join(missing)}"
+        raise EngineError.at("ledger", said, hint="restore it from a copy")
+    for name in Entry.__slots__:
+        yield name if name in known else f"null as {name}"
 
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:

@@ -19,7 +19,7 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError, Problem, is_waited_for
 from anonymizer.policy.paths import path_text
 
 MAX_BYTES = 1_000_000
@@ -34,8 +34,7 @@ def read(path: Path) -> object:
     try:
         if path.is_dir():
             raise PolicyError.at(name, "is a folder, not a policy file")
-        # one that nobody writes to would be waited for; those of the shell have a writer
-        if path.is_fifo() and path.parts[:2] not in (("/", "dev"), ("/", "proc")):
+        if is_waited_for(path):
             raise PolicyError.at(name, "is a named pipe, not a policy file")
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 
-from anonymizer.errors import PolicyError, no_file
+from anonymizer.errors import PolicyError, is_waited_for, no_file
 
 DIGITS = re.compile(r"[0-9a-fA-F]{64}\Z")
 
@@ -64,6 +64,9 @@ class Seed:
         if test is not None:
             return cls.test(test)
         if file is not None:
+            if is_waited_for(file):
+                said = f"{file} is a named pipe, not a file"
+                raise PolicyError.at("--seed-file", said)
             try:
                 return cls.of(file.read_text(), "--seed-file")
             except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import open_for_good, own_connection
-from anonymizer.errors import SourceError
+from anonymizer.errors import EngineError, SourceError
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
 from anonymizer.process.shown import Fact, as_text, fact
@@ -90,7 +90,8 @@ class Release:
     def _reading(self, table: str | None = None) -> Iterator[tuple[DuckDBPyConnection, str]]:
         view = self._named(table)
         if self._connection is not None:
-            yield self._connection, ident(view).text
+            with _ours():
+                yield self._connection, ident(view).text
             return
         assert self.database is not None
         with own_connection(self.database) as engine:
@@ -108,7 +109,8 @@ class Release:
         if self._frame is not None:
             return duckdb.connect().from_df(self._frame())
         if self._connection is not None:
-            return self._connection.sql(f"from {ident(view)}")
+            with _ours():
+                return self._connection.sql(f"from {ident(view)}")
         assert self.database is not None
         connection = open_for_good(self.database)
         return connection.sql(f"from {ident(_placed(view))}")
@@ -166,3 +168,17 @@ class Release:
 def _placed(view: Table) -> Table:
     """A view in its file, as the tool opens it."""
     return replace(view, catalog=SOURCE)
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    """Reading on a user's connection: what the engine says of it becomes an error of ours."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        said = "the release is read on the connection that it was made with, and that does not"
+        said += " show it any more: it was closed, or the release was replaced or dropped"
+        hint = "read it before, or keep the rows of release.df(); from a file, duckdb.connect(FILE)"
+        raise EngineError.at("connection", said, hint=hint) from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.compile import Table
@@ -45,6 +45,8 @@ from anonymizer.steps import Step
 class Job:
     """A run whose stages were executed: its state, and the steps to a release."""
 
+    unit: ClassVar[str | None] = None
+    """What is left out, where the policy alone does not tell."""
     policy: Policy
     session: Session
     executor: Executor
@@ -142,6 +144,7 @@ class Job:
         stage_for_judging(self.engine, self.prepared, view, layout)
         forged = counterfeits(self.engine, self.compiled)
         found = suppression(self.policy, self.engine, self.prepared.roles, view, layout, forged)
+        found = replace(found, unit=self.unit or found.unit)
         refuse_beyond(found, self.policy.suppression_limit)
         source = against_source(self.policy, self.engine, self.prepared, view, layout)
         population = members_read(self.policy, self.prepared.roles)

@@ -16,7 +16,7 @@ from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
-from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, is_waited_for
 from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
@@ -200,6 +200,11 @@ def hierarchy_stages(
             continue
         if isinstance(a, Sensitive):
             stages.append(values_step(a.column, a.values, a.s, snapshot))
+        given = getattr(spec, "file", None)
+        if given is not None and is_waited_for(policy.resolve(given)):
+            where = f"{column_path(a.column, 'hierarchy')}.file"
+            problems.append(Problem(where, f"{given} is a named pipe, not a hierarchy file"))
+            continue
         try:
             stages += hierarchy.stages(
                 index,

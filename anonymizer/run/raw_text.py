@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.engines.base import Engine
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
@@ -29,6 +29,7 @@ from anonymizer.source.looked_through import (
     may_hold,
     words,
 )
+from anonymizer.source.masking.texts import PASSES
 from anonymizer.source.profile import Attribute, TableProfile
 from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles
@@ -208,7 +209,7 @@ class _Asked:
         ]
         forms = list(_forms())
         parts = [forms[at : at + AT_ONCE] for at in range(0, len(forms), AT_ONCE)]
-        judged = {"forms": forms, "parts": parts, "kinds": kinds}
+        judged = {"forms": forms, "parts": parts, "kinds": kinds, "whole": _without_uuids()}
         return (
             Step("suspected identifiers", "prepare/suspects.sql.j2", {**shared, **looked}),
             Step("suspects", "prepare/suspects_counted.sql.j2", {"suspects": SUSPECTS}),
@@ -259,10 +260,20 @@ def named_in(policy: Policy, profile: TableProfile, snapshot: Table) -> list[tup
     return [(snapshot, Sql(f"v{j}")) for j in range(len(texts))]
 
 
+def _without_uuids() -> Sql:
+    """A value without its UUIDs, in which any sign may be a digit: their parts are no numbers."""
+    (pattern,) = (form.pattern for form in FORMS if form.kind == "uuid")
+    made = Sql("value")
+    for _ in range(PASSES):
+        made = sql("regexp_replace({v}, {p}, '\\1 \\3', 'g')", v=made, p=lit(pattern))
+    return made
+
+
 def _forms() -> Iterator[dict[str, Any]]:
     for number, form in enumerate(FORMS):
         yield {
             "pattern": form.pattern,
+            "text": Sql("value" if form.kind == "uuid" else "rest"),
             "check": None if form.check is None else Sql(form.check(f"f{number}")),
             "compact": form.check is not None and form.kind != "ip",
             "digits": form.digits,

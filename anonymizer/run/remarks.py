@@ -41,6 +41,8 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
     """
     if policy.person is not None or policy.algorithm.classless:
         return ()  # (what nobody counts, nobody counts by rows instead of persons)
+    if policy.key is not None and column_names.names_person(policy.key):
+        return ()  # every row is another person, whose names may be those of others
     others = column_names.QUASI | column_names.SENSITIVE | column_names.OTHERS
     found = []
     for name, column in policy.columns.items():

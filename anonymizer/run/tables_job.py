@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from anonymizer.algorithms.schema.publishing import PublishedTable
 from anonymizer.compile import Table, ident, work
@@ -44,6 +44,7 @@ from anonymizer.verification.tables import Where
 class TablesJob(Job):
     """A run over several tables; that of the persons is the policy of the base class."""
 
+    unit: ClassVar[str | None] = "persons"
     schema: SchemaPolicy = field(kw_only=True)
     read: TablesRead = field(kw_only=True)
 

@@ -26,9 +26,17 @@ create or replace temp macro _anon_secret(macro_name, secret) as (
 create or replace temp macro _anon_is_whole(value) as
     regexp_full_match(typeof(value), 'U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)');
 
+-- How many times a whole number holds a base above 0, rounded; halves go away from zero.
+create or replace temp macro _anon_rounded(value, base) as
+    sign(value) * (abs(value) // base + case when abs(value) % base >= base - abs(value) % base then 1 else 0 end);
+
 -- The lowest number of the interval of a value; counted from the origin, also below it.
 create or replace temp macro _anon_floor(value, width, origin) as
     value - (((value - origin) % width) + width) % width;
+
+-- The same of whole numbers: the ends of an interval may be beyond the type of its values.
+create or replace temp macro _anon_whole_floor(value, width, origin) as
+    _anon_floor(try_cast(value as hugeint), try_cast(width as hugeint), try_cast(origin as hugeint));
 
 -- A period of the calendar, and how long it lasts.
 create or replace temp macro _anon_calendar(period) as

@@ -1,7 +1,7 @@
 -- The interval of a number: as wide as all others, counted from an origin, correct below it.
 -- Whole numbers get a closed interval, `[30, 39]`; others one without its upper end, `[30, 40)`.
 --
--- value    a number; NULL stays NULL
+-- value    a number; NULL, infinity and NaN stay what they are
 -- width    how wide the intervals are, above 0
 -- origin   where one of them begins
 -- returns  the interval as text
@@ -13,7 +13,9 @@ create or replace temp macro anon_interval(value, width, origin := 0) as
             or _anon_given('anon_interval', 'origin', origin) is null
         then null
         when _anon_is_whole(value) and _anon_is_whole(width) and _anon_is_whole(origin)
-        then '[' || _anon_floor(value, width, origin) || ', ' || (_anon_floor(value, width, origin) + width - 1) || ']'
+        then '[' || _anon_whole_floor(value, width, origin) || ', '
+            || (_anon_whole_floor(value, width, origin) + width - 1) || ']'
+        when not isfinite(try_cast(value as double)) then cast(value as varchar)
         else '[' || _anon_floor(value, width, origin) || ', ' || (_anon_floor(value, width, origin) + width) || ')'
     end;
 

@@ -15,6 +15,8 @@ from anonymizer.errors import TargetError
 from anonymizer.review import demo
 from tests.cli.conftest import POLICY, Call
 
+DATABASE = ("--database", "warehouse.duckdb")
+
 
 @pytest.mark.parametrize("given", [("--database", ""), ("--database=",)])
 @pytest.mark.parametrize("verb", ["verify", "run", "rewrite"])
@@ -37,6 +39,34 @@ def test_nobody_waits_for_a_pipe_without_a_writer(warehouse: Path, call: Call) -
     done = call("verify", "pipe.yml")
     assert done.code == 2
     assert "pipe.yml: is a named pipe, not a policy file" in done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("{role: quasi}\n  sex", "{role: quasi, hierarchy: {file: p}}\n  sex", "hierarchy.file"),
+        ("sex: {role: quasi}", "sex: {role: token, key_file: p}", "columns.sex"),
+        ("publish:", "workload: {sql: q.sql}\npublish:", "workload"),
+        ("version", "version", "--seed-file"),
+    ],
+)
+def test_a_file_that_a_policy_names_is_no_pipe(
+    old: str, new: str, path: str, warehouse: Path, call: Call
+) -> None:
+    Path("policy.yml").write_text(POLICY.replace(old, new))
+    verb, more = "run", DATABASE
+    pipe = Path("q.sql" if path == "workload" else "p")
+    if path == "workload":
+        pipe.write_text("select count(*) from visits")
+        assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
+        pipe.unlink()
+        verb, more = "report", ("--source", "warehouse.duckdb")
+    os.mkfifo(pipe)
+    done = call(verb, "policy.yml", *more, *(["--seed-file", "p"] if path == "--seed-file" else []))
+    assert done.code == 2, done.err
+    assert "named pipe" in done.err
+    assert path in done.err
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no such folder here")

@@ -435,3 +435,62 @@ def test_ctrl_c_is_130_with_a_message(
     assert "Traceback" not in err
     assert not (warehouse / "release.duckdb").exists()
     assert [path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-")] == []
+
+
+def test_verify_states_the_database_that_it_verified(warehouse: Path, call: Call) -> None:
+    """Also where it is named by the policy alone."""
+    assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
+    stated = call("verify", "policy.yml", "--format", "json").json["database"]
+    assert stated == str(warehouse.resolve() / "release.duckdb")
+    given = call("verify", "--database", "release.duckdb", "--format", "json").json["database"]
+    assert given == "release.duckdb"
+
+
+@pytest.mark.parametrize(
+    ("file", "catalog"),
+    [
+        ("warehouse.duckdb", "warehouse"),
+        ("warehouse.duckdb", '"WAREHOUSE"'),
+        ("year.2024.duckdb", "year"),
+        ("main.duckdb", "main_db"),
+    ],
+)
+def test_a_table_may_be_named_with_its_catalog(
+    file: str, catalog: str, warehouse: Path, call: Call
+) -> None:
+    """By the name under which the engine attaches the file of the database."""
+    (warehouse / "warehouse.duckdb").rename(file)
+    with duckdb.connect(file) as connection:
+        connection.execute("create view seen as from visits")
+        named = connection.execute("select current_catalog()").fetchone()
+    assert named is not None
+    assert named[0] == catalog.strip('"').lower()
+    for table in ("visits", "seen"):
+        write(warehouse, ("table: main.visits", f"table: '{catalog}.main.{table}'"))
+        done = call("run", "policy.yml", "--database", file, "--quiet")
+        assert done.code == 0, done.err
+    write(warehouse, ("table: main.visits", "table: other.main.visits"))
+    refused = call("plan", "policy.yml", "--database", file)
+    assert refused.code == 2
+    assert "source.table: is not a table of the source" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("forms", None),
+        ("person_kind", None),
+        ("persons", "ledger: is damaged: its table of releases has no column persons"),
+    ],
+)
+def test_a_ledger_without_a_column(
+    column: str, said: str | None, warehouse: Path, call: Call
+) -> None:
+    """One of an earlier version is shown; of a damaged one it is said what is wrong."""
+    write(warehouse, ("publish:", "ledger: releases.ledger\npublish:"))
+    assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
+    with duckdb.connect("releases.ledger") as connection:
+        connection.execute(f"alter table anonymizer_ledger.releases drop column {column}")
+    shown = call("ledger", "show", "releases.ledger")
+    assert shown.code == (0 if said is None else 2)
+    assert (said or "published") in shown.out + shown.err

@@ -268,3 +268,19 @@ def test_settings_of_a_connection_change_nothing_and_stay(
     assert state(connection) == before
     assert changed == usual
     connection.close()
+
+
+@pytest.mark.parametrize("ended", ["closed", "dropped"])
+def test_a_release_that_its_connection_does_not_show(tmp_path: Path, ended: str) -> None:
+    """An error of ours says what to do, not the engine's own."""
+    connection = duckdb.connect()
+    fill(connection, TYPES, PEOPLE, "people")
+    release = run(policy(tmp_path, COLUMNS, publish=BESIDE), connection)
+    assert len(release.df()) == len(PEOPLE)
+    if ended == "closed":
+        connection.close()
+    else:
+        connection.execute(f"drop view {release.view}")
+    for read in (release.df, lambda: release.relation().fetchall()):
+        with pytest.raises(EngineError, match="connection: the release is read on the connection"):
+            read()

@@ -178,3 +178,14 @@ def test_a_hierarchy_that_shapes_no_cell_is_told(
     assert any(says in warning for warning in report.warnings) == told
     (said,) = (column["says"] for column in report.columns if column["column"] == "age")
     assert ("as ranges or sets" if told else "as nodes of its hierarchy") in said
+
+
+@pytest.mark.parametrize(("key", "told"), [("patient_id", False), ("visit_id", True)])
+def test_names_beside_a_key_of_persons_are_no_persons(tmp_path: Path, key: str, told: bool) -> None:
+    """Where every row is another person, as a draft says, several may have one name."""
+    types = {key: "INTEGER", "last_name": "VARCHAR", "age": "INTEGER"}
+    data = [(i, f"n{i % 8}", 20 + i % 5) for i in range(40)]
+    columns = {key: "identifier", "last_name": "identifier", "age": "quasi"}
+    given = policy(tmp_path, columns, key=key)
+    warnings = preview(given, str(source(tmp_path, types, data))).warnings
+    assert any("person: last_name" in warning for warning in warnings) == told

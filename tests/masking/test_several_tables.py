@@ -202,3 +202,35 @@ def test_a_release_with_other_masks_is_not_the_policy_s(made: tuple[Path, Path])
     weaker = anonymizer.Policy.loads(text.replace("at_least: 5", "at_least: 9"))
     with pytest.raises(GuaranteeError, match=r"tables\.labs\.columns\.value: has other masks"):
         anonymizer.verify(weaker)
+
+
+def test_what_is_left_out_of_several_tables_are_persons() -> None:
+    with duckdb.connect() as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.execute("update persons set age = null where id < 30")
+        text = POLICY.replace("{role: quasi, top_code: 80}", "{role: quasi, nulls: suppress}")
+        given = anonymizer.Policy.loads(text + "publish: {prefix: a_}\n")
+        with pytest.raises(GuaranteeError, match="30 of 300 persons would be suppressed"):
+            anonymizer.run(given, connection, seed=1)
+
+
+@pytest.mark.parametrize("role", ["top_code", "bottom_code"])
+def test_a_code_is_one_of_the_rows_that_are_left(role: str) -> None:
+    """Rows that are left out take none of those who share a code below what is asked for."""
+    with duckdb.connect() as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.execute("delete from visits where vid % 7 = 0 and pid % 3 = 0")
+        connection.execute("delete from labs where vid not in (select vid from visits)")
+        connection.execute("update labs set value = lid")
+        text = POLICY.replace(
+            "role: top_code, at_least: 5", f"role: {role}, at_least: 40, acknowledge_unique: true"
+        )
+        text = text.replace("events: 1", "events: 1, rows: true")
+        given = anonymizer.Policy.loads(text + "publish: {prefix: a_}\n")
+        release = anonymizer.run(given, connection, seed=1)
+        assert any("rows of labs are left out" in warning for warning in release.warnings)
+        end = "max" if role == "top_code" else "min"
+        query = f"select count(*) from a_labs where value = (select {end}(value) from a_labs)"
+        assert connection.execute(query).fetchall() == [(40,)]

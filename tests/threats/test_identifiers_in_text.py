@@ -279,3 +279,22 @@ def test_a_category_may_have_such_a_name(tmp_path: Path) -> None:
     assert run(
         policy(tmp_path, {"age": "quasi", "name": "keep"}, k=4), database
     ).verification.passed
+
+
+def test_parts_of_uuids_are_no_telephone_numbers() -> None:
+    """A UUID is asked about as what it is, whatever digits its parts begin with."""
+    uuids = [f"{i:08x}-0012-4{i % 1000:03}-9876-{i:012}" for i in range(40)]
+    kept = (Kept(1, "ref", "VARCHAR"), Kept(2, "pair", "VARCHAR"), Kept(3, "both", "VARCHAR"))
+    rows = [(one, f"{one} {one}", f"{one} 0049-30-1234567") for one in uuids]
+    table = Table("texts", "main", None)
+    made = policy(Path(), {"age": "quasi", **{k.column: "keep" for k in kept}}, k=2)
+    profile = TableProfile(tuple((k.column, "VARCHAR") for k in kept))
+    suspects, guard = raw_text_stages(made, profile, Roles((), (), kept), table)
+    assert isinstance(suspects, Step)
+    assert isinstance(guard, Guard)
+    with duckdb.connect() as connection:
+        fill(connection, {str(k.k): "VARCHAR" for k in kept}, rows, "texts")
+        connection.execute(f"attach ':memory:' as {SCRATCH}")
+        connection.execute(suspects.statement().text)
+        found = connection.execute(guard.query.statement().text).fetchall()
+    assert [kinds for _, _, kinds in found] == ["uuid", "uuid", "phone, uuid"]

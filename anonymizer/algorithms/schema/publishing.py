@@ -12,7 +12,7 @@ from anonymizer.algorithms.lattice.publish import cell_columns
 from anonymizer.algorithms.nodes import present, shown_steps
 from anonymizer.algorithms.schema.events import Known, known
 from anonymizer.algorithms.schema.raising import PLACED, partial_tables
-from anonymizer.compile import Sql, Table, ident
+from anonymizer.compile import Sql, Table, ident, sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.names import ROW_REF
@@ -48,6 +48,12 @@ class PublishedTable:
             _, *steps = shown_steps(a.attribute)
             yield self._present(a)
             yield from steps
+        codes = list(self._codes()) if self.gone else []
+        if codes:
+            again = {"kept": child.kept, "gone": child.gone, "codes": codes}
+            again["coded_again"] = child.kept
+            name = f"codes of {child.name} among the rows that are left"
+            yield Step(name, "schema/coded_again.sql.j2", again)
         columns = [(expression, ident(name)) for name, expression in self.columns]
         columns.append((Sql("c.row_ref"), ident(ROW_REF)))
         context = {
@@ -66,6 +72,25 @@ class PublishedTable:
             "row_ref": ROW_REF,
         }
         yield Step(f"rows of {child.name} with their originals", "schema/rows.sql.j2", context)
+
+    def _codes(self) -> Iterator[tuple[Sql, Sql, Sql]]:
+        """Columns cut off at a value that so many rows reach: found in all rows, and again in those
+        that are not left out, which changes nothing where enough of them have the code.
+        """
+        for mask in self.child.roles.masks:
+            if "at_least" not in mask.options:
+                continue
+            top = mask.kind == "top_code"
+            order, outer, cut = ("desc", "min", "least") if top else ("asc", "max", "greatest")
+            limit = sql(
+                f"(select {outer}(v) from (select z.{mask.physical} as v from {{kept}} z"
+                " anti join {gone} x on x.row_ref = z.rowid"
+                f" where z.{mask.physical} is not null order by v {order}"
+                f" limit {mask.options['at_least']}) as beyond)",
+                kept=self.child.kept,
+                gone=self.child.gone,
+            )
+            yield mask.physical, limit, Sql(cut)
 
     def _present(self, a: Known) -> Step:
         context = {

@@ -53,6 +53,7 @@ class DuckDBEngine(Engine):
     """Catalog of the source; None where there is no source database."""
     schema: str | None = None
     """Default schema of a user's connection."""
+    own_name: str | None = None
     free_threads: bool = False
     """Whether the number of threads is left to us."""
     apart: Apart | None = None

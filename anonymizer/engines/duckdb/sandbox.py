@@ -34,6 +34,8 @@ ZONE = {"TimeZone": "UTC"}
 LAKES = ("ducklake", "delta", "iceberg")
 """How addresses of lakes begin. DuckDB opens them with extensions that it loads and downloads at
 run time, and that read files which the sandbox closes."""
+RESERVED = ("main", "temp", "system")
+"""Names that the engine gives to no file."""
 LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
 """What the engine appends to the path of a database for the files that belong to it."""
 
@@ -81,6 +83,7 @@ def own_connection(
             connection,
             True,
             catalog=SOURCE if database else None,
+            own_name=catalog_name(database) if database else None,
             free_threads=limits.threads is None,
         )
         engine.parts = spill / "parts"
@@ -103,6 +106,12 @@ def open_for_good(database: Path) -> DuckDBPyConnection:
     _attach(connection, database, "--database", read_only=True)
     close_walls(connection)
     return connection
+
+
+def catalog_name(database: Path) -> str:
+    """The name under which the engine would attach a file: its own, up to the first point."""
+    name = database.name.lstrip(".").split(".")[0]
+    return f"{name}_db" if name.lower() in RESERVED else name
 
 
 def close_walls(

@@ -19,7 +19,7 @@ from anonymizer.engines.duckdb.connection import (
 )
 from anonymizer.engines.duckdb.sandbox import ZONE, own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
-from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.errors import PolicyError, Problem, SourceError, is_waited_for
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.paths import within
@@ -173,7 +173,9 @@ def missing_files(policy: Policy, *, folders: bool = False) -> Iterator[Problem]
         if file is None or policy.resolve(file).is_file():
             continue
         may_be_folder = folders and path == "source.file"
-        if not (may_be_folder and policy.resolve(file).is_dir()):
+        if is_waited_for(policy.resolve(file)):
+            yield Problem(path, f"{Path(file).name} is a named pipe, not a file")
+        elif not (may_be_folder and policy.resolve(file).is_dir()):
             kind = "file or folder" if may_be_folder else "file"
             yield Problem(path, f"there is no {kind} {Path(file).name}")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
 from anonymizer.contract.columns import type_sql
-from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, is_waited_for
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.measure.steps import step
 from anonymizer.policy import Policy
@@ -68,6 +68,8 @@ def queries_of(policy: Policy) -> tuple[str, ...]:
     path = "workload.sql"
     if workload.file is not None:
         file = policy.resolve(workload.file)
+        if is_waited_for(file):
+            raise PolicyError(Problem(path, f"{file.name} is a named pipe, not a file"))
         try:
             texts = [file.read_text(encoding="utf-8")]
         except (OSError, UnicodeDecodeError):

@@ -12,7 +12,7 @@ import re
 import secrets
 from pathlib import Path
 
-from anonymizer.errors import EngineError, PolicyError, Problem
+from anonymizer.errors import EngineError, PolicyError, Problem, is_waited_for
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import singles_of
@@ -89,6 +89,8 @@ def _derived(key: bytes, purpose: str) -> bytes:
 def read_key(path: Path, where: str) -> bytes | Problem:
     """The key in a file, or why it cannot be used."""
     hint = f"anonymizer key secret {path.name} makes one"
+    if is_waited_for(path):
+        return Problem(where, f"{path.name} is a named pipe, not the file of a key", hint=hint)
     try:
         with path.open(encoding="ascii") as file:
             open_to_others = os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077
