@@ -97,6 +97,8 @@ class Algorithm:
         return not self.towards.isdisjoint((guarantee.family, guarantee.option))
 
 
-def lacking(reason: str, engines: tuple[str, ...] = ("postgres", "spark")) -> Lacking:
-    """Not on these engines, for this reason."""
+def lacking(reason: str, engines: tuple[str, ...] = ("postgres",)) -> Lacking:
+    """Not on these engines, for this reason: by default not on a server, which has no DuckDB beside
+    it for what its own SQL cannot say.
+    """
     return dict.fromkeys(engines, (reason, "algorithm: {name: mondrian}, or engine: duckdb"))

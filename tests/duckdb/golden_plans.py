@@ -77,6 +77,7 @@ SEVERAL_TABLES: dict[str, Setting] = {
         "tables.visits.columns.day": {"role": "drop"},
         "tables.visits.columns.ward": {"role": "keep"},
         "tables.labs.columns.test": {"role": "keep"},
+        "tables.labs.columns.value": {"role": "top_code", "at_least": 2},
     },
 }
 """Changes of the policy of the hospital."""

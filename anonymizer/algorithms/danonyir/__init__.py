@@ -16,5 +16,5 @@ ALGORITHM = Algorithm(
     words="Clustering of persons with all of their records under an identity-reserved model"
     " (Wang et al. 2018).",
     attacks=(COMPOSITION, REFINEMENT, MINIMALITY, SKEWNESS),
-    lacking=lacking("its statements use lists and structs", ("postgres",)),
+    lacking=lacking("its statements use lists and structs"),
 )

@@ -498,6 +498,8 @@ points as (
     from anon_scratch.main.units u
     join d1 on d1.code = u.c1
 
+    -- where nothing is drawn, nobody is looked at
+    where (select count(*) from anon_scratch.main.bound_rows) > 0
 ),
 nearest as (
     -- the loss of the pair and the unit as one number, so that the least are kept without a sort
