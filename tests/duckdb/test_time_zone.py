@@ -13,6 +13,7 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.errors import EngineError
 
 ROWS = """
 create table people as
@@ -83,3 +84,19 @@ def test_of_the_machine(tmp_path: Path) -> None:
         with duckdb.connect(str(release), read_only=True) as connection:
             made.append(rows_of(connection))
     assert made[0] == made[1] == made[2]
+
+
+def test_a_zone_that_is_locked_is_refused_unless_it_is_utc(tmp_path: Path) -> None:
+    for zone, fits in (("America/New_York", False), ("Etc/UTC", True)):
+        with duckdb.connect() as connection:
+            connection.execute(ROWS)
+            connection.execute(f"set timezone = '{zone}'")
+            connection.execute("set lock_configuration = true")
+            if fits:
+                assert anonymizer.run(given(tmp_path), connection, seed=1).verification.passed
+                continue
+            with pytest.raises(
+                EngineError, match=r"connection: has other .*\(TimeZone\)"
+            ) as raised:
+                anonymizer.run(given(tmp_path), connection, seed=1)
+            assert "set TimeZone = 'UTC' before" in str(raised.value)

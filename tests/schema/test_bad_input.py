@@ -233,7 +233,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "too many persons without a value": (
         ["update patients set sex = null where patient_id % 5 = 0"],
         {"tables.patients.columns.sex.nulls": "suppress"},
-        ["suppression_limit: 12 of 60 rows would be suppressed"],
+        ["suppression_limit: 12 of 60 persons would be suppressed"],
     ),
     "the names of the source's tables": (
         [],

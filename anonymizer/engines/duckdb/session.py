@@ -19,7 +19,7 @@ from anonymizer.engines.duckdb.connection import (
 )
 from anonymizer.engines.duckdb.sandbox import ZONE, own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
-from anonymizer.errors import PolicyError, Problem, SourceError, is_waited_for
+from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, is_waited_for
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.paths import within
@@ -114,8 +114,14 @@ USUAL = {
 """Settings on which the meaning of SQL hangs, with what the statements of a run rely on."""
 
 
+NAMES_OF_UTC = frozenset({"etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "gmt", "etc/gmt"})
+"""Zones that are as UTC, by what the engine calls them."""
+
+
 def _other(value: str, usual: str) -> bool:
     """Whether a setting is not as usual; ascending is written asc or ascending."""
+    if usual == ZONE["TimeZone"] and value.lower() in NAMES_OF_UTC:
+        return False
     return value.lower()[: len(usual) or None] != usual.lower()
 
 
@@ -123,16 +129,27 @@ def _other(value: str, usual: str) -> bool:
 def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
     """Use default settings while a run uses the connection, and restore the user's afterwards.
 
-    A user may have made ORDER BY descend, or `/` divide whole numbers.
+    A user may have made ORDER BY descend, or `/` divide whole numbers. Raises EngineError where
+    they may not be changed.
     """
+    import duckdb
+
     names = (*USUAL, "search_path")
     listed = ", ".join(f"current_setting({lit(name)})" for name in names)
     row = connection.execute(f"select {listed}").fetchone()
     assert row is not None
     before = dict(zip(names, map(str, row), strict=True))
     changed = [n for n, usual in USUAL.items() if _other(before[n], usual)]
-    for name in changed:
-        connection.execute(f"set {name} = {lit(USUAL[name])}")
+    try:
+        for name in changed:
+            connection.execute(f"set {name} = {lit(USUAL[name])}")
+    except duckdb.InvalidInputException as error:
+        raise EngineError.at(
+            "connection",
+            f"has other settings than a run needs ({', '.join(changed)}), and they are locked",
+            hint=f"set {changed[0]} = '{USUAL[changed[0]]}' before lock_configuration, or give the"
+            " path of the database instead",
+        ) from error
     try:
         yield
     finally:
