@@ -188,7 +188,11 @@ create or replace temp macro _anon_is_whole(value) as
 
 -- How many times a whole number holds a base above 0, rounded; halves go away from zero.
 create or replace temp macro _anon_rounded(value, base) as
-    sign(value) * (abs(value) // base + case when abs(value) % base >= base - abs(value) % base then 1 else 0 end);
+    -- (a base that is none is told elsewhere; the engine may compute what is not asked for)
+    sign(value) * (
+        abs(value) // nullif(base, 0)
+        + case when abs(value) % nullif(base, 0) >= base - abs(value) % nullif(base, 0) then 1 else 0 end
+    );
 
 -- The lowest number of the interval of a value; counted from the origin, also below it.
 create or replace temp macro _anon_floor(value, width, origin) as
@@ -196,7 +200,7 @@ create or replace temp macro _anon_floor(value, width, origin) as
 
 -- The same of whole numbers: the ends of an interval may be beyond the type of its values.
 create or replace temp macro _anon_whole_floor(value, width, origin) as
-    _anon_floor(try_cast(value as hugeint), try_cast(width as hugeint), try_cast(origin as hugeint));
+    _anon_floor(try_cast(value as hugeint), nullif(try_cast(width as hugeint), 0), try_cast(origin as hugeint));
 
 -- A period of the calendar, and how long it lasts.
 create or replace temp macro _anon_calendar(period) as
