@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from anonymizer.compile import SCRATCH, Table, ident, work
+from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.names import name_in_spark
 from anonymizer.engines.spark.routes import WRITES
 from anonymizer.engines.spark.tables import SparkTables, parquet
@@ -46,6 +47,7 @@ def _show(tables: SparkTables, relation: str, name: Table) -> None:
         return
     tables.shown.add(name)
     path = tables.new_file(f"{name.name}-copy")
-    tables.spark.table(relation).write.parquet(str(path))
+    with failures.translated("verification"):
+        tables.spark.table(relation).write.parquet(str(path))
     query = f"create or replace view {ident(name)} as from {parquet([path])}"
     tables.duckdb.raw(query, "verification")
