@@ -430,6 +430,10 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a mask beyond all": _column("masks", [{"mask": "top_code", "at": HUGE}]),
     "a code beyond all": _column("top", HUGE),
     "a code that is none": _column("bottom", "a\0b"),
+    "Safe Harbor that is null": _field("safe_harbor", None),
+    "files of an export": _field("export", {"files": [], "note": "anything"}),
+    "tables that are null": _field("tables", None),
+    "a field of no release": _field("note", "anything"),
 }
 
 
