@@ -47,18 +47,9 @@ LISTS = ("keep", "patterns")
 CODES = frozenset({"bottom", "top"})
 """What a column is coded at: numbers, or dates as text."""
 
-FIELDS = frozenset(
-    {"format", "run_id", "created", "kind", "view", "policy_digest", "algorithm", "versions"}
-    | {"reproducible", "requirements", "verification", "measures", "layout", "certificate"}
-    | {"known_attacks", "seal"}
-)
-OPTIONAL_FIELDS = frozenset({"safe_harbor", "tables", "carried_from"})
-"""Fields that are left out where there is nothing to say. `export`, which no seal covers, stands
-only in the file beside exported data."""
-
 
 def refuse_odd(manifest: Mapping[str, Any]) -> None:
-    """Raises for an unknown field or role, a name that is no text, a type that is not plain.
+    """Raises for a name that is no text, a type that is not plain, an unknown role.
 
     A part that is missing or of another kind is a KeyError, TypeError or AttributeError.
     """
@@ -69,8 +60,8 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     good = good and all(isinstance(text, str) for text in texts)
     good = good and layout["cells"] in ("text", "typed")
     good = good and all(map(is_column, layout["columns"])) and all(map(is_asked, requirements))
-    good = good and manifest.keys() <= FIELDS | OPTIONAL_FIELDS
-    good = good and all(manifest[name] is not None for name in OPTIONAL_FIELDS & manifest.keys())
+    # no seal covers it: it stands only in the file beside exported data
+    good = good and "export" not in manifest
     good = good and _has_sets(manifest)
     good = good and _is_of_kind(manifest) and _is_harbored(manifest)
     good = good and are_measures(manifest["measures"])
@@ -147,7 +138,7 @@ def _is_harbored(manifest: Mapping[str, Any]) -> bool:
     year, listed = layout.get("safe_harbor"), manifest.get("safe_harbor")
     kinds = {column["column"]: column.get("safe_harbor") for column in layout["columns"]}
     if year is None or listed is None:
-        return year is None and listed is None and not any(kinds.values())
+        return year is None and "safe_harbor" not in manifest and not any(kinds.values())
     made = int(manifest["created"][:4])
     if isinstance(year, bool) or not isinstance(year, int) or not made - 1 <= year <= made:
         return False

@@ -433,7 +433,6 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "Safe Harbor that is null": _field("safe_harbor", None),
     "files of an export": _field("export", {"files": [], "note": "anything"}),
     "tables that are null": _field("tables", None),
-    "a field of no release": _field("note", "anything"),
 }
 
 
