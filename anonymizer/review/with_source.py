@@ -22,7 +22,7 @@ from anonymizer.engines.duckdb.sandbox import unopened
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
+from anonymizer.errors import EngineError, NothingToCheckError, no_file
 from anonymizer.policy import Policy
 from anonymizer.release.agreement import refuse_other
 from anonymizer.release.manifest import Manifest, read_manifest
@@ -81,9 +81,9 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
         path = Path(source)
     else:
         hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError(Problem(where, "names no release", hint=hint))
+        raise NothingToCheckError.at(where, "names no release", hint=hint)
     if not path.is_file():
-        raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
+        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
     return path.resolve()
 
 
