@@ -50,16 +50,13 @@ class Application(click.Group):
         _refuse_empty(args)
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             from anonymizer.commands.failures import UsageError
-            from anonymizer.errors import Problem
 
             near = get_close_matches(args[0], list(VERBS), n=1)
-            raise UsageError(
-                Problem(
-                    "anonymizer",
-                    f"{args[0]} is not a command",
-                    allowed=", ".join(VERBS),
-                    hint=f"did you mean {near[0]}?" if near else None,
-                )
+            raise UsageError.at(
+                "anonymizer",
+                f"{args[0]} is not a command",
+                allowed=", ".join(VERBS),
+                hint=f"did you mean {near[0]}?" if near else None,
             )
         return super().resolve_command(ctx, args)
 
@@ -124,7 +121,6 @@ class Application(click.Group):
 def _refuse_bytes(given: Sequence[str]) -> None:
     """Raises UsageError for names that are no text: the engine can open no file of such a name."""
     from anonymizer.commands.failures import UsageError
-    from anonymizer.errors import Problem
 
     named = [("anonymizer", "an argument has", one) for one in given]
     with suppress(OSError):  # a folder that is gone
@@ -133,13 +129,12 @@ def _refuse_bytes(given: Sequence[str]) -> None:
         if any("\ud800" <= char <= "\udfff" for char in name):
             said = f"{has} a name that is no text in the encoding of this system"
             hint = "rename it, or set LANG to a locale of its encoding"
-            raise UsageError(Problem(place, said, hint=hint))
+            raise UsageError.at(place, said, hint=hint)
 
 
 def _refuse_empty(given: Sequence[str]) -> None:
     """Raises UsageError for an argument or option without a text: as a path it is this folder."""
     from anonymizer.commands.failures import UsageError
-    from anonymizer.errors import Problem
 
     for before, one in zip(("", *given), given, strict=False):
         option = before if one == "" else one.removesuffix("=")
@@ -147,7 +142,7 @@ def _refuse_empty(given: Sequence[str]) -> None:
             named = option.startswith("-")
             said = "is empty" if named else "an argument is empty"
             hint = "leave it out, or name something; is a variable of the shell not set?"
-            raise UsageError(Problem(option if named else "anonymizer", said, hint=hint))
+            raise UsageError.at(option if named else "anonymizer", said, hint=hint)
 
 
 def _abandoned(output: Output) -> AbstractContextManager[None]:

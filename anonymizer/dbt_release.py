@@ -64,9 +64,9 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
         given, base = load.read(path), path.parent
     given = {} if given is None else given
     if not isinstance(given, dict):
-        raise PolicyError(Problem("policy", "is neither a mapping nor the path of a file"))
+        raise PolicyError.at("policy", "is neither a mapping nor the path of a file")
     if "tables" in given:
-        raise PolicyError(Problem("tables", "several tables: a model publishes one"))
+        raise PolicyError.at("tables", "several tables: a model publishes one")
     columns = given.get("columns") or {}
     problems = []
     if "source" in given:

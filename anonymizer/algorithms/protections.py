@@ -78,7 +78,7 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
         if closeness is not None and closeness.distance == "hierarchical" and not column.height:
             said = "has no hierarchy to measure distances by: the column has no values"
             path = column_path(column.column, "protect", "t_closeness")
-            raise SourceError(Problem(path, said, hint="drop the column"))
+            raise SourceError.at(path, said, hint="drop the column")
         rules = rules_of(
             column.column, described.protect, described.null_as_value, height=column.height
         )

@@ -68,7 +68,7 @@ def anonymize(
     kind = kind_of(frame)
     if kind is None:
         said = f"is of type {type(frame).__name__}, and not a frame"
-        raise SourceError(Problem("frame", said, allowed="pandas, polars or Arrow"))
+        raise SourceError.at("frame", said, allowed="pandas, polars or Arrow")
     _refuse_taken(policy)
     roles = {
         "quasi": _options("quasi", quasi),
@@ -132,7 +132,7 @@ def _options(parameter: str, columns: object) -> dict[str, dict[str, Any]]:
     if isinstance(columns, str):
         columns = [columns]
     if not isinstance(columns, Iterable):
-        raise PolicyError(Problem(parameter, "is no list of columns", allowed=_COLUMNS))
+        raise PolicyError.at(parameter, "is no list of columns", allowed=_COLUMNS)
     named = columns if isinstance(columns, Mapping) else dict.fromkeys(columns)
     problems = [
         Problem(f"{parameter}.{name}", "is no mapping of options", allowed=_COLUMNS)

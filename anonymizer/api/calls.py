@@ -89,14 +89,12 @@ def _of_policy(function: F) -> F:
 def _table_of(policy: AnyPolicy | None) -> str:
     if isinstance(policy, SchemaPolicy):
         hint = "a DuckDB connection, and connection.register('visits', frame) for every frame"
-        raise SourceError(
-            Problem("database", "is one frame, and the policy has several tables", hint=hint)
+        raise SourceError.at(
+            "database", "is one frame, and the policy has several tables", hint=hint
         )
     if policy is None or policy.source.table is None:
         hint = "source: {table: visits} in the policy, and the frame stands for visits"
-        raise SourceError(
-            Problem("database", "is a frame, and the policy names no table", hint=hint)
-        )
+        raise SourceError.at("database", "is a frame, and the policy names no table", hint=hint)
     return policy.source.table
 
 
@@ -144,7 +142,7 @@ def init(table: Any = None, database: Any = None, **options: Any) -> Draft | Tab
         return _of_table(draft, table, database, options)
     if kind_of(database) is not None:
         hint = "init(frame), or a DuckDB connection with a table for every frame"
-        raise SourceError(Problem("database", "is one frame, and no table is named", hint=hint))
+        raise SourceError.at("database", "is one frame, and no table is named", hint=hint)
     _refuse_unusable(database)
     return _in_parameters(draft_tables)(database, **options)
 
@@ -196,7 +194,7 @@ def _refuse_other_than_policy(policy: object) -> None:
     elif isinstance(policy, dict):
         hint = "anonymizer.Policy.model_validate(...) makes a policy of a dict"
     said = f"is of type {type(policy).__name__}, and not a Policy"
-    raise PolicyError(Problem("policy", said, allowed="anonymizer.Policy", hint=hint))
+    raise PolicyError.at("policy", said, allowed="anonymizer.Policy", hint=hint)
 
 
 def _refuse_unusable(database: object) -> None:
@@ -209,7 +207,7 @@ def _refuse_unusable(database: object) -> None:
 
     if not isinstance(database, duckdb.DuckDBPyConnection):
         said = f"is of type {type(database).__name__}, and not a database"
-        raise SourceError(Problem("database", said, allowed=ALLOWED))
+        raise SourceError.at("database", said, allowed=ALLOWED)
     try:
         database.execute("select 1").fetchall()
     except duckdb.ConnectionException:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import ident
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.policy.values import table_parts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
     parts = table_parts(table)
     if len(parts) > 1:
         said = "names a schema, which a frame is in none of"
-        raise SourceError(Problem("source.table", said, allowed="a name alone, as in visits"))
+        raise SourceError.at("source.table", said, allowed="a name alone, as in visits")
     if type(frame).__name__ == "LazyFrame":
         frame = frame.collect()
     elif type(frame).__name__ == "RecordBatch":
@@ -54,16 +54,16 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
     names = _names(frame)
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise SourceError(Problem("frame", f"has several columns named {', '.join(twice)}"))
+        raise SourceError.at("frame", f"has several columns named {', '.join(twice)}")
     if not names:
-        raise SourceError(Problem("frame", "has no columns"))
+        raise SourceError.at("frame", "has no columns")
     connection = duckdb.connect(":memory:")
     # types of pandas objects are told from this many rows, and a later one may be of another
     connection.execute(f"set pandas_analyze_sample = {len(frame)}")
     if not _readable(connection, parts[0], frame):
         connection.close()
         hint = "cast them to text or numbers, or leave them out of the frame"
-        raise SourceError(Problem("frame", f"{_unreadable(frame)} cannot be read", hint=hint))
+        raise SourceError.at("frame", f"{_unreadable(frame)} cannot be read", hint=hint)
     return connection
 
 

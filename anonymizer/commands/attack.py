@@ -68,7 +68,7 @@ def command(
     asked = load_policy(policy, preset)
     if isinstance(asked, SchemaPolicy):
         if earlier is not None:
-            raise PolicyError(Problem("--earlier", "is not offered with several tables"))
+            raise PolicyError.at("--earlier", "is not offered with several tables")
         observed = attack_tables(asked, database, release=release, limits=limits)
         passed = Problem("release", "an observer got beyond a bound that the release promises")
         output.judged(observed.as_dict(), observed.lines(), [passed], holds=observed.holds)

@@ -144,15 +144,14 @@ def export(
     Both can be given to any policy, as `hierarchy: {file: …}` or `hierarchy: {table: …}`.
     """
     from anonymizer.commands.failures import UsageError
-    from anonymizer.errors import Problem
     from anonymizer.review.hierarchies import built, store
 
     if (target is None) == (table is None):
-        raise UsageError(Problem("hierarchy export", "needs one target", "-o FILE or --table NAME"))
+        raise UsageError.at("hierarchy export", "needs one target", "-o FILE or --table NAME")
     loaded = load_policy(policy)
     check_target(target, policies=[loaded])
     if table is not None and database is None:
-        raise UsageError(Problem("--database", "is needed for a table"))
+        raise UsageError.at("--database", "is needed for a table")
     with built(loaded, database, (column,)) as made:
         nested = made[0].nested
         if target is not None:
@@ -192,10 +191,9 @@ def import_(
 def _named(given: str) -> Table:
     from anonymizer.commands.failures import UsageError
     from anonymizer.compile import Table
-    from anonymizer.errors import Problem
     from anonymizer.policy.values import table_parts
 
     parts = table_parts(given)
     if not 1 <= len(parts) <= 2:
-        raise UsageError(Problem("--table", "is not a name", hint="name, or schema.name"))
+        raise UsageError.at("--table", "is not a name", hint="name, or schema.name")
     return Table(parts[-1], parts[0] if len(parts) == 2 else None)

@@ -40,7 +40,7 @@ def judge_independently(
         hint = "name the POLICY of one" if several else None
         raise refusal(Problem(path, said, hint=hint)) from error
     except (MemoryError, RecursionError) as error:
-        raise NothingToCheckError(Problem("release", "is too large to be read here")) from error
+        raise NothingToCheckError.at("release", "is too large to be read here") from error
     result = {
         "database": shown(database),
         "view": found.view,
@@ -84,5 +84,5 @@ def _place(policy: Policy | None, database: str | None) -> Path:
     named = policy.publish.database if policy is not None and database is None else None
     if policy is None or named is None:
         said = "names no file, and the second reader reads files only"
-        raise NothingToCheckError(Problem("--database", said, hint="anonymizer export writes one"))
+        raise NothingToCheckError.at("--database", said, hint="anonymizer export writes one")
     return policy.resolve(named)

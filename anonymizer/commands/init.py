@@ -34,12 +34,12 @@ def command(
     """
     from pathlib import Path
 
-    from anonymizer.errors import Problem, TargetError
+    from anonymizer.errors import TargetError
     from anonymizer.review.draft.draft import Draft, draft
     from anonymizer.review.draft.tables.draft import TablesDraft, draft_tables
 
     if target is not None and Path(target).exists():
-        raise TargetError(Problem("-o", f"{Path(target).name} exists", hint="name a new file"))
+        raise TargetError.at("-o", f"{Path(target).name} exists", hint="name a new file")
     check_target(target)
     base = Path(target).parent if target is not None else Path()
     found: Draft | TablesDraft

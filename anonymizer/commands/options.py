@@ -131,11 +131,10 @@ def seed_options(command: F) -> F:
     @wraps(command)
     def wrapped(*args: Any, seed_file: str | None, test_seed: int | None, **options: Any) -> Any:
         from anonymizer.commands.failures import UsageError
-        from anonymizer.errors import Problem
         from anonymizer.process.seed import Seed
 
         if seed_file is not None and test_seed is not None:
-            raise UsageError(Problem("--test-seed", "cannot be combined with --seed-file"))
+            raise UsageError.at("--test-seed", "cannot be combined with --seed-file")
         seed: Seed = Seed.chosen(Path(seed_file) if seed_file is not None else None, test_seed)
         return command(*args, seed=seed, **options)
 

@@ -141,4 +141,4 @@ def _write(stream: IO[str] | None, text: str) -> None:
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             said = f"cannot be written: {os.strerror(error.errno or 0)}"
             hint = "everything else was done; nothing but this output is lost"
-            raise OutputError(Problem("standard output", said, hint=hint)) from error
+            raise OutputError.at("standard output", said, hint=hint) from error

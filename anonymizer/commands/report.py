@@ -78,7 +78,7 @@ def command(
 
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
-        raise SourceError(Problem("--source", no_file(source)))
+        raise SourceError.at("--source", no_file(source))
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = f"{standard or 'report'}.html"

@@ -26,7 +26,6 @@ def command(output: Output, database: str, absent: str | None) -> None:
     from pathlib import Path
 
     from anonymizer.commands.failures import UsageError
-    from anonymizer.errors import Problem
     from anonymizer.publish.rewrite import rewrite
 
     values: list[str] = []
@@ -34,7 +33,7 @@ def command(output: Output, database: str, absent: str | None) -> None:
         try:
             values = [v for v in Path(absent).read_text("utf-8").splitlines() if v.strip()]
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(Problem("--absent", "cannot be read as UTF-8 text")) from error
+            raise UsageError.at("--absent", "cannot be read as UTF-8 text") from error
     done = rewrite(database, values)
     output.result(
         done.as_dict(),

@@ -71,11 +71,10 @@ def command(
     """
     from anonymizer.commands.failures import UsageError
     from anonymizer.commands.progress import progress
-    from anonymizer.errors import Problem
     from anonymizer.run.verbs import run
 
     if approvals is not None and not require_approval:
-        raise UsageError(Problem("--approvals", "needs --require-approval"))
+        raise UsageError.at("--approvals", "needs --require-approval")
     loaded = load_policy(policy, preset)
     approval = None
     if require_approval:

@@ -71,14 +71,13 @@ def command(
     from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import UsageError
     from anonymizer.commands.independent import is_export, judge_independently
-    from anonymizer.errors import Problem
     from anonymizer.run.verify import verify
 
     if policy is None and database is None:
-        raise UsageError(Problem("POLICY", "is missing", hint="or name a release: --database FILE"))
+        raise UsageError.at("POLICY", "is missing", hint="or name a release: --database FILE")
     loaded = load_policy(policy, preset) if policy is not None else None
     if population is not None and loaded is None and not independent:
-        raise UsageError(Problem("--population", "needs the POLICY that asks for it"))
+        raise UsageError.at("--population", "needs the POLICY that asks for it")
     alone = independent and loaded is None and public_key is None and certificate is None
     if alone and is_export(database):
         output.warn(ORIGIN)

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from anonymizer.contract.columns import TYPE
 from anonymizer.contract.layout import Role
 from anonymizer.contract.stated_measures import are_measures
+from anonymizer.policy import masking
 from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, KINDS, PSEUDONYMISED
 from anonymizer.policy.masking import CALENDAR, Identifier
 from anonymizer.policy.safe_harbor import CENSUS, GIVEN, LETTER_OF, LETTERS, ZIP3
@@ -33,13 +34,8 @@ MASKS: Mapping[str, Mapping[str, Any]] = {
 }
 """The masks that a column can have, with the kinds of their options, or the words that they are."""
 NEEDED: Mapping[str, tuple[str, ...]] = {
+    **{mask: options for mask, (options, _) in masking.NEEDED.items()},
     "token": ("format",),
-    "shift": ("within",),
-    "top_code": ("at", "at_least"),
-    "bottom_code": ("at", "at_least"),
-    "round": ("to",),
-    "noise": ("amount", "share"),
-    "constant": ("value",),
     "zip3": ("population",),
 }
 """The options of which each has exactly one."""

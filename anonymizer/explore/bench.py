@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from anonymizer.engines.execute import Event
 from anonymizer.engines.session import Session
-from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.explore.outcome import Outcome, failed, outcome_of
 from anonymizer.policy import Policy
 from anonymizer.policy.algorithms import Mondrian
@@ -80,7 +80,7 @@ class Bench:
         text = f"select count(*) from {session.source.sql}"
         rows = int(session.engine.raw(text, "source")[0][0])
         if rows == 0:
-            raise SourceError(Problem("source", "has no rows", hint="there is nothing to release"))
+            raise SourceError.at("source", "has no rows", hint="there is nothing to release")
         if most is None or rows <= most:
             return cls(session, rows, False)
         sample, drawn = sample_of(policy, session, rows, most)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from anonymizer.engines.session import Database
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.explore.bench import Bench, Stop
 from anonymizer.explore.details import details_of, raw_rows
 from anonymizer.explore.edits import Edit, with_edits
@@ -106,10 +106,10 @@ class Desk:
         """Two states side by side, by what was found of both on the same rows."""
         old, new = self.history.find(one), self.history.find(other)
         if old is None or new is None:
-            raise PolicyError(Problem("state", "is not one of the states"))
+            raise PolicyError.at("state", "is not one of the states")
         both = [on for on in ("whole", "sample") if on in old.outcomes and on in new.outcomes]
         if not both:
-            raise PolicyError(Problem("state", "was not tried yet", hint="wait for its figures"))
+            raise PolicyError.at("state", "was not tried yet", hint="wait for its figures")
         trials = (state.outcomes[both[0]].trial for state in (old, new))
         return {"on": both[0], **comparison_of(old.policy, new.policy, *trials).as_dict()}
 
@@ -127,7 +127,7 @@ class Desk:
         """Raw rows. Raises PolicyError where the server was not started to show them."""
         if not self.show_rows:
             hint = "start again with --show-rows"
-            raise PolicyError(Problem("rows", "of the source are not shown", hint=hint))
+            raise PolicyError.at("rows", "of the source are not shown", hint=hint)
         with self.sample.lock:
             return raw_rows(self.sample.session)
 

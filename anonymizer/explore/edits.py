@@ -52,12 +52,12 @@ class Edit:
 def edits_of(given: object) -> tuple[Edit, ...]:
     """The changes that a request asks for. Raises PolicyError for what is none, or not offered."""
     if not isinstance(given, list) or not 0 < len(given) <= MOST:
-        raise PolicyError(Problem("edits", "must be a list of changes"))
+        raise PolicyError.at("edits", "must be a list of changes")
     found = []
     for one in given:
         path = one.get("path") if isinstance(one, dict) else None
         if not isinstance(path, list) or not path or not all(isinstance(p, str) for p in path):
-            raise PolicyError(Problem("edits", "has a change without a path"))
+            raise PolicyError.at("edits", "has a change without a path")
         edit = Edit(tuple(path), one.get("value"))
         _refuse_unoffered(edit)
         found.append(edit)
@@ -72,7 +72,7 @@ def _refuse_unoffered(edit: Edit) -> None:
         if offered and path[2] == "role":
             offered = value in ROLES
     if not offered:
-        raise PolicyError(Problem(path_text(path), "is not changed here", hint="edit the file"))
+        raise PolicyError.at(path_text(path), "is not changed here", hint="edit the file")
 
 
 def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:
@@ -82,7 +82,7 @@ def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:
     for name in ("file", "table"):
         if name in value and (not isinstance(known, Mapping) or known.get(name) != value[name]):
             said = "names a file or table that the policy does not have"
-            raise PolicyError(Problem(path_text(path), said, hint="edit the file"))
+            raise PolicyError.at(path_text(path), said, hint="edit the file")
 
 
 def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tuple[str, Policy]:
@@ -171,7 +171,7 @@ def one_table(policy: object) -> Policy:
     """Raises PolicyError for a policy of several tables."""
     if isinstance(policy, SchemaPolicy) or not isinstance(policy, Policy):
         hint = "anonymizer plan, sweep and diff take it"
-        raise PolicyError(Problem("tables", "are not offered by explore", hint=hint))
+        raise PolicyError.at("tables", "are not offered by explore", hint=hint)
     return policy
 
 

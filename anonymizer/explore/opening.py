@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
-from anonymizer.errors import AnonymizerError, PolicyError, Problem, TargetError
+from anonymizer.errors import AnonymizerError, PolicyError, TargetError
 from anonymizer.explore.bench import Bench, alone
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import one_table
@@ -52,7 +52,7 @@ def given(
     path = Path(target or DEFAULT)
     if path.exists():
         hint = "open it: anonymizer explore FILE; or name a new one: -o FILE"
-        raise TargetError(Problem("-o", f"{path.name} exists", hint=hint))
+        raise TargetError.at("-o", f"{path.name} exists", hint=hint)
     base = path.parent
     made = draft(subject, database, base=base, limits=limits)
     policy = one_table(Policy.loads(made.text, base))
@@ -66,13 +66,13 @@ def _of_policy(
     policy = one_table(Policy.load(path))
     together(policy, "explore")
     if policy.engine != "duckdb" or (database or "").startswith("postgresql:"):
-        raise PolicyError(Problem("engine", "is not offered by explore", allowed="duckdb"))
+        raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
     saved = Path(target) if target is not None else path
     if saved.resolve().parent != path.resolve().parent:
         hint = "the paths of the policy start there"
-        raise TargetError(Problem("-o", "is in another folder than the policy", hint=hint))
+        raise TargetError.at("-o", "is in another folder than the policy", hint=hint)
     if saved != path and saved.exists():
-        raise TargetError(Problem("-o", f"{saved.name} exists", hint="name a new file"))
+        raise TargetError.at("-o", f"{saved.name} exists", hint="name a new file")
     text = path.read_bytes().decode("utf-8-sig")
     source = policy.source
     title = {"table": source.table, "file": Path(source.file or "").name}.get(source.kind)

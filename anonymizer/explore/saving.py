@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import TargetError
 from anonymizer.process.files import write_text
 
 
@@ -26,7 +26,7 @@ class Target:
         if _content(self.path) != self.found:
             said = "was changed by somebody else since the desk read it: nothing was saved"
             hint = "begin again with the new file"
-            raise TargetError(Problem(self.path.name, said, hint=hint))
+            raise TargetError.at(self.path.name, said, hint=hint)
         write_text(str(self.path), text)
         self.found = text
 
@@ -37,4 +37,4 @@ def _content(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError):
-        raise TargetError(Problem(path.name, "cannot be read as text")) from None
+        raise TargetError.at(path.name, "cannot be read as text") from None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from anonymizer.errors import EngineError, Problem
+from anonymizer.errors import EngineError
 from anonymizer.explore.desk import Desk
 from anonymizer.process.interrupts import ENDING
 
@@ -30,7 +30,7 @@ def refuse_without_extra() -> None:
     lacking = missing()
     if lacking is not None:
         hint = "python -m pip install 'sql-anonymizer[explore]'"
-        raise EngineError(Problem("explore", f"needs {lacking}, which is not there", hint=hint))
+        raise EngineError.at("explore", f"needs {lacking}, which is not there", hint=hint)
 
 
 def serve(desk: Desk, ready: Callable[[str, Any], None]) -> None:

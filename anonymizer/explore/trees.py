@@ -7,7 +7,7 @@ from typing import Any
 
 from anonymizer.compile import ident
 from anonymizer.engines.session import Database
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.explore.bench import alone
 from anonymizer.explore.details import floor_shown
 from anonymizer.explore.rare import rare_labels
@@ -28,7 +28,7 @@ MOST = 1_500
 def candidates(policy: Policy, database: Database, column: str) -> list[dict[str, Any]]:
     """Hierarchies that suit a column, built over the source. Examples of values are left out."""
     if column not in policy.quasi:
-        raise PolicyError(Problem(column_path(column), "has no role quasi", hint="role: quasi"))
+        raise PolicyError.at(column_path(column), "has no role quasi", hint="role: quasi")
     listed = []
     for found in suggest(alone(policy), database, [column]):
         told = found.as_dict()

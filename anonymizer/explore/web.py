@@ -44,7 +44,7 @@ def _change(desk: Desk, given: Given) -> None:
 def _tree(desk: Desk, given: Given) -> Any:
     options = given.get("hierarchy")
     if not isinstance(options, dict):
-        raise PolicyError(Problem("hierarchy", "must be a mapping"))
+        raise PolicyError.at("hierarchy", "must be a mapping")
     return desk.tree(str(given.get("column")), options)
 
 

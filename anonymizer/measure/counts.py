@@ -17,7 +17,7 @@ from anonymizer.compile import Table, lit, render, work
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.originals import Originals
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.measure.queries import BATCH, ROUNDS
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.measure.steps import step
@@ -59,7 +59,7 @@ def count_error(
     attributes = stage(run_sql, view, layout, originals, None, tables)
     errors, redrawn = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least=1)
     if not errors:
-        raise SourceError(Problem("queries", "no random query has an answer other than 0"))
+        raise SourceError.at("queries", "no random query has an answer other than 0")
     close = sum(error <= 0.1 for error in errors) / len(errors)
     return CountError(len(errors), redrawn, fmean(errors), median(errors), close)
 
@@ -100,7 +100,7 @@ def shown_errors(
     if 2 * len(errors) < queries:
         unit = "persons" if persons else "rows"
         said = f"most random counts are below {least}: their error would tell of single {unit}"
-        raise SourceError(Problem("queries", said))
+        raise SourceError.at("queries", said)
     mean, middle = step(fmean(errors)), step(median(errors))
     assert mean is not None
     assert middle is not None

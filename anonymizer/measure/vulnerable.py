@@ -12,7 +12,7 @@ from typing import Any
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.privacy import Privacy
 from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
 from anonymizer.verification.guarantees import questions
@@ -37,8 +37,8 @@ def vulnerable_share(
     """
     forms = enhanced(privacy)
     if not forms or layout.class_id is None:
-        raise NothingToCheckError(
-            Problem("privacy", "has no identity-reserved guarantee with an enhanced form")
+        raise NothingToCheckError.at(
+            "privacy", "has no identity-reserved guarantee with an enhanced form"
         )
     broken: set[Any] = set()
     for name, parameters in forms:

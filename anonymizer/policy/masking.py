@@ -30,6 +30,28 @@ MaskRole = Literal[
 ]
 MASKS: tuple[str, ...] = get_args(MaskRole)
 """The roles that mask."""
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "token": ("format", "key_file", "vault"),
+    "shift": ("within", "keep", "per", "key_file"),
+    "top_code": ("at", "at_least"),
+    "bottom_code": ("at", "at_least"),
+    "round": ("to", "method"),
+    "noise": ("amount", "share", "between"),
+    "redact": ("patterns",),
+    "zip3": (),
+    "null": (),
+    "constant": ("value",),
+}
+"""The options of each; `population` of zip3 is checked and told apart."""
+NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "shift": (("within",), "within: 30 days"),
+    "top_code": (("at", "at_least"), "at: 89, or at_least: 5"),
+    "bottom_code": (("at", "at_least"), "at: 18, or at_least: 5"),
+    "round": (("to",), "to: 5, or to: month"),
+    "noise": (("amount", "share"), "amount: 3, or share: 0.1"),
+    "constant": (("value",), "value: removed"),
+}
+"""Exactly one of these options, and an example."""
 Identifier = Literal[
     "mail",
     "phone",

@@ -47,11 +47,6 @@ class Screen:
         """The columns that the conditions read."""
         return frozenset(re.findall(r"[a-z_0-9]+", f"{self.holds} {self.fails}"))
 
-    @property
-    def decides(self) -> bool:
-        """Whether one of the two is always true."""
-        return self.reach is None
-
 
 def screen(rule: Rule) -> Screen:
     """The screen of one rule. Raises `TypeError` for rules that do not use pairs."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +32,11 @@ from anonymizer.publish.exported import (
     write_export,
 )
 from anonymizer.publish.from_postgres import carry
-from anonymizer.release.agreement import refuse_other
+from anonymizer.release.as_published import unchanged
 from anonymizer.release.manifest import read_manifest
-from anonymizer.release.manifest_files import changes_beside
 from anonymizer.release.names import Names
 from anonymizer.release.opening import opened, place_of
-from anonymizer.release.sealing import changes_in_database
 from anonymizer.release.stated import refuse_untrue
-from anonymizer.release.unchanged import refuse_not_as_published
-from anonymizer.release.unknown_columns import refuse_unknown_columns
 
 DATABASE = ".duckdb"
 
@@ -75,14 +70,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
     refuse_read(files, policy)
     reach = [aside.of(file) for file in files]
     with opened(source, place_of(policy, source), reach) as (engine, catalog):
-        view = names.view(catalog)
-        manifest = read_manifest(engine, view)
-        refuse_other(policy, manifest.layout)
-        refuse_unknown_columns(engine, view, manifest.layout)
-        alone = policy.publish.database is not None
-        inside = changes_in_database(engine, view, manifest, alone=alone)
-        changes = chain(inside, changes_beside(source, view, manifest))
-        refuse_not_as_published(policy, view, manifest, changes)
+        view, manifest = unchanged(policy, engine, catalog, source)
         refuse_untrue(engine, view, manifest)
         tables = {target: view} | {
             aside.separate(column): Table(name, names.schema, catalog)

@@ -13,7 +13,7 @@ from anonymizer.policy.paths import name_text
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.publish.exported import Aside, Export, check_target, refuse_read, write_export
-from anonymizer.release.opened_tables import unchanged_tables
+from anonymizer.release.as_published import unchanged_tables
 from anonymizer.release.opening import opened, place_of
 from anonymizer.release.stated import refuse_untrue
 

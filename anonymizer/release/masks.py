@@ -6,24 +6,8 @@ from collections.abc import Iterator
 
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import Column
-from anonymizer.policy.masking import CALENDAR, Code, Rounding
+from anonymizer.policy.masking import CALENDAR, OPTIONS, Code, Rounding
 from anonymizer.policy.safe_harbor import NO_AREA
-
-OPTIONS = (
-    "format",
-    "key_file",
-    "vault",
-    "within",
-    "keep",
-    "at",
-    "at_least",
-    "to",
-    "method",
-    "amount",
-    "share",
-    "patterns",
-)
-"""What masks are told with."""
 
 REMAINS = {
     "token": "frequency: {name} has equal tokens for equal values, so that a value that is known"
@@ -60,7 +44,7 @@ def mask_words(policy: Policy, name: str) -> str:
 
 
 def _words(kind: str, options: Column | Code | Rounding, unit: str) -> str:
-    given = {option: getattr(options, option, None) for option in OPTIONS}
+    given = {option: getattr(options, option, None) for option in OPTIONS[kind]}
     match kind:
         case "token":
             held = "a key that lasts" if given["key_file"] else "a key that the run forgets"

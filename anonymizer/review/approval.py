@@ -46,9 +46,9 @@ def approve(
     place = _ledger(policy, ledger)
     now = datetime.now(UTC)
     if not by.strip():
-        raise PolicyError(Problem("--by", "must not be blank"))
+        raise PolicyError.at("--by", "must not be blank")
     if until < now.date():
-        raise PolicyError(Problem("--until", "is over", allowed=f"{now.date()} or later"))
+        raise PolicyError.at("--until", "is over", allowed=f"{now.date()} or later")
     made = Approval(
         release=_release(policy),
         policy=policy.to_dict(),
@@ -79,7 +79,7 @@ def required(
     ours = [one for one in listed if one.release == _release(policy)]
     if not ours:
         said = f"is missing: nobody has approved {_release(policy)}"
-        raise PolicyError(Problem("approval", said, hint=APPROVE))
+        raise PolicyError.at("approval", said, hint=APPROVE)
     same = [one for one in ours if not _differences(one, policy)]
     standing = [one for one in same if not one.ended(today)]
     if standing:
@@ -87,7 +87,7 @@ def required(
     if same:
         last = max(same, key=lambda one: one.until)
         said = f"by {last.by} ended on {last.until}"
-        raise PolicyError(Problem("approval", said, hint=APPROVE))
+        raise PolicyError.at("approval", said, hint=APPROVE)
     raise PolicyError(_differences(ours[-1], policy))
 
 
@@ -211,8 +211,8 @@ def _ledger(policy: AnyPolicy, given: str | None) -> Path:
     else:
         said = "is missing: approvals are kept beside it"
         hint = "ledger: private/ledger.duckdb, or --approvals private/ledger.duckdb"
-        raise PolicyError(Problem("ledger", said, hint=hint))
+        raise PolicyError.at("ledger", said, hint=hint)
     if not path.parent.is_dir():
         hint = f"mkdir -p {path.parent}"
-        raise PolicyError(Problem(where, "is in a folder that does not exist", hint=hint))
+        raise PolicyError.at(where, "is in a folder that does not exist", hint=hint)
     return path.resolve()

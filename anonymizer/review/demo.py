@@ -18,7 +18,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import lit
-from anonymizer.errors import EngineError, Problem, TargetError
+from anonymizer.errors import EngineError, TargetError
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Listener
@@ -161,21 +161,19 @@ def head(database: Path, relation: str) -> list[list[str]]:
 def _claim(path: Path) -> None:
     """Make the folder ours, if it is new, empty, or ours already."""
     if path.exists() and not path.is_dir():
-        raise TargetError(Problem("DIR", "is a file, not a folder", hint="name a new folder"))
+        raise TargetError.at("DIR", "is a file, not a folder", hint="name a new folder")
     try:
         if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
-            raise TargetError(
-                Problem(
-                    "DIR",
-                    f"the folder {path.name} is not empty and is not one of an earlier demo",
-                    hint="name a new folder: anonymizer demo DIR",
-                )
+            raise TargetError.at(
+                "DIR",
+                f"the folder {path.name} is not empty and is not one of an earlier demo",
+                hint="name a new folder: anonymizer demo DIR",
             )
         path.mkdir(parents=True, exist_ok=True)
         (path / MARK).write_text("A folder of `anonymizer demo`; it may be removed as a whole.\n")
     except OSError as error:
         said = f"cannot be written: {os.strerror(error.errno or 0)}"
-        raise TargetError(Problem("DIR", said, hint=ANOTHER)) from error
+        raise TargetError.at("DIR", said, hint=ANOTHER) from error
 
 
 def _write(folder: Path, name: str, source: Traversable, kept: list[str]) -> None:
@@ -187,7 +185,7 @@ def _write(folder: Path, name: str, source: Traversable, kept: list[str]) -> Non
             aside.replace(target)
         except OSError as error:
             said = f"{name} cannot be written: {os.strerror(error.errno or 0)}"
-            raise TargetError(Problem("DIR", said, hint=ANOTHER)) from error
+            raise TargetError.at("DIR", said, hint=ANOTHER) from error
         finally:
             aside.unlink(missing_ok=True)
     elif target.read_bytes() != content:
@@ -212,8 +210,8 @@ def _write_tables(demo: Demo, source: Traversable, statements: str) -> None:
                 connection.execute(statement, {"file": str(file)}).fetchall()
         aside.replace(demo.database)
     except duckdb.Error as error:
-        raise EngineError(
-            Problem("DIR", "the source database cannot be written", hint="is the disk full?")
+        raise EngineError.at(
+            "DIR", "the source database cannot be written", hint="is the disk full?"
         ) from error
     finally:
         for file in (aside, aside.with_name(f"{aside.name}.wal")):

@@ -46,12 +46,10 @@ class Built:
         Raises SourceError for a builder that the table has no formula for.
         """
         if published and self.builder not in distortion.PUBLISHED:
-            raise SourceError(
-                Problem(
-                    column_path(self.column, "hierarchy", "builder"),
-                    f"{self.builder} has no formula in Table 4",
-                    allowed=", ".join(distortion.PUBLISHED),
-                )
+            raise SourceError.at(
+                column_path(self.column, "hierarchy", "builder"),
+                f"{self.builder} has no formula in Table 4",
+                allowed=", ".join(distortion.PUBLISHED),
             )
         return show(
             self.session.engine,
@@ -68,7 +66,7 @@ class Built:
             return exchange.export_csv(self.session.engine, self.index, path)
         except OSError:
             hint = "the folder must exist and be writable"
-            raise TargetError(Problem("-o", f"{path.name} cannot be written", hint=hint)) from None
+            raise TargetError.at("-o", f"{path.name} cannot be written", hint=hint) from None
 
     def wide(self) -> Wide:
         """Its wide table: value, level_1 to level_h, and bounds of ordered kinds."""
@@ -170,7 +168,7 @@ def read_csv(path: Path, *, nested: bool = True) -> Wide:
     of_the_shell = path.parts[:2] in (("/", "dev"), ("/", "proc"))
     if path.exists() and not path.is_file() and not of_the_shell:
         said = "is a folder" if path.is_dir() else "is a named pipe, which nobody may write to"
-        raise SourceError(Problem("FILE", f"{path} {said}", allowed="a CSV file"))
+        raise SourceError.at("FILE", f"{path} {said}", allowed="a CSV file")
     rows, _ = files.read(path, path.name)
     problems = exchange.check(rows, path.name, nested=nested)
     if problems:
@@ -229,7 +227,7 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
 
     if schema.lower() == objects.SCHEMA:
         said = f"is in {objects.SCHEMA}, where the tool keeps its record"
-        raise TargetError(Problem("--table", said, hint="choose another schema"))
+        raise TargetError.at("--table", said, hint="choose another schema")
     held = {other for other, _ in objects.present(engine, SOURCE)}
     alone = (
         seal_of(read_manifest(engine, item.table(SOURCE))).alone
@@ -239,13 +237,13 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
     said = "is a ledger" if LEDGER in held else "holds a release that stands there alone"
     if LEDGER in held or any(alone):
         hint = "store it in the database of the source, or in one of its own"
-        raise TargetError(Problem("--database", said, hint=hint))
+        raise TargetError.at("--database", said, hint=hint)
 
 
 def _refuse_taken(name: str, ours: bool, replace_it: bool) -> None:
     if not ours:
         said = f"{name} exists and is not a hierarchy that this tool stored"
-        raise TargetError(Problem("--table", said, hint="choose another name"))
+        raise TargetError.at("--table", said, hint="choose another name")
     if not replace_it:
         said = f"{name} exists"
-        raise TargetError(Problem("--table", said, hint="--replace, or choose another name"))
+        raise TargetError.at("--table", said, hint="--replace, or choose another name")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +21,11 @@ from anonymizer.engines.duckdb.sandbox import unopened
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
+from anonymizer.errors import EngineError, NothingToCheckError, no_file
 from anonymizer.policy import Policy
-from anonymizer.release.agreement import refuse_other
-from anonymizer.release.manifest import Manifest, read_manifest
-from anonymizer.release.manifest_files import changes_beside
-from anonymizer.release.names import Names
+from anonymizer.release.as_published import unchanged
+from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of
-from anonymizer.release.sealing import changes_in_database
-from anonymizer.release.unchanged import refuse_not_as_published
-from anonymizer.release.unknown_columns import refuse_unknown_columns
 from anonymizer.run.counted import counted
 from anonymizer.run.nodes import nodes_step
 from anonymizer.run.prepare import hierarchy_stages
@@ -81,9 +75,9 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
         path = Path(source)
     else:
         hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError(Problem(where, "names no release", hint=hint))
+        raise NothingToCheckError.at(where, "names no release", hint=hint)
     if not path.is_file():
-        raise NothingToCheckError(Problem(where, no_file(path), hint="anonymizer run makes it"))
+        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
     return path.resolve()
 
 
@@ -91,7 +85,7 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
 def open_release(policy: Policy, database: Path) -> Iterator[Published]:
     """The release alone. Raises NothingToCheckError where there is none."""
     with opened(database, place_of(policy, database)) as (engine, catalog):
-        yield _unchanged(policy, engine, catalog, database)
+        yield Published(engine, *unchanged(policy, engine, catalog, database))
 
 
 @contextmanager
@@ -110,24 +104,10 @@ def open_beside(
     with open_session(policy, source, databases=files, limits=limits) as session:
         where = place_of(policy, database)
         with attached_release(session, database, where) as catalog:
-            release = _unchanged(policy, session.embedded, catalog, database)
-            columns, originals = _read(policy, session, release.view, release.layout)
-            found = (release.engine, release.view, release.manifest)
-            yield Beside(*found, session, columns, originals)
-
-
-def _unchanged(policy: Policy, engine: DuckDBEngine, catalog: str, file: Path) -> Published:
-    """The release of the policy in a catalog, as it was published."""
-    view = Names.of(policy, "").view(catalog)
-    manifest = read_manifest(engine, view)
-    refuse_other(policy, manifest.layout)
-    refuse_unknown_columns(engine, view, manifest.layout)
-    alone = policy.publish.database is not None
-    inside = changes_in_database(engine, view, manifest, alone=alone)
-    refuse_not_as_published(
-        policy, view, manifest, chain(inside, changes_beside(file, view, manifest))
-    )
-    return Published(engine, view, manifest)
+            engine = session.embedded
+            view, manifest = unchanged(policy, engine, catalog, database)
+            columns, originals = _read(policy, session, view, manifest.layout)
+            yield Beside(engine, view, manifest, session, columns, originals)
 
 
 @contextmanager

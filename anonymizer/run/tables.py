@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from anonymizer.algorithms.compiled import STAGED, staged_values
@@ -39,6 +39,7 @@ from anonymizer.source.child_reading import (
 from anonymizer.source.masking.masks import Named
 from anonymizer.source.masking.values import named_before
 from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.relation import Relation
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Plan, Stage
@@ -103,19 +104,20 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     _refuse_clashes(policy, policy.person, persons.roles)
     told = list(_told(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)
-    above = {policy.person: Above(everybody, everybody, SNAPSHOT, Sql("identity"), True)}
-    profiles = {policy.person: persons.profile}
+    key = Sql("identity")
+    above = {policy.person: Above(everybody, everybody, SNAPSHOT, key, persons.profile, True)}
     named = named_in(single, persons.profile, SNAPSHOT)
     sought = list(named_before(single, persons.profile, everybody))
     children: list[Child] = []
     stages: list[Stage] = [*lifting, *persons.stages]
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
-            child, read = _read(
-                policy, number, name, session, executor, above, profiles, named, sought
-            )
+            child, source = _child(policy, number, session, above, sought)
+            read = _reading(child, source, above[child.above], named, session)
+            executor.run(read, f"reading {name}")
+            counts = counts_step(child)
+            child = counted(child, session.engine.execute(counts.statement(), counts.name))
         above[name] = child.as_above()
-        profiles[name] = child.profile
         named += named_in(child.policy, child.profile, child.kept)
         sought += named_before(child.policy, child.profile, child.read)
         children.append(child)
@@ -150,18 +152,15 @@ def _left_out(children: Sequence[Child]) -> Iterator[str]:
             yield f"{table_path(child.name)}: {many} ({with_what})"
 
 
-def _read(
+def _child(
     policy: SchemaPolicy,
     number: int,
-    name: str,
     session: Session,
-    executor: Executor,
-    above: dict[str, Above],
-    profiles: dict[str, TableProfile],
-    named: list[tuple[Table, Sql]],
+    above: Mapping[str, Above],
     sought: Sequence[Named],
-) -> tuple[Child, list[Stage]]:
-    """Read one table; returns it with its counts, and the stages that were executed."""
+) -> tuple[Child, Relation]:
+    """A table before its rows are read, and where they are."""
+    name = policy.children[number - 1]
     table = policy.tables[name]
     assert table.link is not None, "the policy is checked for links"
     queried = work(f"queried_{number}")
@@ -186,11 +185,23 @@ def _read(
     )
     child = searched_for(child, sought)
     _refuse_clashes(policy, name, child.roles)
-    key = policy.tables[child.above].key
+    key = policy.tables[held_by].key
     assert key is not None
-    other = same_type(child, profiles[child.above], key)
+    other = same_type(child, over.profile, key)
     if other is not None:
         raise SourceError(other)
+    return child, source
+
+
+def _reading(
+    child: Child,
+    source: Relation,
+    over: Above,
+    named: Sequence[tuple[Table, Sql]],
+    session: Session,
+) -> list[Stage]:
+    """What reads the rows of a table and checks them."""
+    own = child.policy
     first = read_step(child, source)
     reading: list[Stage] = [first]
     if not child.drop_orphans:
@@ -198,16 +209,13 @@ def _read(
     if child.astray:
         reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *masked_stages(child, first)]
-    reading += raw_text_stages(own, profile, child.roles, child.kept, named)
+    reading += raw_text_stages(own, child.profile, child.roles, child.kept, named)
     reading += source_guard(own, child.roles, child.kept)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += node_text_stages(own, child.attributes)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]
-    executor.run(reading, f"reading {name}")
-    counts = counts_step(child)
-    found = session.engine.execute(counts.statement(), counts.name)
-    return counted(child, found), reading
+    return reading
 
 
 def has_role(policy: SchemaPolicy, role: str) -> bool:

@@ -34,6 +34,7 @@ class Above:
     """Those that may be published."""
     key: Sql
     """Their key as text."""
+    profile: TableProfile
     persons: bool = False
     """Whether they are the persons."""
 
@@ -123,7 +124,7 @@ class Child:
 
     def as_above(self) -> Above:
         """As what further tables hang on."""
-        return Above(self.read, self.reached, self.kept, Sql("own"))
+        return Above(self.read, self.reached, self.kept, Sql("own"), self.profile)
 
 
 def searched_for(child: Child, named: Sequence[Named]) -> Child:

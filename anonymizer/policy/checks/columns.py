@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from anonymizer.errors import Problem
+from anonymizer.policy.masking import OPTIONS
 from anonymizer.policy.paths import column_path, name_text
 
 if TYPE_CHECKING:
@@ -33,21 +34,11 @@ ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "priority": (("quasi",), None),
     "minimum_level": (("quasi",), None),
     "presampling_level": (("quasi",), None),
-    "format": (("token",), None),
-    "key_file": (("token", "shift"), None),
-    "vault": (("token",), None),
-    "within": (("shift",), None),
-    "keep": (("shift",), None),
-    "per": (("shift",), None),
-    "at": (("top_code", "bottom_code"), None),
-    "at_least": (("top_code", "bottom_code"), None),
-    "to": (("round",), None),
-    "method": (("round",), None),
-    "amount": (("noise",), None),
-    "share": (("noise",), None),
-    "between": (("noise",), None),
-    "patterns": (("redact",), None),
-    "value": (("constant",), None),
+    **{
+        option: (tuple(mask for mask, has in OPTIONS.items() if option in has), None)
+        for options in OPTIONS.values()
+        for option in options
+    },
     "top_code": (("quasi", "sensitive", "round"), "role: top_code, with at"),
     "bottom_code": (("quasi", "sensitive", "round"), "role: bottom_code, with at"),
     "zip3": (("quasi", "sensitive"), "role: zip3"),

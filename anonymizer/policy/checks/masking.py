@@ -8,22 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
-from anonymizer.policy.masking import CALENDAR
+from anonymizer.policy.masking import CALENDAR, NEEDED
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
     from anonymizer.policy.model import Policy
-
-NEEDED = {
-    "shift": (("within",), "within: 30 days"),
-    "top_code": (("at", "at_least"), "at: 89, or at_least: 5"),
-    "bottom_code": (("at", "at_least"), "at: 18, or at_least: 5"),
-    "round": (("to",), "to: 5, or to: month"),
-    "noise": (("amount", "share"), "amount: 3, or share: 0.1"),
-    "constant": (("value",), "value: removed"),
-}
-"""Exactly one of these options, and an example."""
 
 
 def options_given(policy: Policy) -> Iterator[Problem]:

@@ -136,11 +136,9 @@ def assess(
     """
     required = checks.parse(require)
     if not 0 < threshold <= 1:
-        raise PolicyError(
-            Problem("--threshold", "is not a probability", allowed="above 0, up to 1")
-        )
+        raise PolicyError.at("--threshold", "is not a probability", allowed="above 0, up to 1")
     if fraction is not None and not 0 < fraction <= 1:
-        raise PolicyError(Problem("--fraction", "is not a share", allowed="above 0, up to 1"))
+        raise PolicyError.at("--fraction", "is not a share", allowed="above 0, up to 1")
     files = (
         [population]
         if population and file_format(population) and Path(population).is_file()

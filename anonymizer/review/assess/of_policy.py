@@ -32,7 +32,7 @@ def assess_policy(
     source = policy.source
     if source.query is not None:
         said, hint = "is a query, and a table, view or file is assessed", "make a view of it"
-        raise PolicyError(Problem("source.query", said, hint=hint))
+        raise PolicyError.at("source.query", said, hint=hint)
     name = source.table or str(policy.resolve(source.file or "").resolve())
     roles = {"quasi": policy.quasi, "sensitive": policy.sensitive, "person": policy.person}
     found = assess(name, database, limits=limits, **{**roles, **options})

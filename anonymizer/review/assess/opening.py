@@ -73,7 +73,7 @@ def open_database(database: Database, limits: Limits | None = None) -> Iterator[
     """Open a database whose tables are not known yet. Raises SourceError where there is none."""
     if database is None:
         hint = "or name a table or a file: anonymizer init TABLE"
-        raise SourceError(Problem("--database", "is needed to find tables in", hint=hint))
+        raise SourceError.at("--database", "is needed to find tables in", hint=hint)
     if isinstance(database, str | Path):
         refuse_missing(database)
         opened = own_connection(Path(database).resolve(), limits=limits or Limits())
@@ -101,12 +101,10 @@ def open_table(
     source = None
     if database is None or (file_format(table) and Path(table).is_file()):
         if not file_format(table):
-            raise SourceError(
-                Problem(
-                    "--database",
-                    "is needed for a table",
-                    hint="or name a .parquet, .csv or .json file instead of a table",
-                )
+            raise SourceError.at(
+                "--database",
+                "is needed for a table",
+                hint="or name a .parquet, .csv or .json file instead of a table",
             )
         source = Path(table).resolve()
     named = [Path(file).resolve() for file in (*files, *([source] if source else []))]

@@ -51,13 +51,13 @@ def attack(
     if policy.algorithm.classless:
         said = "none makes no row like another: anybody who knows enough of a row finds it"
         hint = "anonymizer assess tells how many rows are singled out"
-        raise PolicyError(Problem("algorithm.name", said, hint=hint))
+        raise PolicyError.at("algorithm.name", said, hint=hint)
     if not 0 < share <= 1:
-        raise PolicyError(Problem("--share", "is not a share", allowed="above 0, up to 1"))
+        raise PolicyError.at("--share", "is not a share", allowed="above 0, up to 1")
     path = release_file(policy, release, source)
     before = Path(earlier).resolve() if earlier is not None else None
     if before is not None and not before.is_file():
-        raise NothingToCheckError(Problem("--earlier", f"there is no file {before.name}"))
+        raise NothingToCheckError.at("--earlier", f"there is no file {before.name}")
     further = [before] if before is not None else []
     with open_beside(policy, path, source, limits, further) as beside:
         now, found = _attacked(beside, share, seed)
@@ -88,8 +88,8 @@ def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
     k = _k(requirements)
     linking = _link(now, k)
     if linking.targets == 0:
-        raise NothingToCheckError(
-            Problem("--share", "draws no target", hint="raise it, or change --test-seed")
+        raise NothingToCheckError.at(
+            "--share", "draws no target", hint="raise it, or change --test-seed"
         )
     return now, Attack(
         view=str(beside.manifest.data.get("view", beside.view.name)),

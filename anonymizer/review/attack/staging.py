@@ -11,7 +11,7 @@ from anonymizer.contract.checks import RunSql
 from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.review.with_source import Beside
 
@@ -100,7 +100,7 @@ def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now:
     shared = tuple(q for q in made.quasi if q.staged.column.column in numbers)
     if not shared:
         said = "has no quasi-identifier in common with the release"
-        raise PolicyError(Problem("--earlier", said, allowed=", ".join(numbers)))
+        raise PolicyError.at("--earlier", said, allowed=", ".join(numbers))
     return _judged(made, shared)
 
 

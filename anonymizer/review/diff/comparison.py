@@ -132,7 +132,7 @@ def compare(
         one, several = ("NEW", "OLD") if isinstance(old, SchemaPolicy) else ("OLD", "NEW")
         said = f"is of one table, and {several} of several: their figures are not comparable"
         hint = "write its table under tables as well (person: t, tables: {t: ...})"
-        raise PolicyError(Problem(one, said, hint=hint))
+        raise PolicyError.at(one, said, hint=hint)
     for policy in (old, new):
         together(policy, "diff")
     drawn = seed or Seed.fresh()

@@ -11,7 +11,7 @@ from typing import Any
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format, table_parts
 from anonymizer.review.assess.opening import Opened, open_table
@@ -67,7 +67,7 @@ def draft(
     with open_table(table, database, limits=limits) as opened:
         found = profiles(opened, identifiers=True)
         if found and found[0].rows == 0:
-            raise SourceError(Problem("TABLE", "has no rows", hint="there is nothing to look at"))
+            raise SourceError.at("TABLE", "has no rows", hint="there is nothing to look at")
         guesses = guess_all(opened, found)
         guesses |= own_names(guesses, TAKEN)
         key = next(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import Profile
 from anonymizer.source.profile import kind_of
@@ -43,7 +43,7 @@ def without_quasi(
     if not usable:
         said = "has no column with values that can be generalized"
         hint = "numbers, text, booleans, dates; its first line has to name the columns"
-        raise SourceError(Problem("TABLE", said, hint=hint))
+        raise SourceError.at("TABLE", said, hint=hint)
     chosen = min(usable, key=lambda p: (guesses[p.column].role == "identifier", p.spread))
     guesses[chosen.column] = Guess(
         "quasi",

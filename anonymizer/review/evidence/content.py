@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.review.evidence.entries import Compared, Entry, Open
 from anonymizer.review.evidence.facts import Facts
 from anonymizer.review.evidence.standard import Standard
@@ -101,11 +101,11 @@ def collect_evidence(report: Report, name: str) -> Evidence:
     standard = STANDARDS.get(name)
     if standard is None:
         allowed = ", ".join(STANDARDS)
-        raise PolicyError(Problem("--as", "is not a standard with a page", allowed=allowed))
+        raise PolicyError.at("--as", "is not a standard with a page", allowed=allowed)
     facts = Facts(report)
     lacking = standard.refuses(facts)
     if lacking is not None:
-        raise PolicyError(Problem("--as", lacking, hint="another standard, or another policy"))
+        raise PolicyError.at("--as", lacking, hint="another standard, or another policy")
     return Evidence(standard, report, tuple(_clauses(standard, facts)))
 
 

@@ -52,7 +52,7 @@ def collected(
     share: float | None = None,
 ) -> Report | TablesReport:
     """The content of the report on a release of one table or of several."""
-    from anonymizer.errors import PolicyError, Problem
+    from anonymizer.errors import PolicyError
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack.attacks import SHARE
     from anonymizer.review.report.collect import collect
@@ -62,7 +62,7 @@ def collected(
         asked = SHARE if share is None else share
         return collect(policy, database, source, attacks=attacks, earlier=earlier, share=asked)
     if earlier is not None:
-        raise PolicyError(Problem("--earlier", "is not offered with several tables"))
+        raise PolicyError.at("--earlier", "is not offered with several tables")
     return collect_tables(policy, database, source)
 
 
@@ -81,7 +81,7 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
     """
     import json
 
-    from anonymizer.errors import PolicyError, Problem, TargetError
+    from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.text import plain
     from anonymizer.review import evidence
     from anonymizer.review.evidence import markdown as evidence_markdown
@@ -96,7 +96,7 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
     if not isinstance(report, content.Report):
         if standard is not None:
             hint = "anonymizer report POLICY, without --as"
-            raise PolicyError(Problem("--as", "is not offered with several tables", hint=hint))
+            raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
         html, text = tables_report.html, tables_markdown.markdown
     elif standard is not None:
         shown = evidence.collect_evidence(report, standard)
@@ -110,4 +110,4 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
             return html(shown)
         case "md":
             return text(shown)
-    raise TargetError(Problem("-o", "does not tell a form", allowed="*.html, *.md, *.json"))
+    raise TargetError.at("-o", "does not tell a form", allowed="*.html, *.md, *.json")

@@ -11,7 +11,7 @@ from typing import Any
 from anonymizer.compile import work
 from anonymizer.contract.checks import Verification
 from anonymizer.engines.execute import Executor
-from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.measure.counts import ShownErrors, shown_errors
 from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.measure.steps import enough
@@ -75,7 +75,7 @@ def collect(
         attacked = None
     elif alone:
         hint = "anonymizer report POLICY --source DATABASE"
-        raise PolicyError(Problem("--source", "is missing: attacks need the source", hint=hint))
+        raise PolicyError.at("--source", "is missing: attacks need the source", hint=hint)
     else:
         attacked = attack(policy, source, release=path, earlier=earlier, share=share)
     if alone:

@@ -13,7 +13,7 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
 from anonymizer.contract.columns import type_sql
-from anonymizer.errors import AnonymizerError, PolicyError, Problem, is_waited_for
+from anonymizer.errors import AnonymizerError, PolicyError, is_waited_for
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.measure.steps import step
 from anonymizer.policy import Policy
@@ -69,22 +69,20 @@ def queries_of(policy: Policy) -> tuple[str, ...]:
     if workload.file is not None:
         file = policy.resolve(workload.file)
         if is_waited_for(file):
-            raise PolicyError(Problem(path, f"{file.name} is a named pipe, not a file"))
+            raise PolicyError.at(path, f"{file.name} is a named pipe, not a file")
         try:
             texts = [file.read_text(encoding="utf-8")]
         except (OSError, UnicodeDecodeError):
-            raise PolicyError(Problem(path, f"{file.name} cannot be read as text")) from None
+            raise PolicyError.at(path, f"{file.name} cannot be read as text") from None
     found: list[str] = []
     for number, text in enumerate(texts, start=1):
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error:
-            raise PolicyError(
-                Problem(path, f"query {number} is not SQL that can be read")
-            ) from None
+            raise PolicyError.at(path, f"query {number} is not SQL that can be read") from None
         for statement in statements:
             if statement.type.name != "SELECT":
-                raise PolicyError(Problem(path, "contains a statement other than SELECT"))
+                raise PolicyError.at(path, "contains a statement other than SELECT")
             found.append(statement.query.strip().rstrip(";").strip())
     return tuple(found)
 

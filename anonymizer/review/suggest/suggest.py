@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import ident, sql
-from anonymizer.errors import AnonymizerError, Problem, SourceError
+from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.hierarchy.show import Node, Shown
 from anonymizer.policy import single
 from anonymizer.review.assess.opening import Opened
@@ -188,4 +188,4 @@ def refuse_without(found: Sequence[Suggested]) -> None:
     """Raises SourceError where there was nothing to suggest a hierarchy for."""
     if not found:
         hint = "--column COLUMN"
-        raise SourceError(Problem("columns", "none has role quasi", hint=hint))
+        raise SourceError.at("columns", "none has role quasi", hint=hint)

@@ -129,6 +129,6 @@ def _set_rule(given: dict[str, Any], rule: str, value: object) -> None:
         and (column["protect"].get(rule) is not None or column["role"] == "sensitive")
     ]
     if not columns:
-        raise PolicyError(Problem(OPTION, "varies a rule that no column has"))
+        raise PolicyError.at(OPTION, "varies a rule that no column has")
     for column in columns:
         column["protect"][rule] = value

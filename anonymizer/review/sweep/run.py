@@ -14,7 +14,7 @@ from functools import partial
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database, Session
-from anonymizer.errors import PolicyError, Problem
+from anonymizer.errors import PolicyError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.either import together
 from anonymizer.process.seed import Seed
@@ -64,7 +64,7 @@ def _point(
     assert isinstance(chosen, Policy)
     if chosen.algorithm.classless:
         said = "has neither classes nor losses, so that there is nothing to compare"
-        raise PolicyError(Problem("algorithm.name", f"{chosen.algorithm.name} {said}"))
+        raise PolicyError.at("algorithm.name", f"{chosen.algorithm.name} {said}")
     together(chosen, "sweep")
     point = point_of(chosen, options, in_scratch(chosen, session, executor))
     return replace(point, shared=executor.left_out - left_out)

@@ -17,8 +17,8 @@ from anonymizer.engines.session import Database, Session
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.process.seed import Seed
+from anonymizer.release.as_published import unchanged_tables
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opened_tables import unchanged_tables
 from anonymizer.release.opening import opened, place_of
 from anonymizer.review.with_source import attached_release
 from anonymizer.run.at_table import at_persons
@@ -57,13 +57,14 @@ def open_tables(
     where = place_of(lead, release)
     if source is None and not all(t.source.kind == "file" for t in policy.tables.values()):
         with opened(release, where) as (engine, catalog):
-            yield _unchanged(policy, engine, catalog, release)
+            yield OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))
         return
     with (
         open_source(policy, source, databases=(release,), limits=limits) as session,
         attached_release(session, release, where) as catalog,
     ):
-        found = _unchanged(policy, session.embedded, catalog, release)
+        engine = session.embedded
+        found = OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))
         # nobody asks for masked values here: any key will do, and none has to be at hand
         session.engine.binds = bound_values(policy, Seed.test(0).secret)
         yield replace(found, read=read_tables(policy, session, Executor(session.engine)))
@@ -91,7 +92,3 @@ def open_source(
                 )
             )
         yield session
-
-
-def _unchanged(policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path) -> OpenTables:
-    return OpenTables(engine, *unchanged_tables(policy, engine, catalog, file))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from anonymizer.compile import Sql, Table, lit, sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.columns import Column
-from anonymizer.policy.masking import CALENDAR
+from anonymizer.policy.masking import CALENDAR, OPTIONS
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import CENSUS, GIVEN
 from anonymizer.source.profile import published_type
@@ -123,19 +123,6 @@ def masks_of(
     return made
 
 
-OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "token": ("format", "key_file", "vault"),
-    "shift": ("within", "keep", "per", "key_file"),
-    "top_code": ("at", "at_least"),
-    "bottom_code": ("at", "at_least"),
-    "round": ("to", "method"),
-    "noise": ("amount", "share", "between"),
-    "redact": ("patterns",),
-    "zip3": (),
-    "null": (),
-    "constant": ("value",),
-}
-"""The options of each mask."""
 LEFT_OUT = ("key_file", "vault", "per")
 """Options that no release tells."""
 DEFAULTS = {("token", "format"): "hex", ("round", "method"): "nearest"}

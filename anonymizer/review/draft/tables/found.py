@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from anonymizer.compile import Table, ident, lit, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.release import objects
 from anonymizer.review.assess.opening import Opened
 from anonymizer.review.draft.context import guesses
@@ -83,7 +83,7 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     chosen = tables or [table for table, _ in others]
     if not chosen:
         hint = "views and rows of releases are left out; anonymizer init FILE drafts for a file"
-        raise SourceError(Problem(WHERE, "has no tables", hint=hint))
+        raise SourceError.at(WHERE, "has no tables", hint=hint)
     declared = _declared(engine)
     found: dict[str, Found] = {}
     empty: list[str] = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.review.draft.tables.found import WHERE, Found
 from anonymizer.review.draft.tables.links import Link
 from anonymizer.review.draft.tables.names import of_one_row
@@ -73,7 +73,7 @@ def _persons(tables: Mapping[str, Found], links: Sequence[Link]) -> tuple[str, t
             "has no table of persons: one row each, a key that columns of other tables hold,"
             " and columns such as a birth date or a sex"
         )
-    raise SourceError(Problem(WHERE, said, hint=INSTEAD))
+    raise SourceError.at(WHERE, said, hint=INSTEAD)
 
 
 def _reaching(table: str, links: Sequence[Link]) -> set[str]:

@@ -1,4 +1,4 @@
-"""A release of several tables that was opened: unchanged, and the one that its policy asks for."""
+"""A release that was opened: unchanged, and the one that its policy asks for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anonymizer.compile import Table
 from anonymizer.contract.tables import Tables
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import GuaranteeError, PolicyError
-from anonymizer.policy import SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import within
 from anonymizer.release.agreement import HINT, refuse_other
@@ -22,14 +22,25 @@ from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 
 
+def unchanged(
+    policy: Policy, engine: DuckDBEngine, catalog: str, file: Path
+) -> tuple[Table, Manifest]:
+    """The view and the manifest of the release of `policy` in `file`.
+
+    Raises NothingToCheckError where there is none, PolicyError where the policy has other columns,
+    and GuaranteeError where the release was changed. Its promises are not judged again.
+    """
+    view = Names.of(policy, "").view(catalog)
+    manifest = read_manifest(engine, view)
+    refuse_other(policy, manifest.layout)
+    _refuse_changed(policy, engine, view, manifest, file)
+    return view, manifest
+
+
 def unchanged_tables(
     policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path
 ) -> tuple[Table, Manifest, Tables]:
-    """The persons' view, the manifest and the tables of the release of `policy` in `file`.
-
-    Raises NothingToCheckError where there is none, and GuaranteeError where it was changed or is
-    not what the policy asks for. Its promises are not judged again.
-    """
+    """The same of several tables: the view is that of the persons."""
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
     try:
@@ -40,9 +51,20 @@ def unchanged_tables(
     if tables is None:
         raise GuaranteeError.at("policy", "is of several tables, and the release of one", hint=HINT)
     refuse_tables_unmet(policy, tables)
+    _refuse_changed(policy, engine, view, manifest, file, tables)
+    return view, manifest, tables
+
+
+def _refuse_changed(
+    policy: AnyPolicy,
+    engine: DuckDBEngine,
+    view: Table,
+    manifest: Manifest,
+    file: Path,
+    tables: Tables | None = None,
+) -> None:
     refuse_unknown_columns(engine, view, manifest.layout, tables)
     alone = policy.publish.database is not None
     inside = changes_in_database(engine, view, manifest, alone=alone)
     changes = chain(inside, changes_beside(file, view, manifest))
     refuse_not_as_published(policy, view, manifest, changes)
-    return view, manifest, tables
