@@ -73,7 +73,7 @@ def sets(folder: Path) -> Policy:
 def into(
     given: Policy, folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, numbered: bool
 ) -> Release:
-    monkeypatch.setattr(link, "NUMBERED_FROM", least)
+    monkeypatch.setattr(link, "LARGE_FROM", least)
     folder.mkdir()
     steps: list[str] = []
     made = run(given, source(folder, TYPES, ROWS), listener=lambda e: steps.append(e.step.name))
