@@ -51,7 +51,7 @@ def linked_writes(
     keys = {"keys": assembly.keys, "units": UNITS, "members": MEMBERS}
     spent = (MEMBERS, CELLS) if further else (MEMBERS, CELLS, CODED)
     own = {a.column for a in numbered}
-    written = [c.name for c in compiled.layout.columns if c.column in own]
+    written = [c.name for c in compiled.layout.columns if c.name and c.column in own]
     return (
         Step("classes of tuples", "link/classes.sql.j2", keys),
         _forget(UNITS),
@@ -84,7 +84,11 @@ def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
     named = [(Cell(a).out, work(f"texts_{a.index}")) for a in numbered]
     return (
         *(
-            Step("texts of cells", "link/texts.sql.j2", {"cells": CELLS, "name": name, "texts": texts})
+            Step(
+                "texts of cells",
+                "link/texts.sql.j2",
+                {"cells": CELLS, "name": name, "texts": texts},
+            )
             for name, texts in named
         ),
         Step("numbers for cells", "link/numbered_cells.sql.j2", {"cells": CELLS, "named": named}),
@@ -92,7 +96,7 @@ def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
 
 
 def _numbered(prepared: Prepared) -> list[Attribute]:
-    """The quasi-identifiers whose cells the link of a large table carries as numbers of their texts.
+    """The quasi-identifiers whose cells a large table's link carries as numbers of their texts.
 
     A column of d values has at most d (d + 1) / 2 intervals.
     """
