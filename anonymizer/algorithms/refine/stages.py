@@ -191,6 +191,20 @@ def refine_stages(
         regrouped = _blocks(context, effort, recursive=recursive)
     classes = Step("extents of classes", "refine/classes.sql.j2", context)
     extents = (classes, Step("extents without a unit", "refine/rest.sql.j2", context))
+    return (
+        Step("units as extents", "refine/points.sql.j2", context),
+        classes,
+        *regrouped,
+        *extents,
+        *_searches(context, effort, extents),
+        Step("final classes", "refine/members.sql.j2", context),
+    )
+
+
+def _searches(
+    context: dict[str, Any], effort: Effort, extents: tuple[Step, Step]
+) -> tuple[Stage, ...]:
+    """Swaps between near classes: once, in rounds, or in rounds after each of several searches."""
     swap = (
         Step("offers to near classes", "refine/offers.sql.j2", context),
         Step("swaps", "refine/swaps.sql.j2", context),
@@ -201,28 +215,20 @@ def refine_stages(
         Step("every class to look at", "refine/every_class.sql.j2", context),
         Step("no offers yet", "refine/no_offers.sql.j2", context),
     )
-    searches: tuple[Stage, ...] = (*near, *swap)
-    if effort.rounds > 1:
-        rounds = Loop(
-            "swap units",
-            (*swap, *extents, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
-            until=Step("swaps left", "refine/swaps_left.sql.j2", context),
-            at_most=effort.rounds,
-        )
-        none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
-        searches = (*near, none_yet, rounds)
-    if effort.searches > 1:
-        until = Step("searches left", "refine/searches_left.sql.j2", context)
-        search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
-        searches = (Step("searches begin", "refine/first_search.sql.j2", context), search)
-    return (
-        Step("units as extents", "refine/points.sql.j2", context),
-        classes,
-        *regrouped,
-        *extents,
-        *searches,
-        Step("final classes", "refine/members.sql.j2", context),
+    if effort.rounds == 1:
+        return (*near, *swap)
+    none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
+    rounds = Loop(
+        "swap units",
+        (*swap, *extents, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
+        until=Step("swaps left", "refine/swaps_left.sql.j2", context),
+        at_most=effort.rounds,
     )
+    if effort.searches == 1:
+        return (*near, none_yet, rounds)
+    until = Step("searches left", "refine/searches_left.sql.j2", context)
+    search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
+    return (Step("searches begin", "refine/first_search.sql.j2", context), search)
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
