@@ -32,18 +32,6 @@ from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
-POINTS = work("refine_points")
-CLASSES = work("refine_classes")
-BLOCKS = work("refine_blocks")
-GROUPS = work("refine_groups")
-GROWN = work("refine_grown")
-HOMES = work("refine_homes")
-REST = work("refine_rest")
-NEAR = work("refine_near")
-OFFERS = work("refine_offers")
-SWAPS = work("refine_swaps")
-ROUNDS = work("refine_rounds")
-
 BESIDE = 8
 """Classes after each one, in every order of the classes, that are looked at for near ones."""
 NEAREST = 6
@@ -268,17 +256,17 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
     return {
         "members": MEMBERS,
         "units": UNITS,
-        "points": POINTS,
-        "classes": CLASSES,
-        "blocks": BLOCKS,
-        "groups": GROUPS,
-        "grown": GROWN,
-        "homes": HOMES,
-        "rest": REST,
-        "near": NEAR,
-        "offers": OFFERS,
-        "swaps": SWAPS,
-        "rounds": ROUNDS,
+        "points": work("refine_points"),
+        "classes": work("refine_classes"),
+        "blocks": work("refine_blocks"),
+        "groups": work("refine_groups"),
+        "grown": work("refine_grown"),
+        "homes": work("refine_homes"),
+        "rest": work("refine_rest"),
+        "near": work("refine_near"),
+        "offers": work("refine_offers"),
+        "swaps": work("refine_swaps"),
+        "rounds": work("refine_rounds"),
         "columns": made.columns,
         "loss": made.loss,
         "domain_of": made.domains,
