@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import duckdb
 
+from anonymizer import Policy, SchemaPolicy
 from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.sealing import objects_of, sealed_in
+
+P = TypeVar("P", Policy, SchemaPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Generic[P]):
+    """A signed release, its policy, and the key that it is verified with."""
+
+    folder: Path
+    policy: P
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "release.duckdb"
+
+    @property
+    def key(self) -> Path:
+        return self.folder / "key.pem.pub"
 
 
 def seal_again(file: Path, name: str, schema: str = "main") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from anonymizer.algorithms.cells import CELLS, Cell
 from anonymizer.algorithms.encode import CODED, UNITS
@@ -14,7 +14,7 @@ from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import Policy
 from anonymizer.policy.weights import weights_given
 from anonymizer.source.coding import coding
-from anonymizer.source.profile import Attribute, published_type
+from anonymizer.source.profile import Attribute, Kept, Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Plan, Row, Stage, Step
 
@@ -122,6 +122,11 @@ class Compiled:
         return Plan(title, (*self.stages, *self.writes(target, work)))
 
 
+Read: TypeAlias = Attribute | Sensitive | Kept
+Expressions: TypeAlias = list[tuple[str, Sql]]
+"""Published names of columns, each with its expression over r, c and buckets."""
+
+
 def published(
     policy: Policy, roles: Roles, buckets: Mapping[str, Any]
 ) -> tuple[Layout, tuple[tuple[str, Sql], ...]]:
@@ -129,60 +134,21 @@ def published(
 
     `buckets` maps a protected column to its assigned values (`alias`, `value`, `label`).
     """
-    typed = policy.publish.cells == "typed"
-    weights = weights_given(policy.columns)
-    columns: list[tuple[str, Sql]] = [(policy.generated_name("class_id"), Sql("c.number"))]
-    described: list[PublishedColumn] = []
+    columns: Expressions = [(policy.generated_name("class_id"), Sql("c.number"))]
     person = None
     if policy.person is not None:
         person = policy.generated_name("person_id")
         # dense again, where persons were suppressed
         columns.append((person, Sql("dense_rank() over (order by p.number)")))
-    by_column = {a.column: a for a in roles.quasi}
-    sensitive = {s.column: s for s in roles.sensitive}
-    kept = {k.column: k for k in roles.kept}
+    every: tuple[Read, ...] = (*roles.kept, *roles.sensitive, *roles.quasi)
+    shown = {one.column: one for one in every}
+    described: list[PublishedColumn] = []
     for name in policy.columns:
-        dealt = buckets.get(name)
-        if name in by_column:
-            attribute = by_column[name]
-            cell = Cell(attribute)
-            item = PublishedColumn(
-                column=name,
-                role="semi" if dealt else "quasi",
-                kind=attribute.kind,
-                sql_type=published_type(attribute.sql_type),
-                hierarchy=cell.shape == "node",
-                weight=weights.get(name),
-                **codes_of(policy, attribute),
-            )
-            if not typed:
-                own = policy.column_name(name)
-                text = f"c.{cell.out}"
-                if dealt:
-                    text = f"coalesce({dealt.label}, {text})"
-                columns.append((own, Sql(text)))
-                item = replace(item, name=own)
-            else:
-                item = _typed(policy, cell, item, columns)
-                if dealt:
-                    value = policy.generated_name(f"{name}_value")
-                    columns.append((value, Sql(str(dealt.value))))
-                    item = replace(item, value=value)
-        elif name in sensitive:
-            own = policy.column_name(name)
-            column = sensitive[name]
-            columns.append((own, Sql(str(dealt.value) if dealt else f"r.{column.s}")))
-            item = PublishedColumn(
-                name, "sensitive", column.kind, published_type(column.sql_type), name=own
-            )
-        elif name in kept:
-            own = policy.column_name(name)
-            columns.append((own, Sql(f"r.{kept[name].k}")))
-            item = PublishedColumn(
-                name, "keep", "categorical", published_type(kept[name].sql_type), name=own
-            )
-        else:
+        if name not in shown:
             continue
+        dealt = buckets.get(name)
+        item, expressions = _column(policy, shown[name], dealt)
+        columns += expressions
         if dealt:
             bucket = policy.generated_name(f"{name}_bucket")
             columns.append((bucket, Sql(f"{dealt.alias}.bucket")))
@@ -199,6 +165,45 @@ def published(
     return layout, tuple(columns)
 
 
+def _column(policy: Policy, column: Read, dealt: Any) -> tuple[PublishedColumn, Expressions]:
+    """A column as it is published; `dealt`: its values in buckets, where it has some."""
+    if isinstance(column, Attribute):
+        return _cells(policy, column, dealt)
+    name, own = column.column, policy.column_name(column.column)
+    sql_type = published_type(column.sql_type)
+    if isinstance(column, Kept):
+        item = PublishedColumn(name, "keep", "categorical", sql_type, own)
+        return item, [(own, Sql(f"r.{column.k}"))]
+    value = Sql(str(dealt.value) if dealt else f"r.{column.s}")
+    return PublishedColumn(name, "sensitive", column.kind, sql_type, own), [(own, value)]
+
+
+def _cells(policy: Policy, attribute: Attribute, dealt: Any) -> tuple[PublishedColumn, Expressions]:
+    """A quasi-identifier: cells of its classes, or values in buckets."""
+    name, cell = attribute.column, Cell(attribute)
+    item = PublishedColumn(
+        column=name,
+        role="semi" if dealt else "quasi",
+        kind=attribute.kind,
+        sql_type=published_type(attribute.sql_type),
+        hierarchy=cell.shape == "node",
+        weight=weights_given(policy.columns).get(name),
+        **codes_of(policy, attribute),
+    )
+    own = policy.column_name(name)
+    if policy.publish.cells != "typed":
+        text = f"c.{cell.out}"
+        if dealt:
+            text = f"coalesce({dealt.label}, {text})"
+        return replace(item, name=own), [(own, Sql(text))]
+    item, columns = _typed(policy, cell, item)
+    if dealt:
+        value = policy.generated_name(f"{name}_value")
+        columns.append((value, Sql(str(dealt.value))))
+        item = replace(item, value=value)
+    return item, columns
+
+
 def codes_of(policy: Policy, attribute: Attribute) -> dict[str, Any]:
     """The codes beyond which a column's intervals are open."""
     spec = coding(policy, attribute.column, attribute.sql_type)
@@ -206,21 +211,20 @@ def codes_of(policy: Policy, attribute: Attribute) -> dict[str, Any]:
 
 
 def _typed(
-    policy: Policy, cell: Cell, item: PublishedColumn, columns: list[tuple[str, Sql]]
-) -> PublishedColumn:
+    policy: Policy, cell: Cell, item: PublishedColumn
+) -> tuple[PublishedColumn, Expressions]:
     name = cell.attribute.column
     if cell.shape == "range":
         lo, hi, nullable = (policy.generated_name(f"{name}_{x}") for x in ("lo", "hi", "nullable"))
-        columns += [
+        return replace(item, lo=lo, hi=hi, nullable=nullable), [
             (lo, Sql(f"c.{cell.out_lo}")),
             (hi, Sql(f"c.{cell.out_hi}")),
             (nullable, Sql(f"c.{cell.out_nullable}")),
         ]
-        return replace(item, lo=lo, hi=hi, nullable=nullable)
     own = policy.column_name(name)
-    columns.append((own, Sql(f"c.{cell.out}")))
+    columns = [(own, Sql(f"c.{cell.out}"))]
     if cell.shape == "set":
-        return replace(item, name=own, list_cells=True)
+        return replace(item, name=own, list_cells=True), columns
     nullable = policy.generated_name(f"{name}_nullable")
     columns.append((nullable, Sql(f"c.{cell.out_nullable}")))
-    return replace(item, name=own, nullable=nullable)
+    return replace(item, name=own, nullable=nullable), columns

@@ -29,13 +29,11 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
             f"codes of {a.column}",
             "prepare/domain.sql.j2",
             {
-                "snapshot": SNAPSHOT,
                 "values": a.values,
                 "hierarchy": a.hierarchy,
                 "domain": a.domain,
                 "attribute": a,
                 "nulls": a.nulls > 0,
-                "column": a.q,
                 "label": value_text("value", a),
                 "unit": Sql("day" if a.sql_type == "DATE" else "second"),
             },

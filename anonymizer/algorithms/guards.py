@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anonymizer.algorithms.encode import CODED
@@ -19,8 +19,6 @@ from anonymizer.steps import Guard, Row, Step
 
 NEARLY_UNIQUE = 0.9
 """Share of different values from which a published column identifies by itself."""
-
-
 TIMESTAMPS = (-290307, 294246)
 """The years that timestamps reach, in whole: those of dates reach twenty times as far."""
 REPEATED = "leave key out, or name person if several rows belong to one person"
@@ -34,7 +32,14 @@ class Count:
     """A count over the snapshot, and what it means if it is not zero."""
 
     expression: str
-    problem: Callable[[int], Problem]
+    path: str
+    says: str
+    """In which `{n}` stands for the count."""
+    hint: str | None = None
+    allowed: str | None = None
+
+    def problem(self, n: int) -> Problem:
+        return Problem(self.path, self.says.format(n=n), allowed=self.allowed, hint=self.hint)
 
 
 def source_guard(policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Guard, ...]:
@@ -49,9 +54,9 @@ def source_guard(policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT) -> tu
         return ()
 
     def explain(row: Row) -> Problem:
-        number, count = row
-        found: Count = counts[number - 1]
-        return found.problem(count)
+        number, n = row
+        count: Count = counts[number - 1]
+        return count.problem(n)
 
     step = Step(
         "checks of the source",
@@ -74,96 +79,61 @@ def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
     return [
         Count(
             f"count(*) filter (where {name} is null)",
-            lambda n, path=path: Problem(  # type: ignore[misc]
-                path,
-                f"forbids NULL, but {n} rows have none there",
-                allowed="own_class, suppress, forbid",
-            ),
+            column_path(column, "nulls"),
+            "forbids NULL, but {n} rows have none there",
+            allowed="own_class, suppress, forbid",
         )
         for column, name in columns
         if policy.columns[column].nulls == "forbid"
-        for path in (column_path(column, "nulls"),)
     ]
 
 
-def _quasi_counts(roles: Roles) -> list[Count]:
-    counts = []
+def _quasi_counts(roles: Roles) -> Iterator[Count]:
     for a in roles.quasi:
         path = column_path(a.column)
         if a.sql_type in ("FLOAT", "DOUBLE") and a.kind == "numeric":
-            counts.append(
-                Count(
-                    f"count(*) filter (where isnan({a.q}) or isinf({a.q}))",
-                    lambda n, path=path: Problem(  # type: ignore[misc]
-                        path,
-                        f"has {n} values that are NaN or infinite, which no interval can hold",
-                        hint="make them NULL in source.query, or use kind: categorical",
-                    ),
-                )
+            yield Count(
+                f"count(*) filter (where isnan({a.q}) or isinf({a.q}))",
+                path,
+                "has {n} values that are NaN or infinite, which no interval can hold",
+                "make them NULL in source.query, or use kind: categorical",
             )
         if a.kind == "date":
-            counts.append(
-                Count(
-                    f"count(*) filter (where isinf({a.q}))",
-                    lambda n, path=path: Problem(  # type: ignore[misc]
-                        path,
-                        f"has {n} infinite dates, which no interval can hold",
-                        hint="make them NULL in source.query",
-                    ),
-                )
+            yield Count(
+                f"count(*) filter (where isinf({a.q}))",
+                path,
+                "has {n} infinite dates, which no interval can hold",
+                "make them NULL in source.query",
             )
         if a.sql_type == "DATE":
-            counts.append(_far_dates(a.q, path))
-    return counts
-
-
-def _far_dates(date: Sql, path: str) -> Count:
-    """Dates that no timestamp reaches: intervals of dates are measured by the time between them."""
-    first, last = TIMESTAMPS
-    beyond = f"not isinf({date}) and not year({date}) between {first} and {last}"
-    return Count(
-        f"count(*) filter (where {beyond})",
-        lambda n: Problem(
-            path,
-            f"has {n} dates in years that no interval can hold",
-            allowed=f"the years {first} to {last}",
-            hint="make them NULL in source.query",
-        ),
-    )
-
-
-def _key_counts(policy: Policy) -> list[Count]:
-    counts = []
-    if policy.key is not None:
-        counts += [
-            Count(
-                "count(*) - count(identity)",
-                lambda n: Problem("key", f"is NULL in {n} rows", hint=KEYLESS),
-            ),
-            Count(
-                "count(identity) - count(distinct identity)",
-                lambda n: Problem(
-                    "key",
-                    f"is not unique: {n} rows repeat a key",
-                    hint=REPEATED,
-                ),
-            ),
-        ]
-    if policy.person is not None:
-        counts.append(
-            Count(
-                "count(*) - count(person)",
-                lambda n: Problem(
-                    "person", f"is NULL in {n} rows", hint="give every row its person"
-                ),
+            # no timestamp reaches them: intervals of dates are measured by the time between them
+            first, last = TIMESTAMPS
+            beyond = f"not isinf({a.q}) and not year({a.q}) between {first} and {last}"
+            yield Count(
+                f"count(*) filter (where {beyond})",
+                path,
+                "has {n} dates in years that no interval can hold",
+                "make them NULL in source.query",
+                allowed=f"the years {first} to {last}",
             )
-        )
-    return counts
 
 
-def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]:
+def _key_counts(policy: Policy) -> Iterator[Count]:
+    if policy.key is not None:
+        yield Count("count(*) - count(identity)", "key", "is NULL in {n} rows", KEYLESS)
+        repeated = "count(identity) - count(distinct identity)"
+        yield Count(repeated, "key", "is not unique: {n} rows repeat a key", REPEATED)
+    if policy.person is not None:
+        hint = "give every row its person"
+        yield Count("count(*) - count(person)", "person", "is NULL in {n} rows", hint)
+
+
+def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Count]:
     """Published columns that would identify persons on their own."""
-    counts = []
+
+    def counted(name: Sql) -> str:
+        return _unique(name) if policy.person is None else _of_one_person(name, snapshot)
+
     open_columns = [(k.column, k.k) for k in roles.kept if k.mask not in UNTOLD]
     open_columns += [
         (s.column, s.s) for s in roles.sensitive if policy.columns[s.column].protect is None
@@ -179,33 +149,19 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> list[Count]
     for column, name in open_columns:
         given = policy.columns[column]
         # (what Safe Harbor leaves of places, dates and ages may be rare in a small table)
-        if given.acknowledge_unique or given.safe_harbor in safe_harbor.COARSE:
+        if not given.acknowledge_unique and given.safe_harbor not in safe_harbor.COARSE:
+            yield Count(counted(name), column_path(column), said, hint)
+    for mask in roles.masks:
+        if policy.columns[mask.column].acknowledge_unique:
             continue
-        counts.append(
-            Count(
-                _unique(name) if policy.person is None else _of_one_person(name, snapshot),
-                lambda n, column=column: Problem(  # type: ignore[misc]
-                    column_path(column),
-                    said.format(n=n),
-                    hint=hint,
-                ),
-            )
-        )
-    counts += [
-        Count(
-            _unique(told) if policy.person is None else _of_one_person(told, snapshot),
-            lambda n, mask=mask: Problem(  # type: ignore[misc]
+        for told in _told_apart(mask):
+            yield Count(
+                counted(told),
                 column_path(mask.column),
-                f"has noise that is too small to hide who has which value: {n} values or groups of"
+                "has noise that is too small to hide who has which value: {n} values or groups of"
                 " them are told apart still, nearly every one of them of one row or person",
-                hint="a larger amount or share, or acknowledge_unique: true",
-            ),
-        )
-        for mask in roles.masks
-        for told in _told_apart(mask)
-        if not policy.columns[mask.column].acknowledge_unique
-    ]
-    return counts
+                "a larger amount or share, or acknowledge_unique: true",
+            )
 
 
 def _told_apart(mask: Mask) -> Iterator[Sql]:

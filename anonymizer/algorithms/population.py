@@ -25,7 +25,6 @@ from anonymizer.steps import Guard, Row, Stage, Step
 POPULATION = work("population")
 TUPLES = work("population_tuples")
 WITHIN = work("population_within")
-NARROWED = work("population_narrowed")
 COMPARED = work("population_compared")
 
 
@@ -100,7 +99,7 @@ class PopulationRules:
             "extents": self.extents,
             "tuples": TUPLES,
             "within": WITHIN,
-            "narrowed": NARROWED,
+            "narrowed": work("population_narrowed"),
             "compared": COMPARED,
             "domains": [rank.domain for rank in self.ranks],
         }

@@ -81,28 +81,33 @@ def anonymize(
     }
     if person is not None and not any(person in named for named in roles.values()):
         roles["identifier"][person] = {}
+    given: dict[str, Any] = {
+        "version": 1,
+        "source": {"table": TABLE},
+        "algorithm": {"name": algorithm} if isinstance(algorithm, str) else algorithm,
+        "suppression_limit": suppression_limit,
+        **policy,
+    }
+    if k is not None:
+        given["privacy"] = _joined({"k_anonymity": k}, policy.get("privacy"))
+    if person is not None:
+        given["person"] = person
     with standing(frame, TABLE) as connection:
-        names = [row[0] for row in connection.execute(f"describe {TABLE}").fetchall()]
-        _refuse_unknown_and_repeated(roles, names)
-        columns: dict[str, Any] = {name: {"role": "drop"} for name in names}
-        for role, named in roles.items():
-            columns |= {name: {"role": role, **given} for name, given in named.items()}
-        given = {
-            "version": 1,
-            "source": {"table": TABLE},
-            "columns": columns,
-            "algorithm": {"name": algorithm} if isinstance(algorithm, str) else algorithm,
-            "suppression_limit": suppression_limit,
-            **policy,
-        }
-        if k is not None:
-            given["privacy"] = _joined({"k_anonymity": k}, policy.get("privacy"))
-        if person is not None:
-            given["person"] = person
+        given["columns"] = _columns(connection, roles)
         name = "anonymized" if kind_of_mapping(given) == ANONYMISED else "pseudonymised"
         given["publish"] = _joined({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
     return Anonymized(rows_of(release, kind), alone(release))
+
+
+def _columns(connection: Any, roles: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The columns of the policy, in the order of the frame; those without a role are dropped."""
+    names = [row[0] for row in connection.execute(f"describe {TABLE}").fetchall()]
+    _refuse_unknown_and_repeated(roles, names)
+    columns: dict[str, dict[str, Any]] = {name: {"role": "drop"} for name in names}
+    for role, named in roles.items():
+        columns |= {name: {"role": role, **given} for name, given in named.items()}
+    return columns
 
 
 def _joined(given: dict[str, Any], further: object) -> object:

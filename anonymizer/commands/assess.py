@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from anonymizer.commands.checks import holds
 from anonymizer.commands.options import (
     database_option,
     limit_options,
@@ -230,7 +229,7 @@ def _check_lines(found: Assessment) -> Iterator[str]:
     yield from table(
         ("model", "column", "required", "achieved", "classes that fail", ""),
         [
-            (c.name, c.column or "-", c.required, c.achieved, c.failing, holds(c))
+            (c.name, c.column or "-", c.required, c.achieved, c.failing, c.verdict)
             for c in found.checks
         ],
     )

@@ -9,7 +9,7 @@ from anonymizer.errors import Problem
 from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.contract.checks import Check, Verification
+    from anonymizer.contract.checks import Verification
     from anonymizer.policy import AnyPolicy
     from anonymizer.release.published import Release
 
@@ -20,7 +20,7 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
     `source`: whether the checks include those against the source, which only a run can make.
     """
     shown = [c for c in verification.checks if not (c.form and c.passed)]
-    rows = [(c.name, c.column or "-", c.required, c.achieved, holds(c)) for c in shown]
+    rows = [(c.name, c.column or "-", c.required, c.achieved, c.verdict) for c in shown]
     if rows:
         yield from table(("guarantee", "column", "required", "achieved", ""), rows)
     else:
@@ -33,11 +33,6 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
         yield f"  and {many} {form} {hold}"
     for item in verification.not_checked:
         yield f"  NOT CHECKED: {item.name} {item.reason}"
-
-
-def holds(check: Check) -> str:
-    """The verdict on a check."""
-    return "holds" if check.passed else "DOES NOT HOLD"
 
 
 def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anonymizer.commands.options import (
@@ -13,6 +15,10 @@ from anonymizer.commands.options import (
 )
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
+
+if TYPE_CHECKING:
+    from anonymizer.review.report.content import Report
+    from anonymizer.review.tables.report import TablesReport
 
 
 @click.command()
@@ -74,7 +80,6 @@ def command(
 
     from anonymizer.errors import Problem, SourceError, no_file
     from anonymizer.review.report import collected, form_of, rendered
-    from anonymizer.review.report.content import Report
 
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
@@ -84,30 +89,28 @@ def command(
         target = f"{standard or 'report'}.html"
     loaded = load_policy(policy, preset)
     check_target(target, policies=[loaded])
-    found = collected(
-        loaded,
-        database,
-        source,
-        attacks=attacks,
-        earlier=earlier,
-        share=share,
-    )
+    found = collected(loaded, database, source, attacks=attacks, earlier=earlier, share=share)
     text = rendered(found, chosen, standard)
     if target is None:
         output.written(text)
     else:
         write_text(target, text)
         output.say(f"wrote {target}")
-    said = "what it promises"
-    if isinstance(found, Report):
-        attacked = found.attacked
-        if found.verification.passed and (attacked is None or attacked.alone_holds):
-            said = "beside the earlier release"
-        holds = found.verdict.holds
-    else:
-        holds = found.holds
-    if holds:
+    broken = _broken(found)
+    if broken is None:
         return None
-    problem = Problem("release", f"does not hold {said}", hint="see the report")
+    problem = Problem("release", f"does not hold {broken}", hint="see the report")
     output.failed([problem], Exception())
     return 1
+
+
+def _broken(report: Report | TablesReport) -> str | None:
+    """What a release does not hold, if there is something."""
+    from anonymizer.review.report.content import Report
+
+    if not isinstance(report, Report):
+        return None if report.holds else "what it promises"
+    if report.verdict.holds:
+        return None
+    alone = report.verification.passed and (report.attacked is None or report.attacked.alone_holds)
+    return "beside the earlier release" if alone else "what it promises"

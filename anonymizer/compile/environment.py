@@ -74,6 +74,12 @@ def compiled_templates() -> CompiledTemplates:
 
 
 @cache
+def template_names() -> frozenset[str]:
+    """All templates, by their paths in the folder."""
+    return frozenset(environment().list_templates())
+
+
+@cache
 def environment() -> jinja2.Environment:
     """The one environment. Its filters and globals are ours alone."""
     made = jinja2.Environment(

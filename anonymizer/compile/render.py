@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from anonymizer.compile.environment import environment
+from anonymizer.compile.environment import environment, template_names
 from anonymizer.compile.reads import tables_of_shape, tables_read
 from anonymizer.compile.sql import Table, ident
 from anonymizer.errors import TemplateError
@@ -74,9 +74,7 @@ def variant(template: str, dialect: str) -> str:
     A variant is written in the SQL of all templates; it leaves out what that engine has not.
     """
     special = template.replace(".sql.j2", f".{dialect}.sql.j2")
-    loader = environment().loader
-    assert loader is not None
-    return special if special in loader.list_templates() else template
+    return special if special in template_names() else template
 
 
 def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb") -> Statement:

@@ -45,6 +45,11 @@ class Check:
         """Whether this is a condition of form, and no guarantee."""
         return self.required == 0
 
+    @property
+    def verdict(self) -> str:
+        """Whether it holds, in words."""
+        return "holds" if self.passed else "DOES NOT HOLD"
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -111,7 +116,7 @@ class Verification:
             Fact(
                 f"{check.name} {check.column}" if check.column else check.name,
                 f"{figure(check.achieved)} (required {figure(check.required)})"
-                + ("" if check.passed else " DOES NOT HOLD"),
+                + ("" if check.passed else f" {check.verdict}"),
             )
             for check in shown
         ]

@@ -57,7 +57,8 @@ def count_error(
     """
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, None, tables)
-    errors, redrawn = _drawn_errors(run_sql, tables, attributes, queries, predicates, seed, least=1)
+    draws = Draws(queries, predicates, seed)
+    errors, redrawn = _drawn_errors(run_sql, tables, attributes, draws)
     if not errors:
         raise SourceError.at("queries", "no random query has an answer other than 0")
     close = sum(error <= 0.1 for error in errors) / len(errors)
@@ -79,54 +80,51 @@ class ShownErrors:
         return asdict(self)
 
 
-def shown_errors(
-    run_sql: RunSql,
-    tables: QueryTables,
-    attributes: list[Staged],
-    *,
-    queries: int,
-    predicates: int,
-    seed: int,
-    least: int,
-    persons: bool = False,
-) -> ShownErrors:
-    """Steps of the errors of queries that select at least `least` rows (persons) of the source.
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Which random queries are asked."""
 
-    Raises `SourceError` if most of the random queries select fewer.
+    queries: int
+    predicates: int
+    """Conditions of a query, at most."""
+    seed: int
+    least: int = 1
+    """Fewest rows (persons) that a query selects; others are drawn again."""
+    persons: bool = False
+
+
+def shown_errors(
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
+) -> ShownErrors:
+    """Steps of the errors of random queries.
+
+    Raises `SourceError` if most of the random queries select fewer rows (persons) than they may.
     """
-    errors, _ = _drawn_errors(
-        run_sql, tables, attributes, queries, predicates, seed, least, persons=persons
-    )
-    if 2 * len(errors) < queries:
-        unit = "persons" if persons else "rows"
-        said = f"most random counts are below {least}: their error would tell of single {unit}"
+    errors, _ = _drawn_errors(run_sql, tables, attributes, draws)
+    if 2 * len(errors) < draws.queries:
+        unit = "persons" if draws.persons else "rows"
+        said = (
+            f"most random counts are below {draws.least}: their error would tell of single {unit}"
+        )
         raise SourceError.at("queries", said)
     mean, middle = step(fmean(errors)), step(median(errors))
     assert mean is not None
     assert middle is not None
-    return ShownErrors(queries, least, mean, middle)
+    return ShownErrors(draws.queries, draws.least, mean, middle)
 
 
 def _drawn_errors(
-    run_sql: RunSql,
-    tables: QueryTables,
-    attributes: list[Staged],
-    queries: int,
-    predicates: int,
-    seed: int,
-    least: int,
-    *,
-    persons: bool = False,
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
 ) -> tuple[list[float], int]:
-    """The errors of random queries over `least` rows (persons) or more, and how many had less."""
+    """The errors of random queries, and how many were drawn again."""
     errors: list[float] = []
     first = redrawn = 0
     for _ in range(ROUNDS):
-        missing = queries - len(errors)
+        missing = draws.queries - len(errors)
         if missing == 0:
             break
-        _draw(run_sql, tables, attributes, predicates, seed, first, first + missing)
-        found = _errors(run_sql, tables, attributes, least, persons)
+        _draw(run_sql, tables, attributes, draws, range(first, first + missing))
+        found = _errors(run_sql, tables, attributes, draws)
         errors += found
         redrawn += missing - len(found)
         first += missing
@@ -134,17 +132,12 @@ def _drawn_errors(
 
 
 def _draw(
-    run_sql: RunSql,
-    tables: QueryTables,
-    attributes: list[Staged],
-    predicates: int,
-    seed: int,
-    first: int,
-    last: int,
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws, numbers: range
 ) -> None:
-    shared: dict[str, Any] = {"draws": tables.draws, "seed": str(seed)}
-    drawing = {**shared, "attributes": attributes, "predicates": predicates}
-    drawing |= {"first": first, "last": last, "domains": tuple(a.domain for a in attributes)}
+    shared: dict[str, Any] = {"draws": tables.draws, "seed": str(draws.seed)}
+    drawing = {**shared, "attributes": attributes, "predicates": draws.predicates}
+    drawing |= {"first": numbers.start, "last": numbers.stop}
+    drawing["domains"] = tuple(a.domain for a in attributes)
     run_sql(render("measure/query_draws.sql.j2", drawing).text)
     for a in attributes:
         of_one = {**shared, **a.named, "ordered": a.ordered, "truth": a.truth, "shares": a.shares}
@@ -153,7 +146,7 @@ def _draw(
 
 
 def _errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], least: int, persons: bool
+    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
 ) -> list[float]:
     patterns: dict[int, list[int]] = defaultdict(list)
     text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text
@@ -166,13 +159,13 @@ def _errors(
             some = [lit(draw) for draw in members[start : start + BATCH]]
             asked: dict[str, Any] = {"attributes": used, "some": some}
             true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
-            true["persons"] = persons
+            true["persons"] = draws.persons
             answers = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
             actual = run_sql(render("measure/query_actual.sql.j2", true).text)
             expected: dict[int, float] = dict(
                 run_sql(render("measure/query_counts.sql.j2", answers).text)
             )
             for draw, count, units in actual:
-                if units >= least:
+                if units >= draws.least:
                     found[draw] = abs(expected.get(draw, 0.0) - count) / count
     return [found[draw] for draw in sorted(found)]

@@ -30,9 +30,7 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Loop, Stage, Step
 
-ALL_UNITS = work("all_units")
 NEAREST = work("nearest")
-STAYING = work("staying")
 
 
 def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
@@ -50,13 +48,13 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "digests": DIGESTS,
         "history": HISTORY,
         "units": UNITS,
-        "all_units": ALL_UNITS,
+        "all_units": work("all_units"),
         "nearest": NEAREST,
         "members": MEMBERS,
         "domains": [a.domain for a in roles.quasi],
         "attributes": [Placed(a) for a in roles.quasi],
         "columns": [Sql("draw"), Sql("row_ref"), *codes, *carried],
-        "staying": STAYING,
+        "staying": work("staying"),
         "k": k,
     }
 

@@ -8,7 +8,8 @@ few persons to fill a class, counterfeits are added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from typing import Any
 
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
@@ -33,20 +34,8 @@ from anonymizer.source.profile import Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Compute, Guard, Loop, Row, Stage, Step
 
-STANDING = work("standing")
-KNOWN_VALUES = work("known_values")
 QUOTAS = work("quotas")
-PLACED = work("placed_rows")
-NODES = work("nodes")
 REGIONAL = work("regional_quotas")
-SEATS = work("seats")
-CLASSES = work("seat_classes")
-REST = work("seat_rest")
-NEAR = work("seat_near")
-OFFERS = work("seat_offers")
-SWAPS = work("seat_swaps")
-ROUNDS = work("seat_rounds")
-GROUPS = work("groups")
 COUNTERFEITS = work("counterfeits")
 MAX_LEVELS = 64
 """Halvings of a bucket; 2^64 rows are more than any table has."""
@@ -77,28 +66,59 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
     # one row per person: a number for the person would say nothing that the row does not
     rows = policy.model_copy(update={"person": None})
     (sensitive,) = roles.sensitive
-    attributes = [Placed(a) for a in roles.quasi]
-    context = {
+    context = _context(policy, roles, m)
+    codes = [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi]
+    units = units_step(rows, [Sql("row_id")], codes)
+    how, rule_stages = _regions(sensitive, m, profile.rows)
+    stages: tuple[Stage, ...] = (
+        *domain_steps(roles),
+        *coded_stages(policy, roles, numbered=True),
+        _one_value_per_person(sensitive, context),
+        digests_step(policy, roles, profile),
+        *_buckets(sensitive, m, context),
+        units,
+        _step("persons without a bucket", "loose", context),
+        *rule_stages,
+        *partition_stages(
+            roles.quasi, how, profile.rows, "auto" if profile.recursive else "driven"
+        ),
+        *_seats(m, context),
+        *_swaps(context),
+        _step("final groups", "groups", context),
+        _step("counterfeits", "forge", context),
+        _step("counterfeits as originals", "counterfeits", context),
+        units,
+        _step("classes", "members", context),
+        *cell_steps(roles.quasi, policy.publish.cells),
+    )
+    layout, columns = published(rows, roles, {})
+    return Compiled(stages, Assembly(columns, (Sql("row_id"),)), layout, COUNTERFEITS)
+
+
+def _context(policy: Policy, roles: Roles, m: int) -> dict[str, Any]:
+    """The parameters of all templates of `republish`."""
+    (sensitive,) = roles.sensitive
+    return {
         "coded": CODED,
         "digests": DIGESTS,
         "history": HISTORY,
         "history_values": HISTORY_VALUES,
         "history_texts": HISTORY_TEXTS,
-        "standing": STANDING,
+        "standing": work("standing"),
         "spells": SPELLS,
-        "known_values": KNOWN_VALUES,
+        "known_values": work("known_values"),
         "quotas": QUOTAS,
         "regional": REGIONAL,
-        "placed": PLACED,
-        "nodes": NODES,
-        "groups": GROUPS,
-        "seats": SEATS,
-        "classes": CLASSES,
-        "rest": REST,
-        "near": NEAR,
-        "offers": OFFERS,
-        "swaps": SWAPS,
-        "rounds": ROUNDS,
+        "placed": work("placed_rows"),
+        "nodes": work("nodes"),
+        "groups": work("groups"),
+        "seats": work("seats"),
+        "classes": work("seat_classes"),
+        "rest": work("seat_rest"),
+        "near": work("seat_near"),
+        "offers": work("seat_offers"),
+        "swaps": work("seat_swaps"),
+        "rounds": work("seat_rounds"),
         "extents": extents(roles.quasi),
         "orders": _orders(roles),
         "beside": BESIDE,
@@ -107,7 +127,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         "members": MEMBERS,
         "counterfeits": COUNTERFEITS,
         "domains": [a.domain for a in roles.quasi],
-        "attributes": attributes,
+        "attributes": [Placed(a) for a in roles.quasi],
         "sensitive": sensitive.s,
         "type": Sql(published_type(sensitive.sql_type)),
         "text": same_text(f"cast({sensitive.s} as varchar)", sensitive.sql_type),
@@ -121,81 +141,79 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         "seat_draw": later_draw("p.draw", "seat"),
     }
 
-    def step(name: str, template: str) -> Step:
-        return Step(name, f"republish/{template}.sql.j2", context)
 
-    def shared(name: str, template: str) -> Step:
-        return Step(name, f"refine/{template}.sql.j2", context)
+def _step(name: str, template: str, context: dict[str, Any]) -> Step:
+    return Step(name, f"republish/{template}.sql.j2", context)
 
-    codes = [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi]
-    path = column_path(sensitive.column)
-    how, rule_stages = _regions(sensitive, m, profile.rows)
-    stages: tuple[Stage, ...] = (
-        *domain_steps(roles),
-        *coded_stages(policy, roles, numbered=True),
-        Guard(step("one value per person", "unfit"), _unfit(path), SourceError),
-        digests_step(policy, roles, profile),
-        step("who stays", "standing"),
-        step("since when", "spells"),
-        step("values of counterfeits", "known_values"),
-        Guard(step("enough values", "too_few_values"), _too_few(path, m), InfeasibleError),
-        Guard(step("earlier signatures", "weak"), _weak(m), InfeasibleError),
-        Compute(
-            step("division and balancing", "standing_counts"),
-            quotas(m),
-            QUOTAS,
-            tuple((name, "BIGINT") for name in ("bucket", "signature", "value", "taken", "forged")),
-        ),
-        step("rows in their buckets", "placed"),
-        units_step(rows, [Sql("row_id")], codes),
-        step("persons without a bucket", "loose"),
-        *rule_stages,
-        *partition_stages(
-            roles.quasi, how, profile.rows, "auto" if profile.recursive else "driven"
-        ),
-        Compute(
-            step("assignment in regions", "region_counts"),
-            regional(m),
-            REGIONAL,
-            tuple((name, "BIGINT") for name in ("bucket", "region", "value", "taken")),
-        ),
-        step("persons in their buckets", "regional"),
-        step("buckets as nodes", "nodes"),
-        Loop(
-            "partition buckets",
-            (step("halve nodes", "halve"),),
-            until=step("open nodes", "open_nodes"),
-            at_most=MAX_LEVELS,
-        ),
-        step("rows as extents", "seats"),
-        step("extents of classes", "classes"),
-        step("extents without a row", "rest"),
-        step("near classes", "near"),
-        shared("every class to look at", "every_class"),
-        shared("no offers yet", "no_offers"),
-        shared("no rounds of swaps yet", "no_rounds"),
-        Loop(
-            "swap rows",
-            (
-                step("offers to near classes", "offers"),
-                shared("swaps", "swaps"),
-                step("rows after swaps", "swapped"),
-                step("extents of classes", "classes"),
-                step("extents without a row", "rest"),
-                shared("rounds of swaps", "rounds"),
-            ),
-            until=shared("swaps left", "swaps_left"),
-            at_most=ROUNDS_OF_SWAPS,
-        ),
-        step("final groups", "groups"),
-        step("counterfeits", "forge"),
-        step("counterfeits as originals", "counterfeits"),
-        units_step(rows, [Sql("row_id")], codes),
-        step("classes", "members"),
-        *cell_steps(roles.quasi, policy.publish.cells),
+
+def _refine(name: str, template: str, context: dict[str, Any]) -> Step:
+    """A step of the swaps of `refine`, with the tables of this release."""
+    return Step(name, f"refine/{template}.sql.j2", context)
+
+
+def _buckets(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Iterator[Stage]:
+    """Buckets by signature: those of persons who stay, filled up with new persons."""
+    yield _step("who stays", "standing", context)
+    yield _step("since when", "spells", context)
+    yield _step("values of counterfeits", "known_values", context)
+    yield _enough_values(sensitive, m, context)
+    yield _signatures_of_m(m, context)
+    yield Compute(
+        _step("division and balancing", "standing_counts", context),
+        quotas(m),
+        QUOTAS,
+        _counts("bucket", "signature", "value", "taken", "forged"),
     )
-    layout, columns = published(rows, roles, {})
-    return Compiled(stages, Assembly(columns, (Sql("row_id"),)), layout, COUNTERFEITS)
+    yield _step("rows in their buckets", "placed", context)
+
+
+def _seats(m: int, context: dict[str, Any]) -> Iterator[Stage]:
+    """Buckets for the persons of the regions, and the halving of all buckets to classes."""
+    yield Compute(
+        _step("assignment in regions", "region_counts", context),
+        regional(m),
+        REGIONAL,
+        _counts("bucket", "region", "value", "taken"),
+    )
+    yield _step("persons in their buckets", "regional", context)
+    yield _step("buckets as nodes", "nodes", context)
+    yield Loop(
+        "partition buckets",
+        (_step("halve nodes", "halve", context),),
+        until=_step("open nodes", "open_nodes", context),
+        at_most=MAX_LEVELS,
+    )
+
+
+def _swaps(context: dict[str, Any]) -> Iterator[Stage]:
+    """Rows with the same value change classes where that lowers the loss of both."""
+    around = (
+        _step("extents of classes", "classes", context),
+        _step("extents without a row", "rest", context),
+    )
+    yield _step("rows as extents", "seats", context)
+    yield from around
+    yield _step("near classes", "near", context)
+    yield _refine("every class to look at", "every_class", context)
+    yield _refine("no offers yet", "no_offers", context)
+    yield _refine("no rounds of swaps yet", "no_rounds", context)
+    yield Loop(
+        "swap rows",
+        (
+            _step("offers to near classes", "offers", context),
+            _refine("swaps", "swaps", context),
+            _step("rows after swaps", "swapped", context),
+            *around,
+            _refine("rounds of swaps", "rounds", context),
+        ),
+        until=_refine("swaps left", "swaps_left", context),
+        at_most=ROUNDS_OF_SWAPS,
+    )
+
+
+def _counts(*names: str) -> tuple[tuple[str, str], ...]:
+    """Columns of whole numbers."""
+    return tuple((name, "BIGINT") for name in names)
 
 
 def _orders(roles: Roles) -> list[Sql]:
@@ -230,12 +248,12 @@ def _regions(sensitive: Sensitive, m: int, rows: int) -> tuple[Partitioning, tup
     ), stages
 
 
-def _unfit(path: str) -> Callable[[Row], Problem]:
+def _one_value_per_person(sensitive: Sensitive, context: dict[str, Any]) -> Guard:
     def explain(row: Row) -> Problem:
         empty, repeated = row
         if empty:
             return Problem(
-                path,
+                column_path(sensitive.column),
                 f"is NULL in {empty} rows, and m-invariance needs a value of everybody",
                 hint="nulls: suppress, or a value for them in source.query",
             )
@@ -245,21 +263,27 @@ def _unfit(path: str) -> Callable[[Row], Problem]:
             hint="one row per person in source.query",
         )
 
-    return explain
+    return Guard(_step("one value per person", "unfit", context), explain, SourceError)
 
 
-def _too_few(path: str, m: int) -> Callable[[Row], Problem]:
-    return lambda row: Problem(
-        path,
-        f"has {row[0]} different values, and a signature needs {m}",
-        hint="lower republish.m, k or l",
-    )
+def _enough_values(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Guard:
+    def explain(row: Row) -> Problem:
+        return Problem(
+            column_path(sensitive.column),
+            f"has {row[0]} different values, and a signature needs {m}",
+            hint="lower republish.m, k or l",
+        )
+
+    return Guard(_step("enough values", "too_few_values", context), explain, InfeasibleError)
 
 
-def _weak(m: int) -> Callable[[Row], Problem]:
-    return lambda row: Problem(
-        "republish.m",
-        f"{row[0]} persons stood in classes of fewer than {m} values before (fewest: {row[1]}),"
-        " and a later release cannot undo that",
-        hint=f"m, k and l of at most {row[1]}, or a population that was not released before",
-    )
+def _signatures_of_m(m: int, context: dict[str, Any]) -> Guard:
+    def explain(row: Row) -> Problem:
+        return Problem(
+            "republish.m",
+            f"{row[0]} persons stood in classes of fewer than {m} values before (fewest: {row[1]}),"
+            " and a later release cannot undo that",
+            hint=f"m, k and l of at most {row[1]}, or a population that was not released before",
+        )
+
+    return Guard(_step("earlier signatures", "weak", context), explain, InfeasibleError)

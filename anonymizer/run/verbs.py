@@ -34,7 +34,7 @@ from anonymizer.release.signing import signer
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
-from anonymizer.run.prepare import prepare
+from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.remarks import remarks
 from anonymizer.run.tables import read_tables, refuse_other_engines
 from anonymizer.run.tables_job import TablesJob
@@ -129,26 +129,23 @@ def run(
     names = Names.of(policy, place.run_id)
     if isinstance(policy, SchemaPolicy):
         refuse_other_engines(kind)
-    of_its_own = place.file if lead.publish.database is not None else None
-    refuse_misplaced(singles_of(policy), database, of_its_own)
-    keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
-    if keeper is not None:
-        keeper.check(database)
+    keeper = _keeper(policy, database, place, names)
     target: Target | None = None
     with turn(place.file), ExitStack() as opened:
         if place.file is not None:
             remove_leftovers(place.file)
+        running = executing(
+            policy,
+            database,
+            kind,
+            seed=chosen,
+            run=place,
+            limits=limits,
+            listener=listener,
+            lasting=True,
+        )
         try:
-            with executing(
-                policy,
-                database,
-                kind,
-                seed=chosen,
-                run=place,
-                limits=limits,
-                listener=listener,
-                lasting=True,
-            ) as (session, executor):
+            with running as (session, executor):
                 target = there.target(lead, session, names)
                 target.check(session.engine)
                 if keeper is not None:
@@ -156,14 +153,7 @@ def run(
                     home = home_of(session.engine, keeper.path, place.run_id)
                     with at_persons(policy):
                         keeper.begin(session.engine, opened.enter_context(home))
-                make: Callable[..., Job] = Job
-                if isinstance(policy, SchemaPolicy):
-                    read = read_tables(policy, session, executor)
-                    prepared, make = read.prepared, partial(TablesJob, schema=policy, read=read)
-                    told = read.told
-                else:
-                    prepared = prepare(policy, session, executor)
-                    told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+                make, prepared, told = _prepared(policy, session, executor)
                 if keeper is not None:
                     told = (*told, *keeper.warnings)
                 with at_persons(policy):
@@ -175,3 +165,24 @@ def run(
         finally:
             if target is not None:
                 target.discard()
+
+
+def _keeper(policy: AnyPolicy, database: Any, place: Workplace, names: Names) -> Keeper | None:
+    """The ledger of the policy, where it and the vault stand apart from source and release."""
+    of_its_own = place.file if lead_of(policy).publish.database is not None else None
+    refuse_misplaced(singles_of(policy), database, of_its_own)
+    keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
+    if keeper is not None:
+        keeper.check(database)
+    return keeper
+
+
+def _prepared(
+    policy: AnyPolicy, session: Session, executor: Executor
+) -> tuple[Callable[..., Job], Prepared, tuple[str, ...]]:
+    """What makes the job, the source as it was read, and warnings about it."""
+    if isinstance(policy, SchemaPolicy):
+        read = read_tables(policy, session, executor)
+        return partial(TablesJob, schema=policy, read=read), read.prepared, read.told
+    prepared = prepare(policy, session, executor)
+    return Job, prepared, tuple(remarks(policy, executor.notes, prepared.roles.kinds))

@@ -15,8 +15,8 @@ from anonymizer.contract.checks import RunSql, Verification, verification
 from anonymizer.contract.columns import cell_parts, published, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
-from anonymizer.verification.masks import against_originals
 from anonymizer.verification.questions import Achieved, Asking, Question, ask_all
+from anonymizer.verification.source_masks import against_originals
 
 ROWS = "anonymizer:rows"
 """Column of the compared cells with the number of their rows."""

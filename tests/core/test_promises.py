@@ -9,9 +9,11 @@ import pytest
 from anonymizer.contract.checks import Check, NotChecked, verification
 from anonymizer.errors import GuaranteeError
 from anonymizer.policy import Policy
-from anonymizer.privacy.of_policy.promises import promises_of, unanswered
+from anonymizer.policy.masking import MASKS
+from anonymizer.privacy.of_policy.promises import BY_SOURCE, promises_of, unanswered
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.judge import refuse_unanswered
+from anonymizer.verification.source_masks import AGAINST
 
 
 def policy(protect: dict[str, Any] | None, **more: Any) -> Policy:
@@ -110,3 +112,7 @@ def test_the_same_guarantee_elsewhere_answers_nothing() -> None:
     given = policy({"alpha": 0.5}, privacy={"k_anonymity": 3, "alpha_k": {"alpha": 0.4, "k": 3}})
     found = verification((check("alpha", "ill"), check("k_anonymity", None)))
     assert list(unanswered(given, found)) == [("privacy.alpha_k", "alpha_k")]
+
+
+def test_every_mask_that_keeps_something_has_checks_against_the_source() -> None:
+    assert BY_SOURCE.keys() == AGAINST.keys() == set(MASKS) - {"null", "constant"}

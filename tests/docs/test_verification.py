@@ -20,9 +20,10 @@ from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.against_source import verify_against_source
 from anonymizer.verification.form import form
-from anonymizer.verification.masks import against_originals, released
+from anonymizer.verification.masks import released
 from anonymizer.verification.questions import Question
 from anonymizer.verification.safe_harbor import of_safe_harbor
+from anonymizer.verification.source_masks import against_originals
 from anonymizer.verification.tables import tables_questions
 from tests.docs.blocks import ROOT, follow
 from tests.duckdb.test_verify_form import FLAGS, LINK, ORIGINALS, VALUES, VIEW, lgb_layout

@@ -80,7 +80,8 @@ def _lines(stage: Stage, probe: Probe) -> Iterator[str]:
 
 
 def _line(step: Step, probe: Probe) -> str:
-    statement = step.statement()
+    rendering = probe.rendered(step)
+    statement = rendering.statement
     reads, writes = (
         ", ".join(sorted(".".join(name).removeprefix(f"{SCRATCH}.main.") for name in names))
         for names in (statement.reads, statement.writes)
@@ -89,4 +90,4 @@ def _line(step: Step, probe: Probe) -> str:
     told += [f"binds {name}" for name in step.binds]
     template = step.template.removesuffix(".sql.j2")
     parts = [f"{step.name}: {template} ({reads})" + (f" -> {writes}" if writes else "")]
-    return "; ".join([*parts, *([", ".join(told)] if told else []), probe.rendered(step).digest])
+    return "; ".join([*parts, *([", ".join(told)] if told else []), rendering.digest])

@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 from jinja2 import meta, nodes
 
+from anonymizer.compile import Statement
 from anonymizer.compile.environment import environment, only_sql
 from anonymizer.compile.render import variant
 from anonymizer.compile.sql import Sql
@@ -55,11 +56,15 @@ class Rendering:
     """One step as the probe saw it."""
 
     template: str
-    text: str
+    statement: Statement
     taken: tuple[Taken, ...]
     """Every branch taken, outer ones before those inside."""
     digest: str
     """Of what the parameters decided: the branches taken and the values printed, in order."""
+
+    @property
+    def text(self) -> str:
+        return self.statement.text
 
 
 class Probe(jinja2.Environment):
@@ -92,12 +97,12 @@ class Probe(jinja2.Environment):
         loaded = self.get_template(template)
         self._values.clear()
         marked = loaded.render(step.parameters).strip()
-        text = MARK.sub("", marked).strip()
-        assert text == step.statement(dialect).text
+        statement = step.statement(dialect)
+        assert MARK.sub("", marked).strip() == statement.text
         taken = tuple(self._taken(marked))
         decided = [f"{t.branch.number} {t.branch.outcome}" for t in taken] + self._values
         digest = hashlib.sha256("\0".join(decided).encode()).hexdigest()[:8]
-        made = Rendering(template, text, taken, digest)
+        made = Rendering(template, statement, taken, digest)
         self._done[id(step), template] = step, made
         return made
 

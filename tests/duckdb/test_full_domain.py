@@ -264,9 +264,8 @@ def test_levels_that_do_not_nest(tmp_path: Path, case: int) -> None:
     compare(tmp_path, lattice, built={"q0": spec})
 
 
-@pytest.mark.exhaustive
-def test_optimum_of_adult(data_folder: Path, tmp_path: Path) -> None:
-    """12,960 nodes; the optimum that trying every node in numpy confirmed."""
+def adult(data: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The Adult table without missing values, and its columns with their trees."""
     files = {
         "age": "age",
         "sex": "sex",
@@ -278,15 +277,22 @@ def test_optimum_of_adult(data_folder: Path, tmp_path: Path) -> None:
         "occupation": "occupation",
         "income": "salary-class",
     }
-    trees = data_folder / "adult_hierarchies"
-    database = tmp_path / "source.duckdb"
+    trees = data / "adult_hierarchies"
+    database = folder / "source.duckdb"
     with duckdb.connect(str(database)) as connection:
-        table = data_folder / "adult_complete.parquet"
+        table = data / "adult_complete.parquet"
         connection.execute(f"create table people as select {', '.join(files)} from '{table}'")
     columns = {
         column: {"role": "quasi", "hierarchy": {"file": str(trees / f"adult_hierarchy_{file}.csv")}}
         for column, file in files.items()
     }
+    return database, columns
+
+
+@pytest.mark.exhaustive
+def test_optimum_of_adult(data_folder: Path, tmp_path: Path) -> None:
+    """12,960 nodes; the optimum that trying every node in numpy confirmed."""
+    database, columns = adult(data_folder, tmp_path)
     algorithm = {"name": "full_domain"}
     for limit, ncp, suppressed, classes in ((0.05, 0.29657, 1346, 397), (0, 0.65020, 0, 24)):
         given = policy(tmp_path, columns, 5, suppression_limit=limit, algorithm=algorithm)

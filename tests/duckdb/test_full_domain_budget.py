@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from anonymizer.algorithms.lattice import bound
@@ -19,6 +18,7 @@ from anonymizer.errors import GuaranteeError, InfeasibleError
 from anonymizer.release.published import Release
 from tests.duckdb.test_full_domain import (
     PROTECTED,
+    adult,
     against,
     random_columns,
     release_of,
@@ -253,26 +253,7 @@ def test_near_the_optimum_of_adult(
     data_folder: Path, tmp_path: Path, limit: float, optimum: float
 ) -> None:
     """Within 1 % of what the search of all nodes proves."""
-    files = {
-        "age": "age",
-        "sex": "sex",
-        "race": "race",
-        "marital_status": "marital-status",
-        "education": "education",
-        "native_country": "native-country",
-        "workclass": "workclass",
-        "occupation": "occupation",
-        "income": "salary-class",
-    }
-    trees = data_folder / "adult_hierarchies"
-    database = tmp_path / "source.duckdb"
-    with duckdb.connect(str(database)) as connection:
-        table = data_folder / "adult_complete.parquet"
-        connection.execute(f"create table people as select {', '.join(files)} from '{table}'")
-    columns = {
-        column: {"role": "quasi", "hierarchy": {"file": str(trees / f"adult_hierarchy_{file}.csv")}}
-        for column, file in files.items()
-    }
+    database, columns = adult(data_folder, tmp_path)
     algorithm = {"name": "full_domain", "budget": 1000}
     given = policy(tmp_path, columns, 5, suppression_limit=limit, algorithm=algorithm)
     measures = run(given, database).measures

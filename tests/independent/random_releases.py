@@ -19,6 +19,7 @@ from anonymizer.errors import (
     PolicyError,
     SourceError,
 )
+from tests.properties.tables import TEXTS
 from tests.runs import policy, source
 
 REFUSALS = (PolicyError, SourceError, InfeasibleError, GuaranteeError, NothingToCheckError)
@@ -26,22 +27,6 @@ REFUSALS = (PolicyError, SourceError, InfeasibleError, GuaranteeError, NothingTo
 Options = dict[str, Any]
 Draw = Callable[[random.Random], Any]
 
-TEXTS = [
-    "",
-    " ",
-    "*",
-    "NULL",
-    "a",
-    "A",
-    "a or NULL",
-    "x, y",
-    "{z}",
-    "[1, 2]",
-    '"',
-    "é",
-    "日本",
-    "%",
-]
 CODES = ["1011", "1012", "1020", "2010", "20*", '3"0']
 DRAWS: dict[str, Draw] = {
     "INTEGER": lambda r: r.choice([-3, -1, 0, 1, 2, 5, 7, 8, 9, 10, 2**31 - 1]),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +20,13 @@ from anonymizer import SchemaPolicy
 from anonymizer.errors import AnonymizerError, GuaranteeError
 from anonymizer.release.seal import manifest_digest
 from anonymizer.release.signing import new_key
-from tests.forging import seal_again
+from tests.forging import Place, seal_again
 from tests.schema import hospital
 from tests.selection import few, some
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A signed release and its policy."""
-
-    folder: Path
-    policy: SchemaPolicy
-
-    @property
-    def file(self) -> Path:
-        return self.folder / "release.duckdb"
-
-    @property
-    def key(self) -> Path:
-        return self.folder / "key.pem.pub"
-
-
 @pytest.fixture(scope="module")
-def correct(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def correct(tmp_path_factory: pytest.TempPathFactory) -> Place[SchemaPolicy]:
     folder = tmp_path_factory.mktemp("release")
     policy = hospital.policy(folder)
     new_key(folder / "key.pem")
@@ -53,7 +36,7 @@ def correct(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture
-def forged(correct: Place, tmp_path: Path) -> Place:
+def forged(correct: Place[SchemaPolicy], tmp_path: Path) -> Place[SchemaPolicy]:
     """A copy of the release, without the file of its manifest beside it."""
     for name in ("release.duckdb", "key.pem.pub"):
         shutil.copyfile(correct.folder / name, tmp_path / name)
@@ -61,7 +44,7 @@ def forged(correct: Place, tmp_path: Path) -> Place:
 
 
 @pytest.mark.slow
-def test_the_release_itself_holds(forged: Place) -> None:
+def test_the_release_itself_holds(forged: Place[SchemaPolicy]) -> None:
     for policy in (forged.policy, None):
         found = anonymizer.verify(policy, forged.file, public_key=forged.key)
         assert (found.passed, found.origin) == (True, "signature")
@@ -126,7 +109,7 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
 @pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", few(STATEMENTS, 6, by=3))
-def test_a_statement_on_the_file(forged: Place, name: str) -> None:
+def test_a_statement_on_the_file(forged: Place[SchemaPolicy], name: str) -> None:
     statements, says = STATEMENTS[name]
     hospital.changed(forged.file, *statements)
     with pytest.raises(AnonymizerError) as told:
@@ -246,7 +229,7 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 
 @some(1)
 @pytest.mark.parametrize("name", few(MANIFESTS, 6, by=3))
-def test_a_manifest_that_was_changed(forged: Place, name: str) -> None:
+def test_a_manifest_that_was_changed(forged: Place[SchemaPolicy], name: str) -> None:
     """The digest shows a change, and so does what is judged where the seal was made anew."""
     change, says = MANIFESTS[name]
     data = manifest(forged.file)
@@ -328,7 +311,7 @@ RESEALED: dict[str, tuple[list[str], tuple[str, str | None]]] = {
 
 @some(2)
 @pytest.mark.parametrize("name", few(RESEALED, 4, by=2))
-def test_rows_that_were_sealed_again(forged: Place, name: str) -> None:
+def test_rows_that_were_sealed_again(forged: Place[SchemaPolicy], name: str) -> None:
     """What no longer keeps a promise fails by its check, with the policy and without."""
     statements, check = RESEALED[name]
     run_id = manifest(forged.file)["run_id"]
@@ -342,7 +325,7 @@ def test_rows_that_were_sealed_again(forged: Place, name: str) -> None:
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
 
 
-def test_rows_as_good_need_a_signature(forged: Place) -> None:
+def test_rows_as_good_need_a_signature(forged: Place[SchemaPolicy]) -> None:
     """What keeps every promise and every figure is a release as good; only a key tells it."""
     hospital.changed(forged.file, "update labs set value = 99 - value")
     seal_again(forged.file, "patients")
@@ -351,7 +334,7 @@ def test_rows_as_good_need_a_signature(forged: Place) -> None:
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
 
 
-def test_rows_and_figures(forged: Place) -> None:
+def test_rows_and_figures(forged: Place[SchemaPolicy]) -> None:
     """The figures of a table that the manifest states are looked at as well."""
     data = manifest(forged.file)
     data["measures"]["tables"]["labs"]["rows"] += 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from anonymizer.release.seal import manifest_digest
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
 from tests import runs
-from tests.forging import seal_again
+from tests.forging import Place, seal_again
 from tests.independent.planted import RELEASES, asked, make
 from tests.selection import some
 
@@ -38,24 +37,8 @@ COLUMNS: dict[str, Any] = {
 TYPES = {"age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR", "visits": "INTEGER"}
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A signed release, its policy, and the key that it is verified with."""
-
-    folder: Path
-    policy: Policy
-
-    @property
-    def file(self) -> Path:
-        return self.folder / "release.duckdb"
-
-    @property
-    def key(self) -> Path:
-        return self.folder / "key.pem.pub"
-
-
 @pytest.fixture(scope="module")
-def correct(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def correct(tmp_path_factory: pytest.TempPathFactory) -> Place[Policy]:
     folder = tmp_path_factory.mktemp("release")
     database = runs.source(folder, TYPES, ROWS)
     new_key(folder / "key.pem")
@@ -68,7 +51,7 @@ def correct(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture
-def forged(correct: Place, tmp_path: Path) -> Place:
+def forged(correct: Place[Policy], tmp_path: Path) -> Place[Policy]:
     """A copy of the release, without the file of its manifest beside it."""
     for name in ("release.duckdb", "other.duckdb", "key.pem.pub"):
         shutil.copyfile(correct.folder / name, tmp_path / name)
@@ -280,9 +263,18 @@ if duckdb.__version__.startswith("1."):
     del STATEMENTS["a trigger"]  # DuckDB has them since 2.0
 
 
+def is_neither_handed_on_nor_quoted(forged: Place[Policy]) -> None:
+    with pytest.raises(AnonymizerError):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+    assert not list(forged.folder.glob("out.*"))
+    with pytest.raises(AnonymizerError):
+        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
+    assert not (forged.folder / "report.md").exists()
+
+
 @some(1)
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_a_statement_on_the_file(forged: Place, name: str) -> None:
+def test_a_statement_on_the_file(forged: Place[Policy], name: str) -> None:
     statements, says = STATEMENTS[name]
     with duckdb.connect(str(forged.file)) as connection:
         rows = rows_table(connection)
@@ -291,13 +283,7 @@ def test_a_statement_on_the_file(forged: Place, name: str) -> None:
     with pytest.raises(AnonymizerError) as told:
         anonymizer.verify(forged.policy, forged.file)
     assert says in str(told.value)
-    # nor is it handed on, or quoted
-    with pytest.raises(AnonymizerError):
-        export(forged.policy, forged.folder / "out.parquet", forged.file)
-    assert not list(forged.folder.glob("out.*"))
-    with pytest.raises(AnonymizerError):
-        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
-    assert not (forged.folder / "report.md").exists()
+    is_neither_handed_on_nor_quoted(forged)
     with pytest.raises(AnonymizerError):
         anonymizer.verify(None, forged.file)
     with pytest.raises(AnonymizerError):
@@ -331,7 +317,7 @@ def changed(data: dict[str, Any], path: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.slow
-def test_every_field_of_the_manifest_one_by_one(forged: Place) -> None:
+def test_every_field_of_the_manifest_one_by_one(forged: Place[Policy]) -> None:
     """Refused with the policy, without it, and as a field that changed: nothing of it is free."""
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
@@ -438,7 +424,7 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @some(4)
 @pytest.mark.parametrize("name", ODD)
-def test_what_no_manifest_holds(forged: Place, name: str) -> None:
+def test_what_no_manifest_holds(forged: Place[Policy], name: str) -> None:
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
         ODD[name](data)
@@ -477,7 +463,7 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 
 @some(3)
 @pytest.mark.parametrize("name", RESEALED)
-def test_a_manifest_that_was_sealed_again(forged: Place, name: str) -> None:
+def test_a_manifest_that_was_sealed_again(forged: Place[Policy], name: str) -> None:
     change, says = RESEALED[name]
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
@@ -489,18 +475,12 @@ def test_a_manifest_that_was_sealed_again(forged: Place, name: str) -> None:
     with pytest.raises(GuaranteeError) as told:
         anonymizer.verify(forged.policy, forged.file)
     assert says in str(told.value)
-    # nor is it handed on, or quoted
-    with pytest.raises(AnonymizerError):
-        export(forged.policy, forged.folder / "out.parquet", forged.file)
-    assert not list(forged.folder.glob("out.*"))
-    with pytest.raises(AnonymizerError):
-        write_report(forged.policy, forged.folder / "report.md", database=forged.file)
-    assert not (forged.folder / "report.md").exists()
+    is_neither_handed_on_nor_quoted(forged)
     with pytest.raises(GuaranteeError, match="signature is not that of this key"):
         anonymizer.verify(None, forged.file, public_key=forged.key)
 
 
-def test_rows_that_were_sealed_again_need_a_signature(forged: Place) -> None:
+def test_rows_that_were_sealed_again_need_a_signature(forged: Place[Policy]) -> None:
     """What keeps every guarantee and every figure is a release as good; only a key tells it."""
     with duckdb.connect(str(forged.file)) as connection:
         rows = rows_table(connection)
@@ -512,7 +492,7 @@ def test_rows_that_were_sealed_again_need_a_signature(forged: Place) -> None:
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
 
 
-def test_the_manifest_of_another_release(forged: Place) -> None:
+def test_the_manifest_of_another_release(forged: Place[Policy]) -> None:
     with duckdb.connect(str(forged.folder / "other.duckdb"), read_only=True) as connection:
         other = manifest(connection)
     with duckdb.connect(str(forged.file)) as connection:
@@ -522,7 +502,7 @@ def test_the_manifest_of_another_release(forged: Place) -> None:
             anonymizer.verify(policy, forged.file)
 
 
-def test_two_releases_exchanged(forged: Place) -> None:
+def test_two_releases_exchanged(forged: Place[Policy]) -> None:
     shutil.copyfile(forged.folder / "other.duckdb", forged.file)
     with pytest.raises(GuaranteeError, match="policy: is not the one"):
         anonymizer.verify(forged.policy, forged.file)
@@ -530,7 +510,7 @@ def test_two_releases_exchanged(forged: Place) -> None:
         anonymizer.verify(None, forged.file, public_key=forged.key)
 
 
-def test_white_space_and_keys_that_stand_twice(forged: Place) -> None:
+def test_white_space_and_keys_that_stand_twice(forged: Place[Policy]) -> None:
     with duckdb.connect(str(forged.file)) as connection:
         text = json.dumps(manifest(connection), indent=2, sort_keys=True)
         twice = text.replace("{", '{\n  "view": "main.safe",', 1)
@@ -544,7 +524,7 @@ def test_white_space_and_keys_that_stand_twice(forged: Place) -> None:
     ["[" * 100_000, "{}", "[]", "null", "", "\x00", '{"seal": 1}', "1e999", '{"layout": {}}'],
     ids=range(9),
 )
-def test_a_manifest_that_is_none(forged: Place, text: str) -> None:
+def test_a_manifest_that_is_none(forged: Place[Policy], text: str) -> None:
     with duckdb.connect(str(forged.file)) as connection:
         connection.execute(f"update {VIEW}_manifest set manifest = ?", [text])
     for policy in (forged.policy, None):
@@ -554,7 +534,7 @@ def test_a_manifest_that_is_none(forged: Place, text: str) -> None:
 
 
 @pytest.mark.parametrize("seal", [None, 1, {}, {"version": 2}, {"version": 1, "objects": [1]}])
-def test_a_seal_that_is_none(forged: Place, seal: Any) -> None:
+def test_a_seal_that_is_none(forged: Place[Policy], seal: Any) -> None:
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
         del data["seal"]
@@ -569,7 +549,7 @@ def test_a_seal_that_is_none(forged: Place, seal: Any) -> None:
 @pytest.mark.parametrize("suffix", ["manifest.json", "manifest.sig"])
 @pytest.mark.parametrize("text", ["{}\n", None], ids=["other", "of another release"])
 def test_a_file_beside_the_release_that_says_something_else(
-    forged: Place, correct: Place, suffix: str, text: str | None
+    forged: Place[Policy], correct: Place[Policy], suffix: str, text: str | None
 ) -> None:
     beside = forged.folder / f"{VIEW}.{suffix}"
     shutil.copyfile(correct.folder / "release.duckdb", forged.file)
@@ -585,7 +565,7 @@ def test_a_file_beside_the_release_that_says_something_else(
         write_report(forged.policy, forged.folder / "report.md", database=forged.file)
 
 
-def test_the_release_itself_holds(forged: Place) -> None:
+def test_the_release_itself_holds(forged: Place[Policy]) -> None:
     found = anonymizer.verify(forged.policy, forged.file)
     assert (found.passed, found.origin) == (True, "policy")
     assert anonymizer.verify(None, forged.file).origin == "unknown"
@@ -594,7 +574,9 @@ def test_the_release_itself_holds(forged: Place) -> None:
 
 
 @pytest.mark.slow
-def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place) -> None:
+def test_whoever_reads_a_release_looks_at_its_seal(
+    forged: Place[Policy], correct: Place[Policy]
+) -> None:
     from anonymizer.review.attack import attack
     from anonymizer.review.report.collect import collect
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from anonymizer.algorithms.bound.extents import extents
+from anonymizer.algorithms.bound.extents import Extents, extents
 from anonymizer.algorithms.cells import BOXES, Cell
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.loss import shape
@@ -33,11 +34,6 @@ from anonymizer.policy import Policy
 from anonymizer.source.profile import Attribute, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Note, Stage, Step
-
-SAMPLE = work("bound_sample")
-ROWS = work("bound_rows")
-NEAR = work("bound_near")
-THIRDS = work("bound_thirds")
 
 EXACT = 1_000
 """Rows up to which all tuples are looked at."""
@@ -83,29 +79,41 @@ def bound_stages(
     Only on DuckDB, where draws are numbers, and one aggregate keeps the least values of many, and
     only where rows are what is counted.
     """
-    attributes = roles.quasi
-    made = extents(attributes)
+    made = extents(roles.quasi)
     if not profile.rows or k < 2 or not profile.numeric_draws or policy.person is not None:
         return ()
     if not 0 < len(made.parts) <= WIDEST:
         return ()
-    rows = profile.rows
-    most = min(max(effort.pairs // rows, effort.fewest), effort.most)
-    if rows <= EXACT:
-        most = rows
+    context = _context(roles.quasi, made, profile.rows, k, effort)
+    # by weights it is another figure, and `ncp` may be below it
+    told = "told" if all(a.weight is None for a in roles.quasi) else "told_by_weight"
+    return (
+        Step("tuples for the bound", "bound/sample.sql.j2", context),
+        Step("what they lose", "bound/rows.sql.j2", context),
+        Step("tuples near them", "bound/near.sql.j2", context),
+        Step("what three lose", "bound/thirds.sql.j2", context),
+        Note(Step("least loss of any classes", f"bound/{told}.sql.j2", context)),
+    )
+
+
+def _context(
+    attributes: Sequence[Attribute], made: Extents, rows: int, k: int, effort: Effort
+) -> dict[str, Any]:
+    """The parameters of all templates of `bound`."""
+    drawn = min(max(effort.pairs // rows, effort.fewest), effort.most)
     listed = min(max(NEAREST, k), MOST_LISTED)
-    context = {
+    return {
         "boxes": BOXES,
         "members": MEMBERS,
         "units": UNITS,
         "domains": [domain.table for domain in made.domains],
-        "sample": SAMPLE,
-        "rows": ROWS,
-        "near": NEAR,
-        "thirds": THIRDS,
+        "sample": work("bound_sample"),
+        "rows": work("bound_rows"),
+        "near": work("bound_near"),
+        "thirds": work("bound_thirds"),
         "weight": _weight(attributes),
         "draws": Sql("340282366920938463463374607431768211456.0"),
-        "most": most,
+        "most": rows if rows <= EXACT else drawn,
         # (a table has no more tuples than rows)
         "most_units": MOST_UNITS if rows > MOST_UNITS and not effort.always else None,
         "nearest": NEAREST,
@@ -131,15 +139,6 @@ def bound_stages(
             " else floor(1000 * bound) / 1000 end"
         ),
     }
-    # by weights it is another figure, and `ncp` may be below it
-    told = "told" if all(a.weight is None for a in attributes) else "told_by_weight"
-    return (
-        Step("tuples for the bound", "bound/sample.sql.j2", context),
-        Step("what they lose", "bound/rows.sql.j2", context),
-        Step("tuples near them", "bound/near.sql.j2", context),
-        Step("what three lose", "bound/thirds.sql.j2", context),
-        Note(Step("least loss of any classes", f"bound/{told}.sql.j2", context)),
-    )
 
 
 def _weight(attributes: Sequence[Attribute]) -> Sql:
@@ -151,9 +150,8 @@ def _about(cell: Cell) -> str:
     a = cell.attribute
     each = a.scaled(SCALE) // size_of(a)
     if a.weight is not None:
-        each = max(
-            each, 1
-        )  # a weight of next to nothing is one all the same: all that lose are drawn
+        # a weight of next to nothing is one all the same: all that lose are drawn
+        each = max(each, 1)
     low, high = f"b.{cell.lo}", f"b.{cell.hi}"
     null = (
         f"case when b.{cell.null} and {low} is not null then {each} else 0 end" if a.nulls else "0"

@@ -32,7 +32,7 @@ from anonymizer.policy import Mondrian, Policy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Stage
+from anonymizer.steps import Stage, Step
 
 BLOCK = 2_000
 BLOCK_IN_FULL = 6_000
@@ -77,20 +77,11 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     """Codes, units, the partitioning under every rule, and the cells of its classes."""
     options = policy.algorithm
     assert isinstance(options, Mondrian)
-    assert profile.rows is not None
     persons = person_rules(policy, roles)
     k = max(least_class(policy), persons.least)
     dealing = _dealing(policy, profile, roles)
-    # every row that is dealt is a unit, and a part is made of tuples: the table is one piece then
-    divisible = roles.quasi and dealing is None
-    split = split_of(options.part_size, profile) if divisible else None
     together = options.strict and not policy.merge_person_rows and dealing is None
-    if together:
-        keys, units = tuple_keys(roles), packed_units_step(policy, roles)
-    else:
-        # rows with equal values may part, so every row (person) is a unit of its own
-        keys = [Sql("person")] if policy.person is not None else [Sql("row_id")]
-        units = units_step(policy, keys, [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi])
+    keys, units = _units(policy, roles, together=together)
     extents, extent_stages = extent_steps(policy, roles)
     rules, rule_stages = protections(policy, roles, keys)
     population = population_rules(policy, roles, extents)
@@ -103,21 +94,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         persons=persons,
         population=population,
     )
-    loop = options.loop if profile.recursive else "driven"
-    recursive = loop != "driven"
-    positions, *cuts = partition_stages(roles.quasi, how, profile.rows, loop)
-    refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=recursive)
-    solved: tuple[Stage, ...] = (positions, *cuts, *refined)
-    divided: tuple[Stage, ...] = (units,)
-    if split is not None:
-        if options.refine == "auto" and profile.rows > (AUTO.most or 0):
-            # what is too much for the table is too much for all of its parts
-            refined = ()
-        whole, divided = solved[1:], divided_units(roles.quasi, units, split, how)
-        solved = (
-            *judged_parts(how, split),
-            in_parts(roles.quasi, how, split, (*cuts, *refined), whole),
-        )
+    divided, cut = _cuts(policy, profile, roles, how, dealing, units)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(
@@ -131,10 +108,50 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *holding_steps(policy, persons, keys, PERSONS),
         *feasibility(policy, persons),
         *population_stages(population),
-        *solved,
+        *cut,
         *cell_steps(roles.quasi, policy.publish.cells, extents),
         *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
     )
     layout, columns = published(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None
     return Compiled(stages, Assembly(columns, tuple(keys), persons=numbers), layout)
+
+
+def _units(policy: Policy, roles: Roles, *, together: bool) -> tuple[list[Sql], Step]:
+    """What identifies a unit, and the step that makes them: tuples, which stay `together`, or
+    single rows (persons), of which those with equal values may part.
+    """
+    if together:
+        return tuple_keys(roles), packed_units_step(policy, roles)
+    keys = [Sql("person")] if policy.person is not None else [Sql("row_id")]
+    return keys, units_step(policy, keys, [Sql(f"min({a.c}) as {a.c}") for a in roles.quasi])
+
+
+def _cuts(
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    how: Partitioning,
+    dealing: Dealing | None,
+    units: Step,
+) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+    """The stages of the units, and those of the cuts and better classes: of the whole table, or of
+    its parts.
+    """
+    options = policy.algorithm
+    assert isinstance(options, Mondrian)
+    assert profile.rows is not None
+    loop = options.loop if profile.recursive else "driven"
+    positions, *cuts = partition_stages(roles.quasi, how, profile.rows, loop)
+    refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=loop != "driven")
+    # every row that is dealt is a unit, and a part is made of tuples: the table is one piece then
+    divisible = roles.quasi and dealing is None
+    split = split_of(options.part_size, profile) if divisible else None
+    if split is None:
+        return (units,), (positions, *cuts, *refined)
+    whole = (*cuts, *refined)
+    if options.refine == "auto" and profile.rows > (AUTO.most or 0):
+        # what is too much for the table is too much for all of its parts
+        refined = ()
+    parts = in_parts(roles.quasi, how, split, (*cuts, *refined), whole)
+    return divided_units(roles.quasi, units, split, how), (*judged_parts(how, split), parts)

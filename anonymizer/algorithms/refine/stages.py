@@ -32,18 +32,6 @@ from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
-POINTS = work("refine_points")
-CLASSES = work("refine_classes")
-BLOCKS = work("refine_blocks")
-GROUPS = work("refine_groups")
-GROWN = work("refine_grown")
-HOMES = work("refine_homes")
-REST = work("refine_rest")
-NEAR = work("refine_near")
-OFFERS = work("refine_offers")
-SWAPS = work("refine_swaps")
-ROUNDS = work("refine_rounds")
-
 BESIDE = 8
 """Classes after each one, in every order of the classes, that are looked at for near ones."""
 NEAREST = 6
@@ -191,6 +179,20 @@ def refine_stages(
         regrouped = _blocks(context, effort, recursive=recursive)
     classes = Step("extents of classes", "refine/classes.sql.j2", context)
     extents = (classes, Step("extents without a unit", "refine/rest.sql.j2", context))
+    return (
+        Step("units as extents", "refine/points.sql.j2", context),
+        classes,
+        *regrouped,
+        *extents,
+        *_searches(context, effort, extents),
+        Step("final classes", "refine/members.sql.j2", context),
+    )
+
+
+def _searches(
+    context: dict[str, Any], effort: Effort, extents: tuple[Step, Step]
+) -> tuple[Stage, ...]:
+    """Swaps between near classes: once, in rounds, or in rounds after each of several searches."""
     swap = (
         Step("offers to near classes", "refine/offers.sql.j2", context),
         Step("swaps", "refine/swaps.sql.j2", context),
@@ -201,28 +203,20 @@ def refine_stages(
         Step("every class to look at", "refine/every_class.sql.j2", context),
         Step("no offers yet", "refine/no_offers.sql.j2", context),
     )
-    searches: tuple[Stage, ...] = (*near, *swap)
-    if effort.rounds > 1:
-        rounds = Loop(
-            "swap units",
-            (*swap, *extents, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
-            until=Step("swaps left", "refine/swaps_left.sql.j2", context),
-            at_most=effort.rounds,
-        )
-        none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
-        searches = (*near, none_yet, rounds)
-    if effort.searches > 1:
-        until = Step("searches left", "refine/searches_left.sql.j2", context)
-        search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
-        searches = (Step("searches begin", "refine/first_search.sql.j2", context), search)
-    return (
-        Step("units as extents", "refine/points.sql.j2", context),
-        classes,
-        *regrouped,
-        *extents,
-        *searches,
-        Step("final classes", "refine/members.sql.j2", context),
+    if effort.rounds == 1:
+        return (*near, *swap)
+    none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
+    rounds = Loop(
+        "swap units",
+        (*swap, *extents, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
+        until=Step("swaps left", "refine/swaps_left.sql.j2", context),
+        at_most=effort.rounds,
     )
+    if effort.searches == 1:
+        return (*near, none_yet, rounds)
+    until = Step("searches left", "refine/searches_left.sql.j2", context)
+    search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
+    return (Step("searches begin", "refine/first_search.sql.j2", context), search)
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
@@ -262,17 +256,17 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
     return {
         "members": MEMBERS,
         "units": UNITS,
-        "points": POINTS,
-        "classes": CLASSES,
-        "blocks": BLOCKS,
-        "groups": GROUPS,
-        "grown": GROWN,
-        "homes": HOMES,
-        "rest": REST,
-        "near": NEAR,
-        "offers": OFFERS,
-        "swaps": SWAPS,
-        "rounds": ROUNDS,
+        "points": work("refine_points"),
+        "classes": work("refine_classes"),
+        "blocks": work("refine_blocks"),
+        "groups": work("refine_groups"),
+        "grown": work("refine_grown"),
+        "homes": work("refine_homes"),
+        "rest": work("refine_rest"),
+        "near": work("refine_near"),
+        "offers": work("refine_offers"),
+        "swaps": work("refine_swaps"),
+        "rounds": work("refine_rounds"),
         "columns": made.columns,
         "loss": made.loss,
         "domain_of": made.domains,

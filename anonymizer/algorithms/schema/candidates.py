@@ -27,7 +27,6 @@ CHOICES = work("choices")
 AMONG = work("among")
 LEFT_OUT = work("left_out")
 FAILING_CHOICES = work("failing_choices")
-REMAINING_PERSONS = work("remaining_persons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Ruled:
 
     @property
     def remaining(self) -> Table:
-        return REMAINING_PERSONS if self.child is None else self.child.remaining
+        return work("remaining_persons") if self.child is None else self.child.remaining
 
     @property
     def relative(self) -> bool:

@@ -15,6 +15,7 @@ from anonymizer.algorithms.encode import (
 )
 from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
+from anonymizer.algorithms.persons.rules import PersonRules
 from anonymizer.algorithms.protections import protections
 from anonymizer.algorithms.schema.candidates import class_steps, ruled_tables
 from anonymizer.algorithms.schema.events import (
@@ -28,6 +29,7 @@ from anonymizer.algorithms.schema.events import (
 from anonymizer.algorithms.schema.publishing import KEY_DRAW, PublishedTable, published_tables
 from anonymizer.algorithms.schema.raising import partial_tables, raising_stages, shared_context
 from anonymizer.algorithms.schema.rules import (
+    Judged,
     child_protections,
     holding_stages,
     holding_steps,
@@ -66,9 +68,6 @@ def compile_tables(
     """
     options = single.algorithm
     assert isinstance(options, Mondrian)
-    assert profile.rows is not None
-    knows = policy.privacy.knows
-    known = least_class(single)
     # (the policy of the persons has no guarantees that tell persons from rows)
     whole = persons_policy(policy, identity=True)
     k = least_class(whole)
@@ -85,8 +84,7 @@ def compile_tables(
         compare=1 if every else options.compare,
         persons=persons,
     )
-    searched = bool(knows.events and with_events(children))
-    stages: list[Stage] = [
+    stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(single, roles, numbered=False, packed=True),
         enough_units(whole, k),
@@ -96,52 +94,85 @@ def compile_tables(
         *further_stages,
         *holding_stages(persons, judged),
         *(step for child in children for step in coded_steps(child)),
-    ]
-    if with_events(children):
-        stages += event_steps(children)
-    if searched:
+        *(event_steps(children) if with_events(children) else ()),
+        *_cuts(policy, single, profile, roles, children, how),
+        *_raised(policy, single, roles, children, persons, judged),
+        *cell_steps(roles.quasi, single.publish.cells),
+    )
+    return CompiledTables(
+        _persons_table(policy, single, roles, stages), published_tables(policy, children)
+    )
+
+
+def _cuts(
+    policy: SchemaPolicy,
+    single: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    children: Sequence[Child],
+    how: Partitioning,
+) -> tuple[Stage, ...]:
+    """The cuts of the persons, in a tree where events that observers know are weighed with them."""
+    assert profile.rows is not None
+    knows = policy.privacy.knows
+    if knows.events and with_events(children):
         weights = Weights(
-            least=known * knows.events**2,
+            least=least_class(single) * knows.events**2,
             last_step=steps_of(children),
             persons=profile.rows,
             event_cells=event_cells(children),
             events=policy.weight.events,
         )
-        stages += tree_stages(roles.quasi, how, profile.rows, weights)
-    else:
-        loop = options.loop if profile.recursive else "driven"
-        stages += partition_stages(roles.quasi, how, profile.rows, loop)
+        return tree_stages(roles.quasi, how, profile.rows, weights)
+    options = single.algorithm
+    assert isinstance(options, Mondrian)
+    loop = options.loop if profile.recursive else "driven"
+    return partition_stages(roles.quasi, how, profile.rows, loop)
+
+
+def _raised(
+    policy: SchemaPolicy,
+    single: Policy,
+    roles: Roles,
+    children: Sequence[Child],
+    rules: PersonRules,
+    judged: Sequence[Judged],
+) -> tuple[Stage, ...]:
+    """The generalization of events, under the rules on columns of all tables."""
+    knows = policy.privacy.knows
+    known = least_class(single)
     partial = partial_tables(children, rows=knows.rows) if knows.anything else set()
-    ruled = ruled_tables(single, roles, children, persons, judged) if knows.sensitive else ()
+    ruled = ruled_tables(single, roles, children, rules, judged) if knows.sensitive else ()
     shared = shared_context(children, events=knows.events, rows=knows.rows, least=known)
     of_numbers = class_steps(ruled, shared) if ruled and knows.rows else ()
-    stages += raising_stages(
+    return raising_stages(
         children,
         events=knows.events,
         rows=knows.rows,
         least=known,
         ruled=ruled,
-        holding=holding_steps(children, persons, judged, partial, of_numbers),
+        holding=holding_steps(children, rules, judged, partial, of_numbers),
         merged=to_merge(),
     )
-    stages += cell_steps(roles.quasi, single.publish.cells)
-    layout, columns = published(single, roles, {})
+
+
+def _persons_table(
+    policy: SchemaPolicy, single: Policy, roles: Roles, stages: tuple[Stage, ...]
+) -> Compiled:
+    """The table of the persons, with a drawn number in place of its key."""
+    layout, (class_id, *columns) = published(single, roles, {})
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
     number = Sql(f"row_number() over (order by {KEY_DRAW('r.draw')})")
-    columns = (columns[0], (key, number), *columns[1:])
-    assembly = Assembly(columns, tuple(keys))
-    return CompiledTables(
-        Compiled(tuple(stages), assembly, replace(layout, key=key)),
-        published_tables(policy, children),
-    )
+    assembly = Assembly((class_id, (key, number), *columns), tuple(tuple_keys(roles)))
+    return Compiled(stages, assembly, replace(layout, key=key))
 
 
 def _eir_l(policy: SchemaPolicy) -> dict[tuple[str, str], int]:
     """By table and column, the size of reasoning sets that the column asks for."""
-    found: dict[tuple[str, str], int] = {}
-    for name, table in policy.tables.items():
-        for column, described in table.columns.items():
-            if described.protect is not None and described.protect.eir_l is not None:
-                found[name, column] = described.protect.eir_l
-    return found
+    return {
+        (name, column): described.protect.eir_l
+        for name, table in policy.tables.items()
+        for column, described in table.columns.items()
+        if described.protect is not None and described.protect.eir_l is not None
+    }

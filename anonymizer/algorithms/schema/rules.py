@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS, Protection
 from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules, held_values
 from anonymizer.algorithms.protections import column_rules, feasible, protection
@@ -249,6 +248,6 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
-    screen = {"holdings": HOLDINGS, "screen": rules.screen, "units": UNITS}
+    screen = {"holdings": HOLDINGS, "screen": rules.screen}
     query = Step("the tables as one class", "persons/whole.sql.j2", screen)
     return Guard(query, explain, InfeasibleError)

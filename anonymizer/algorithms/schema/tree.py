@@ -21,8 +21,6 @@ from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
 TREE = work("partition_tree")
-COSTS = work("event_costs")
-BESTS = work("least_costs")
 
 AGAINST_SUPPRESSION = 4
 """How much worse a cell that is left out is taken to be than `*`."""
@@ -58,9 +56,9 @@ def tree_stages(
         **context,
         "items": ITEMS,
         "ladders": LADDERS,
-        "costs": COSTS,
+        "costs": work("event_costs"),
         "tree": TREE,
-        "bests": BESTS,
+        "bests": work("least_costs"),
         "steps": list(range(weights.last_step + 1)),
         "least": weights.least,
         "suppressed": lit(AGAINST_SUPPRESSION * int(WHOLE.text)),

@@ -75,11 +75,21 @@ def draft(
             None,
         )
         person, perhaps = _person(found, guesses, key)
-        varying = _varying(opened, guesses, person)
-        everybody = without_quasi(found, guesses, file=opened.relation.table is None, key=key)
-        lines = _lines(
-            opened, table, Path(base), found, guesses, key, person, perhaps, varying, everybody
-        )
+        file = opened.relation.table is None
+        everybody = without_quasi(found, guesses, file=file, key=key)
+        form = file_format(table) if file else None
+        stem = Path(table).stem if form else table_parts(table)[-1]
+        path = os.path.relpath(Path(table).resolve(), Path(base).resolve()) if form else None
+        lines = [
+            f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts.",
+            f"# {REVIEW}",
+            "version: 1",
+            *_source_lines(table, path, everybody),
+            *_key_lines(key, person, perhaps),
+            *_column_lines(found, guesses, _varying(opened, guesses, person), everybody),
+            *_privacy_lines(found, guesses, person),
+            *_publish_lines(stem),
+        ]
         text = "\n".join(lines) + "\n"
     Policy.loads(text, base)  # an invalid draft is a bug in the tool
     return Draft(text, guesses, key, person)
@@ -119,30 +129,17 @@ def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> i
     return int(found[0][0])
 
 
-def _lines(
-    opened: Opened,
-    table: str,
-    base: Path,
-    found: tuple[Profile, ...],
-    guesses: dict[str, Guess],
-    key: str | None,
-    person: str | None,
-    perhaps: Profile | None,
-    varying: int,
-    everybody: str | None,
-) -> Iterator[str]:
-    form = file_format(table) if opened.relation.table is None else None
-    stem = Path(table).stem if form else table_parts(table)[-1]
-    yield f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts."
-    yield f"# {REVIEW}"
-    yield "version: 1"
-    if form:
-        path = os.path.relpath(Path(table).resolve(), base.resolve()).replace(os.sep, "/")
-        yield f"source: {{file: {scalar(path)}}}"
+def _source_lines(table: str, file: str | None, everybody: str | None) -> Iterator[str]:
+    """The source: a file, a table, or a query that adds the column `everybody` to one."""
+    if file is not None:
+        yield f"source: {{file: {scalar(file.replace(os.sep, '/'))}}}"
     elif everybody is not None:
         yield from everybody_source(everybody, table_parts(table))
     else:
         yield f"source: {{table: {scalar(table)}}}"
+
+
+def _key_lines(key: str | None, person: str | None, perhaps: Profile | None) -> Iterator[str]:
     if key is not None:
         yield f"key: {scalar(key)}   # unique and never NULL; tells rows apart, never published"
     if person is not None:
@@ -155,23 +152,40 @@ def _lines(
         )
         if perhaps.known < perhaps.rows:
             yield f"#   ({perhaps.rows - perhaps.known:,} rows have none, which a run refuses)"
+
+
+def _column_lines(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], varying: int, everybody: str | None
+) -> Iterator[str]:
     if varying:
         said = f"{varying:,} persons have rows that differ in a quasi column"
         yield f"merge_person_rows: true     # {said}"
-    quasi = sum(one.role == "quasi" for one in guesses.values())
+    quasi = _count(guesses, "quasi")
     if quasi > MANY:
         yield f"# {quasi} columns are quasi: the more there are, the wider every class gets."
         yield "# If the release loses too much, drop what is needed least."
     yield "columns:                    # identifier, quasi, sensitive, keep, drop"
     yield from column_lines(found, guesses, lambda p, role: options(p, role, quasi), everybody)
-    units = next((p.different or 0 for p in found if p.column == person), found[0].rows)
+
+
+def _privacy_lines(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], person: str | None
+) -> Iterator[str]:
+    rows = found[0].rows
+    units = next((p.different or 0 for p in found if p.column == person), rows)
     yield f"privacy: {{k_anonymity: {least_k(units)}}}    # {AUDIENCE}"
     yield f"suppression_limit: 0.05     # {LIMIT}"
     yield "# Trees for codes, dates, places and categories: anonymizer hierarchy suggest."
-    sensitive = sum(one.role == "sensitive" for one in guesses.values())
-    yield algorithm(found[0].rows, quasi, sensitive)
+    yield algorithm(rows, _count(guesses, "quasi"), _count(guesses, "sensitive"))
+
+
+def _publish_lines(stem: str) -> Iterator[str]:
     yield "# For a second release of the same people: refuses what both would tell together. Needs"
     yield "# a key or a person, and a folder that nobody else reads."
     yield "# ledger: private/ledger.duckdb"
     yield "# A file of its own: who gets the release must not get the raw table with it."
     yield f"publish: {{name: {scalar(stem + '_anonymous')}, database: {release_file(stem)}}}"
+
+
+def _count(guesses: dict[str, Guess], role: str) -> int:
+    return sum(one.role == role for one in guesses.values())

@@ -12,7 +12,7 @@ from anonymizer.compile import work
 from anonymizer.contract.checks import Verification
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import AnonymizerError, PolicyError
-from anonymizer.measure.counts import ShownErrors, shown_errors
+from anonymizer.measure.counts import Draws, ShownErrors, shown_errors
 from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.measure.steps import enough
 from anonymizer.measure.usefulness import little_left
@@ -116,16 +116,8 @@ def _collected(policy: Policy, release: Published) -> Report:
         try:
             # (without classes no cell stands for several values)
             if not release.layout.classless:
-                counts = shown_errors(
-                    beside.run_sql,
-                    tables,
-                    staged,
-                    queries=QUERIES,
-                    predicates=PREDICATES,
-                    seed=1,
-                    least=enough(floor),
-                    persons=policy.person is not None,
-                )
+                draws = Draws(QUERIES, PREDICATES, 1, enough(floor), policy.person is not None)
+                counts = shown_errors(beside.run_sql, tables, staged, draws)
         except AnonymizerError as error:
             warnings += [str(problem) for problem in error.problems]
     else:

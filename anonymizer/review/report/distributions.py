@@ -71,7 +71,7 @@ def compared(
     physical = Sql(originals.values[column.column])
     person = Sql(originals.person) if originals.person else None
     once = _once(beside, column)
-    _count(beside, originals.table, physical, column, person, BEFORE, once=once)
+    _count(beside, originals.table, physical, _kind(column), BEFORE, person, once=once)
     ordered = _make_bins(beside, BEFORE, column, floor)
     before = _binned(beside, BEFORE, ordered)
     if attribute is not None:
@@ -84,7 +84,7 @@ def compared(
         far = distance(beside, BEFORE, None, attribute, ordered=ordered, total=total)
     else:
         table, value = _published(beside, column)
-        _count(beside, table, value, column, None, AFTER)
+        _count(beside, table, value, _kind(column), AFTER)
         after = {bin_: n for bin_, (_, n, _) in _binned(beside, AFTER, ordered).items()}
         total = float(sum(after.values()))
         far = distance(beside, BEFORE, AFTER, None, ordered=ordered, total=total)
@@ -101,7 +101,7 @@ def alone(release: Published, column: PublishedColumn, floor: int) -> Distributi
     person = ident(layout.person_id) if layout.person_id and table == release.view else None
     generalized = column.role in ("quasi", "semi")
     kind = "categorical" if generalized else column.kind
-    _count(release, table, value, column, person, AFTER, kind)
+    _count(release, table, value, kind, AFTER, person)
     ordered = kind != "categorical" and _make_bins(release, AFTER, column, floor)
     if not ordered:
         _make_groups(release, AFTER, floor)
@@ -162,18 +162,18 @@ def _count(
     release: Published,
     data: Table,
     value: Sql,
-    column: PublishedColumn,
-    person: Sql | None,
+    kind: str,
     counted: Table,
-    kind: str | None = None,
+    person: Sql | None = None,
     *,
     once: bool = False,
 ) -> None:
+    """Write `counted`: how many rows (persons) have each value."""
     release.select(
         "report/values",
         data=data,
         value=value,
-        kind=kind or _kind(column),
+        kind=kind,
         person=person,
         once=once,
         counted=counted,

@@ -24,12 +24,30 @@ def markdown(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    manifest = report.manifest
+    yield from _head(report)
+    yield from _policy_lines(report)
+    yield from _risk_lines(report)
+    yield from _column_lines(report)
+    yield "\n## What it cost: utility\n"
+    yield from table(("measure", "value"), list(utility_rows(report)))
+    yield from _query_lines(report)
+    yield "\n## What it does not promise\n"
+    yield report.certificate + "\n"
+    for attack in report.attacks:
+        yield f"- {attack}"
+    yield "\n## The SQL to check it\n"
+    yield RETURNS
+    for check in report.verification.checks:
+        name = check.name + (f": {cell(check.column)}" if check.column else "")
+        yield f"\n{name}\n\n```sql\n{check.sql};\n```"
+
+
+def _head(report: Report) -> Iterator[str]:
+    manifest, verdict = report.manifest, report.verdict
     yield f"# Privacy report: {cell(str(manifest['view']))}"
     yield ""
     yield f"Kind of release: **{kind_words(report.kind)}**."
     yield ""
-    verdict = report.verdict
     yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{cell(verdict.says)}**"
     if verdict.reasons:
         yield ""
@@ -39,6 +57,9 @@ def _lines(report: Report) -> Iterator[str]:
         yield from (f"- {cell(said)}" for said in attack_sentences(report.attacked))
     for warning in report.warnings:
         yield f"\n**Note: {cell(warning)}.**"
+
+
+def _policy_lines(report: Report) -> Iterator[str]:
     yield "\n## The policy in words\n"
     for sentence in report.guarantees:
         yield f"- {cell(sentence)}"
@@ -57,6 +78,9 @@ def _lines(report: Report) -> Iterator[str]:
         for c in report.verification.guarantees
     ]  # fmt: skip
     yield from table(("guarantee", "column", "required", "achieved", "verdict"), checks)
+
+
+def _risk_lines(report: Report) -> Iterator[str]:
     yield "\n## Risk of re-identification\n"
     if not report.has_source:
         yield "The source was not at hand: nothing can be said of the time before.\n"
@@ -66,6 +90,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"\n## Class sizes: percent of {report.unit}\n"
     sizes = [(label, percent(b), percent(a)) for label, b, a in size_rows(report)]
     yield from table(("in a class of", "before", "after"), sizes)
+
+
+def _column_lines(report: Report) -> Iterator[str]:
     yield "\n## Every column: percent of rows\n"
     yield f"Nothing is shown that fewer than {report.floor} {report.unit} have; shares are rounded."
     for found in report.distributions:
@@ -76,18 +103,6 @@ def _lines(report: Report) -> Iterator[str]:
             yield f"In percent of {found.unit}: their values are published once.\n"
         bars = [(cell(b.label), share(b.before), share(b.after)) for b in found.bars]
         yield from table(("value", "before", "after"), bars)
-    yield "\n## What it cost: utility\n"
-    yield from table(("measure", "value"), list(utility_rows(report)))
-    yield from _query_lines(report)
-    yield "\n## What it does not promise\n"
-    yield report.certificate + "\n"
-    for attack in report.attacks:
-        yield f"- {attack}"
-    yield "\n## The SQL to check it\n"
-    yield RETURNS
-    for check in report.verification.checks:
-        name = check.name + (f": {cell(check.column)}" if check.column else "")
-        yield f"\n{name}\n\n```sql\n{check.sql};\n```"
 
 
 def _query_lines(report: Report) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from anonymizer.policy.kinds import kind_words
 from anonymizer.process.text import printable, table
@@ -26,55 +26,7 @@ def _lines(report: TablesReport) -> Iterator[str]:
     yield from (f"- {printable(str(one), keep='')}" for one in report.little)
     for warning in report.warnings:
         yield f"\n**Note: {warning}.**"
-    for title, heads, rows in (
-        (
-            "Tables",
-            ("table", "links to", "rows", "left out", "lost"),
-            [
-                (
-                    one.name,
-                    one.above or "-",
-                    one.rows,
-                    one.suppressed,
-                    ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "-",
-                )
-                for one in report.tables
-            ],
-        ),
-        (
-            "What is published",
-            ("table", "column", "role", "what is done with it"),
-            [(one["table"], one["column"], one["role"], one["says"]) for one in report.columns],
-        ),
-        (
-            "What observers are left with",
-            ("known besides the class", "alone", f"below {report.k}", "fewest", "promised"),
-            [
-                (
-                    one.knows,
-                    one.alone,
-                    one.below,
-                    one.fewest,
-                    str(report.k) if one.promised else "-",
-                )
-                for one in report.after
-            ],
-        ),
-        (
-            "Guarantees",
-            ("guarantee", "column", "required", "reached", ""),
-            [
-                (
-                    check.name,
-                    check.column or "-",
-                    check.required,
-                    check.achieved,
-                    "holds" if check.passed else "DOES NOT HOLD",
-                )
-                for check in report.verification.guarantees
-            ],
-        ),
-    ):
+    for title, heads, rows in _tables(report):
         yield ""
         yield f"## {title}"
         yield ""
@@ -87,3 +39,40 @@ def _lines(report: TablesReport) -> Iterator[str]:
     yield report.certificate
     yield ""
     yield from (f"- {printable(said, keep='')}" for said in report.attacks)
+
+
+def _tables(report: TablesReport) -> Iterator[tuple[str, Sequence[str], list[Sequence[object]]]]:
+    """Title, heads and rows."""
+    yield (
+        "Tables",
+        ("table", "links to", "rows", "left out", "lost"),
+        [
+            (one.name, one.above or "-", one.rows, one.suppressed, _losses(one.lost))
+            for one in report.tables
+        ],
+    )
+    yield (
+        "What is published",
+        ("table", "column", "role", "what is done with it"),
+        [(one["table"], one["column"], one["role"], one["says"]) for one in report.columns],
+    )
+    yield (
+        "What observers are left with",
+        ("known besides the class", "alone", f"below {report.k}", "fewest", "promised"),
+        [
+            (one.knows, one.alone, one.below, one.fewest, str(report.k) if one.promised else "-")
+            for one in report.after
+        ],
+    )
+    yield (
+        "Guarantees",
+        ("guarantee", "column", "required", "reached", ""),
+        [
+            (c.name, c.column or "-", c.required, c.achieved, c.verdict)
+            for c in report.verification.guarantees
+        ],
+    )
+
+
+def _losses(lost: Iterable[tuple[str, float]]) -> str:
+    return ", ".join(f"{column} {percent(loss)}" for column, loss in lost) or "-"

@@ -53,59 +53,61 @@ def masking_stages(
     `known`: columns in which NULL leaves out a row, or all rows of its person if there are
     `persons`: what is found in values is found in those of the others.
     """
-    published = raw
-    first: tuple[Stage, ...] = ()
+    keys = key_names(policy)
+    redacts = [m for m in masks if m.kind == "redact" and m.values]
+    likes = [m for m in masks if m.options.get("format") == "like"]
     emptied = {str(m.physical) for m in masks if m.kind in ("null", "constant")}
     known = [name for name in known if str(name) not in emptied]
+    first: list[Step] = []
+    published = raw
     if known and any(found_in_values(m) for m in masks):
         published = PUBLISHED
-        context = {"read": raw, "snapshot": published, "columns": known, "persons_whole": persons}
-        first = (Step("rows that have the values asked for", "prepare/kept.sql.j2", context),)
-    keys = key_names(policy)
-    made: dict[str, Sql] = {}
-    originals: dict[str, tuple[Sql, Sql]] = {}
-    binds: list[str] = []
-    for mask in masks:
-        name = str(mask.physical)
-        value = made.get(name, Sql(f"r.{name}"))
-        made[name] = masked(mask, value, keys[mask.column], published)
-        originals[name] = (Sql(f"r.{name}"), mask.original)
-        binds += [b for b in _binds(keys[mask.column]) if f"${b}" in str(made[name])]
+        kept = {"read": raw, "snapshot": published, "columns": known, "persons_whole": persons}
+        first = [Step("rows that have the values asked for", "prepare/kept.sql.j2", kept)]
+    made, binds = _masked(masks, keys, published)
     copies = policy.key is None and rows_drawn(masks)
     if copies:
         made["identity"] = Sql("r.identity")
-    columns = [(made.get(str(name), Sql(f"r.{name}")), name) for name in names]
-    redacts = [m for m in masks if m.kind == "redact" and m.values]
-    likes = [m for m in masks if m.options.get("format") == "like"]
+    originals = {str(m.physical): (Sql(f"r.{m.physical}"), m.original) for m in masks}
+    tokens = [_tokens(keys[m.column]) for m in likes]
     context = {
         "raw": raw,
         "published": published,
         "masked": target,
-        "columns": [*columns, *originals.values()],
+        "columns": [
+            *((made.get(str(name), Sql(f"r.{name}")), name) for name in names),
+            *originals.values(),
+        ],
         "others": [name for name in names if str(name) != "identity"],
         "copies": copies,
         "found": [(found_table(m), found_alias(m), Sql(f"r.{m.physical}")) for m in redacts],
         "tables": [found_table(m) for m in redacts],
         "likes": [
-            (_tokens(keys[m.column]), like_alias(m), text_of(m, Sql(f"r.{m.physical}")))
-            for m in likes
+            (table, like_alias(m), text_of(m, Sql(f"r.{m.physical}")))
+            for table, m in zip(tokens, likes, strict=True)
         ],
-        "tokens": list(dict.fromkeys(_tokens(keys[m.column]) for m in likes)),
+        "tokens": list(dict.fromkeys(tokens)),
     }
-    step = Step(
-        "mask the columns", "masking/masked.sql.j2", context, binds=tuple(dict.fromkeys(binds))
-    )
-    looked_up = values_steps(redacts, raw)
     return (
         *first,
-        *looked_up,
+        *values_steps(redacts, raw),
         *_like_stages(likes, keys, raw, alone=alone),
-        step,
+        Step("mask the columns", "masking/masked.sql.j2", context, binds=binds),
     )
 
 
-def _binds(key: str) -> tuple[str, ...]:
-    return tuple(bind(key, part) for part in ("inner", "outer", "draw"))
+def _masked(
+    masks: Sequence[Mask], keys: Mapping[str, str], published: Table
+) -> tuple[dict[str, Sql], tuple[str, ...]]:
+    """The values of masked columns, each mask over those of the one before, and what they bind."""
+    made: dict[str, Sql] = {}
+    binds: dict[str, None] = {}
+    for mask in masks:
+        name, key = str(mask.physical), keys[mask.column]
+        made[name] = masked(mask, made.get(name, Sql(f"r.{name}")), key, published)
+        parts = (bind(key, part) for part in ("inner", "outer", "draw"))
+        binds |= dict.fromkeys(part for part in parts if f"${part}" in str(made[name]))
+    return made, tuple(binds)
 
 
 def _tokens(key: str) -> Table:

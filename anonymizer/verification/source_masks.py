@@ -1,0 +1,212 @@
+"""Conditions on masked columns against the values as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from anonymizer.compile import Sql, lit
+from anonymizer.contract.columns import type_sql
+from anonymizer.contract.originals import MaskedColumn, Originals
+from anonymizer.source.masking.masks import bounds, exact_type, family_of, precision
+from anonymizer.source.signs import IDEOGRAPHS, LETTERS, folded, plain
+from anonymizer.verification.masks import (
+    CALENDAR,
+    REALS,
+    WORST,
+    Mask,
+    patterns,
+    restricted,
+    value_of,
+)
+from anonymizer.verification.questions import Question
+
+Asked: TypeAlias = tuple[str, dict[str, Any]]
+"""The name of a condition and of its template, and the parameters that are its own."""
+BLUR = {"FLOAT": "2.4e-7", "DOUBLE": "9e-16"}
+"""What share of a number may be lost where it is rounded to its type."""
+MOST_WORDS = 20
+"""Words of the longest value that no text may show."""
+DAY = 86_400_000_000
+"""Microseconds."""
+
+
+def against_originals(originals: Originals) -> Iterator[Question]:
+    """What the masked values have to do with the values as they were."""
+    for column in originals.masked:
+        shared = {
+            "original": originals.read or originals.table,
+            "column": column,
+            "label": "what",
+            "type": type_sql(column.sql_type),
+        }
+        for mask in column.masks:
+            if mask["mask"] not in AGAINST:
+                continue
+            for name, parameters in AGAINST[mask["mask"]](originals, column, mask):
+                asked = {**shared, **parameters}
+                yield Question(name, column.column, 0, name, asked, (WORST,))
+
+
+def _tokens(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    alike = [m for m in originals.masked if _has(m, "token") and _comparable(m, column)]
+    yield "source_mask_one_to_one", {"together": [(_text(m), m.masked) for m in alike]}
+    yield "source_mask_foreign", {}
+    if mask.get("format") == "like":
+        yield "source_mask_like", {"text": _text(column)}
+
+
+def _shifted(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    together = [m for m in originals.masked if m.apart == column.apart and _has(m, "shift")]
+    step = DAY * (7 if "weekday" in mask.get("keep", ()) else 1)
+    furthest = lit(int(mask["within"]) * DAY)
+    yield "source_mask_shift", {"columns": together, "furthest": furthest, "span": lit(step)}
+
+
+def _coded(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    kind = mask["mask"]
+    yield (
+        "source_mask_coded",
+        {
+            "at": value_of(mask["at"], column.sql_type) if "at" in mask else None,
+            "top": kind == "top_code",
+            "others": [m for m in column.masks if m["mask"] != kind],
+        },
+    )
+
+
+def _rounded(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    dates = mask["to"] in CALENDAR
+    if dates:
+        number, unit = {"quarter": (3, "month")}.get(mask["to"], (1, mask["to"]))
+        distances: dict[str, Any] = {"interval": Sql(f"interval '{number} {unit}'")}
+    else:
+        distances = _distances(column.sql_type, mask["to"])
+    yield (
+        "source_mask_rounded",
+        {
+            **distances,
+            "dates": dates,
+            "zoned": family_of(column.sql_type) == "zoned",
+            "reals": column.sql_type in REALS,
+            "method": mask.get("method", "nearest"),
+            "codes": [
+                (other["mask"] == "top_code", value_of(other["at"], column.sql_type))
+                for other in column.masks
+                if other["mask"] in ("top_code", "bottom_code") and "at" in other
+            ],
+        },
+    )
+
+
+def _noisy(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    if "amount" in mask:
+        reach = value_of(mask["amount"], "DOUBLE")
+    else:
+        share = value_of(mask["share"], "DOUBLE")
+        reach = Sql(f"({share} * abs(cast({column.original} as double)))")
+    yield (
+        "source_mask_near",
+        {
+            "reach": reach,
+            "distance": _distance(column, mask),
+            "slack": _slack(column),
+            "between": "between" in mask,
+        },
+    )
+
+
+def _redacted(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    read = originals.read or originals.table
+    identifiers = [
+        (table or read, _words(f"cast({name} as varchar)")) for table, name in column.identifiers
+    ]
+    words = {
+        "identifiers": identifiers,
+        "named": [*dict.fromkeys(table for table, _ in identifiers)],
+        "most": MOST_WORDS,
+        "ideographs": f"[{IDEOGRAPHS}].*[{IDEOGRAPHS}]",
+    }
+    yield "source_mask_identifiers", {**words, "shown": _words(column.masked.text)}
+    before = {"plain": Sql(plain("original")), "shown": _words("original")}
+    yield "source_mask_untouched", {**words, **before, "pattern": patterns(mask)}
+
+
+def _areas(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+    whole = column.sql_type != "VARCHAR"
+    yield "source_mask_zip3", {"restricted": restricted(mask), "whole": whole}
+
+
+AGAINST: Mapping[str, Callable[[Originals, MaskedColumn, Mask], Iterator[Asked]]] = {
+    "token": _tokens,
+    "shift": _shifted,
+    "top_code": _coded,
+    "bottom_code": _coded,
+    "round": _rounded,
+    "noise": _noisy,
+    "redact": _redacted,
+    "zip3": _areas,
+}
+"""What is asked of the originals of each kind of mask; the others have to do with none."""
+
+
+def _distances(sql_type: str, to: float) -> dict[str, Any]:
+    """The step in a type in which distances are exact, or what of it doubles do not show."""
+    if sql_type in REALS:
+        return {"wide": Sql("double"), "step": value_of(to, "DOUBLE"), "blur": Sql(BLUR[sql_type])}
+    wide = exact_type(sql_type)
+    least, most = (value_of(str(end), wide) for end in bounds(sql_type))
+    return {"wide": Sql(wide), "step": value_of(to, wide), "least": least, "most": most}
+
+
+def _distance(column: MaskedColumn, mask: Mask) -> Sql:
+    """How far a number was moved, as a double; what is beyond the bounds is first put there."""
+    whole = family_of(column.sql_type) == "whole" and "HUGEINT" not in column.sql_type
+    wide = "hugeint" if whole else "double"
+    own = f"cast({column.original} as {wide})"
+    if "between" in mask:
+        low, high = (f"cast({value_of(end, column.sql_type)} as {wide})" for end in mask["between"])
+        own = f"least(greatest({own}, {low}), {high})"
+    return Sql(f"cast(abs(cast({column.masked} as {wide}) - {own}) as double)")
+
+
+def _slack(column: MaskedColumn) -> Sql:
+    """By how much more a number may be moved: to the next value of its type."""
+    blur = f"abs(cast({column.original} as double)) * {BLUR.get(column.sql_type, BLUR['DOUBLE'])}"
+    match family_of(column.sql_type):
+        case "whole":
+            return Sql("1") if "HUGEINT" not in column.sql_type else Sql(f"({blur} + 1)")
+        case "decimal":
+            return Sql(f"({blur} + {Decimal(1).scaleb(-precision(column.sql_type)[1]):f})")
+    return Sql(f"({blur})")
+
+
+def _words(text: str) -> Sql:
+    """The words of a text, letters without case; each ideograph is one."""
+    pattern = lit(f"[{IDEOGRAPHS}]|[{LETTERS}]+")
+    small = folded(f"nfc_normalize({plain(text)})")
+    return Sql(f"regexp_extract_all({small}, {pattern})")
+
+
+def _has(column: MaskedColumn, kind: str) -> bool:
+    return any(mask["mask"] == kind for mask in column.masks)
+
+
+def _comparable(one: MaskedColumn, other: MaskedColumn) -> bool:
+    """Whether equal values have equal texts on every engine, and tokens are of one key."""
+    plain = all(family_of(m.sql_type) in ("whole", "text") for m in (one, other))
+    return one.apart == other.apart and (plain or one.sql_type == other.sql_type)
+
+
+def _text(column: MaskedColumn) -> Sql:
+    """The text of a value that has a token: equal values have one, in columns of any type."""
+    value = column.original
+    match family_of(column.sql_type):
+        case "double":  # (the sum is 0.0 for -0.0 as well)
+            return Sql(f"cast(cast({value} as double) + cast(0 as double) as varchar)")
+        case "zoned":
+            return Sql(f"(cast(timezone('UTC', {value}) as varchar) || '+00')")
+        case "decimal" if len(set(precision(column.sql_type))) == 1:
+            return Sql(f"regexp_replace(cast({value} as varchar), '^(-?)[.]', '\\10.')")
+    return Sql(f"cast({value} as varchar)")
