@@ -25,7 +25,7 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.weights import weights_given
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import CHANGED, manifest_digest, seal_of
+from anonymizer.release.seal import CHANGED, manifest_problems
 from anonymizer.release.tables import (
     as_asked,
     known_attacks_of,
@@ -81,13 +81,7 @@ def refuse_other_figures(
 def _manifest_changes(
     policy: AnyPolicy | None, view: Table, manifest: Manifest
 ) -> Iterator[Problem]:
-    seal = seal_of(manifest)
-    if manifest.found is not None and manifest.found.rstrip("\n") != manifest.text():
-        yield _problem("manifest", "is not written as this tool writes it")
-    if seal.digest != manifest_digest(manifest.data):
-        yield _problem("manifest", "its digest is not that of its content: a field changed")
-    if manifest.data.get("view") != f"{view.schema}.{view.name}":
-        yield _problem("manifest.view", "names another release")
+    yield from manifest_problems(view, manifest)
     if manifest.data.get("certificate") != stated_certificate(manifest):
         yield _problem("manifest.certificate", "is not the sentence that this tool writes")
     if policy is not None and manifest.kind != policy.release_kind:

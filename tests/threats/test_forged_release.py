@@ -17,9 +17,12 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.compile import Table
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.export import export
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.rows_digest import stored_rows
+from anonymizer.release.seal import SealedObject, manifest_digest
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
 from tests import runs
@@ -510,6 +513,107 @@ def test_rows_that_were_sealed_again_need_a_signature(forged: Place) -> None:
     assert anonymizer.verify(forged.policy, forged.file).passed
     with pytest.raises(GuaranteeError, match="is not signed"):
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
+
+
+RAW = [["age", "INTEGER"], ["who", "VARCHAR"]]
+
+
+def raw_object(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any]:
+    """A raw table, as a seal lists it."""
+    connection.execute(f"create table {name} as select 33 as age, 'Ada' as who")
+    engine = DuckDBEngine(connection, owned=True)
+    catalog = str(connection.execute("select current_catalog()").fetchall()[0][0])
+    columns = tuple((column, of) for column, of in RAW)
+    rows = stored_rows(engine, Table(name, "main", catalog), columns)
+    return SealedObject("main", name, kind, columns, rows=rows).as_dict()
+
+
+def record(connection: duckdb.DuckDBPyConnection, *row: str) -> None:
+    connection.execute("insert into _anonymizer.objects values (?, 'main', ?, ?, ?)", row)
+
+
+@pytest.mark.parametrize("kind", ["values", "rows", "view", "manifest"])
+def test_a_raw_table_that_the_seal_lists(forged: Place, kind: str) -> None:
+    """A file holds what a release of its layout has, whatever its own seal says."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data["seal"]["objects"].append(raw_object(connection, "raw", kind))
+        record(connection, data["view"], "raw", kind, data["run_id"])
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match=r"other objects than|a column who"):
+            anonymizer.verify(policy, forged.file)
+    with pytest.raises(AnonymizerError):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+
+
+@pytest.mark.parametrize("view", ["main.raw", "main.people_anonymous"])
+def test_a_raw_table_that_the_seal_of_another_release_lists(forged: Place, view: str) -> None:
+    """Its seal vouches for nothing that its manifest does not tell of."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data |= {"view": view, "run_id": "ff"}
+        connection.execute("create table raw_manifest (manifest varchar)")
+        kept = SealedObject("main", "raw_manifest", "manifest", (("manifest", "VARCHAR"),))
+        data["seal"]["objects"] = [raw_object(connection, "raw", "view"), kept.as_dict()]
+        record(connection, "main.raw", "raw", "view", "ff")
+        record(connection, "main.raw", "raw_manifest", "manifest", "ff")
+        reseal(data)
+        text = json.dumps(data, indent=2, sort_keys=True)
+        connection.execute("insert into raw_manifest values (?)", [text])
+    for key in (None, forged.key):
+        with pytest.raises(GuaranteeError, match="in the same file: raw has a column who"):
+            anonymizer.verify(forged.policy, forged.file, public_key=key)
+    with pytest.raises(GuaranteeError, match="in the same file"):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+
+
+@pytest.fixture
+def neighbours(correct: Place, forged: Place) -> Callable[[Path | None], Place]:
+    """A signed release, and a second one in its file that was published after it."""
+
+    def publish(key: Path | None) -> Place:
+        other = runs.policy(forged.folder, COLUMNS, k=4, publish={"name": "second"})
+        runs.run(other, correct.folder / "source.duckdb", seed=2, sign=key)
+        return forged
+
+    return publish
+
+
+def test_another_release_in_the_file_is_told_of(
+    correct: Place, neighbours: Callable[[Path | None], Place]
+) -> None:
+    place = neighbours(correct.folder / "key.pem")
+    assert anonymizer.verify(None, place.file).others == ()
+    for key in (None, place.key):
+        found = anonymizer.verify(place.policy, place.file, public_key=key)
+        assert (found.passed, found.others) == (True, ("main.second",))
+        assert found.as_dict()["others"] == ["main.second"]
+        assert "main.second" in repr(found)
+
+
+def test_another_release_in_the_file_that_nobody_signed(
+    neighbours: Callable[[Path | None], Place],
+) -> None:
+    """Anybody could have added it, and it can hold anything that a manifest can tell of."""
+    place = neighbours(None)
+    assert anonymizer.verify(place.policy, place.file).others == ("main.second",)
+    for policy in (place.policy, None):
+        with pytest.raises(GuaranteeError, match="is not signed"):
+            anonymizer.verify(policy, place.file, public_key=place.key)
+
+
+def test_a_manifest_of_another_release_that_was_changed(
+    neighbours: Callable[[Path | None], Place],
+) -> None:
+    place = neighbours(None)
+    with duckdb.connect(str(place.file)) as connection:
+        connection.execute(
+            "update second_manifest set manifest = replace(manifest, '\"algorithm\"', '\"x\"')"
+        )
+    with pytest.raises(AnonymizerError, match="manifest"):
+        anonymizer.verify(place.policy, place.file)
 
 
 def test_the_manifest_of_another_release(forged: Place) -> None:
