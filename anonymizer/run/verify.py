@@ -26,6 +26,7 @@ from anonymizer.release.seal import of_another, seal_of
 from anonymizer.release.tables import asked_of, refuse_tables_unmet, released_tables
 from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
 from anonymizer.release.unchanged import (
+    other_checks,
     refuse_changed,
     refuse_other_figures,
     refuse_other_policy,
@@ -125,6 +126,8 @@ def certify(
             Problem(item.name, f"was not judged: {item.reason}", hint="--population FILE")
             for item in judged.not_checked
         )
+    # (the certificate states the figures of the manifest)
+    GuaranteeError.refuse(other_checks(manifest, judged, population=True))
     return dsse.signed(attestation.PAYLOAD, attestation.payload(manifest), key)
 
 

@@ -394,6 +394,16 @@ def _check(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def _added(name: str, required: Any, achieved: Any = None) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        reached = required if achieved is None else achieved
+        check = {"required": required, "achieved": reached, "column": None, "sql": None}
+        check |= {"name": name, "passed": True, "failing": 0}
+        data["verification"]["checks"].append(check)
+
+    return change
+
+
 def _not_alone(data: dict[str, Any]) -> None:
     data["seal"]["alone"] = False
 
@@ -434,6 +444,14 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a code beyond all": _column("top", HUGE),
     "a code that is none": _column("bottom", "a\0b"),
     "Safe Harbor that is null": _field("safe_harbor", None),
+    "a count of failures that is a text": _check("failing", "none"),
+    "a note on a check": _check("note", "Ada is in class 3"),
+    "a field of its own": _field("epsilon", 0.1),
+    "a day of no calendar": _field("created", "2026, differentially private"),
+    "a version that is a figure": _field("versions", {"anonymizer": 1}),
+    "neither reproducible nor not": _field("reproducible", "no"),
+    "a run of another kind": _field("run_id", "Ada"),
+    "attacks that are one text": _field("known_attacks", "none"),
     "files of an export": _field("export", {"files": [], "note": "anything"}),
     "tables that are null": _field("tables", None),
 }
@@ -472,6 +490,13 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "SQL that finds nothing": (_check("sql", "select 1 where false"), "has other SQL"),
     "a check that is called otherwise": (_check("name", "very_safe"), "has other SQL"),
     "a better figure": (_check("achieved", 100), "states other figures"),
+    "another count of failures": (_check("failing", 1), "states other figures"),
+    "a guarantee that nobody asked for": (
+        _added("differential_privacy", {"epsilon": 0.1}),
+        "differential_privacy: is no check",
+    ),
+    "a source that was not as published": (_added("source_equal", 0, 3), "source_equal: is no"),
+    "a condition of form that is none": (_added("anonymous", 0), "anonymous: is no check"),
     "a check that failed": (_check("passed", False), "manifest.verification"),
     "a file of others": (_not_alone, ""),
     "a view with a condition": (_definition, "lists objects that cannot be"),
@@ -641,6 +666,17 @@ def test_white_space_and_keys_that_stand_twice(forged: Place) -> None:
         connection.execute(f"update {VIEW}_manifest set manifest = ?", [twice])
     with pytest.raises(GuaranteeError, match="not written as this tool writes it"):
         anonymizer.verify(None, forged.file)
+
+
+@pytest.mark.parametrize("form", [1, 3, None, "2"])
+def test_a_manifest_of_another_format(forged: Place, form: Any) -> None:
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data["format"] = form
+        reseal(data)
+        put(connection, data)
+    with pytest.raises(NothingToCheckError, match=r"manifest\.format: is not 2"):
+        anonymizer.verify(forged.policy, forged.file)
 
 
 @pytest.mark.parametrize(
