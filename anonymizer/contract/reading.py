@@ -12,7 +12,7 @@ from typing import Any, get_args
 from anonymizer.contract.checks import Check
 from anonymizer.contract.columns import TYPE
 from anonymizer.contract.layout import Role
-from anonymizer.contract.stated_measures import are_measures
+from anonymizer.contract.stated_measures import are_measures, is_figure
 from anonymizer.policy import masking
 from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, KINDS, PSEUDONYMISED
 from anonymizer.policy.masking import CALENDAR, Identifier
@@ -52,6 +52,8 @@ FIELDS = {
 }
 """The fields of a manifest. (`export` is none: no seal covers it.)"""
 CHECK = frozenset(field.name for field in fields(Check))
+FIGURES = ("required", "achieved", "failing")
+"""What a check states besides its verdict."""
 CODES = frozenset({"bottom", "top"})
 """What a column is coded at: numbers, or dates as text."""
 
@@ -275,4 +277,5 @@ def _is_check(check: Mapping[str, Any]) -> bool:
         and isinstance(check["sql"], str | None)
         and isinstance(check["passed"], bool)
         and check.keys() == CHECK
+        and all(isinstance(one, Mapping) or is_figure(one) for one in map(check.get, FIGURES))
     )

@@ -13,6 +13,7 @@ from typing import Any
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification, turns
 from anonymizer.contract.layout import requirement_dict
+from anonymizer.contract.reading import FIGURES
 from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
@@ -40,8 +41,11 @@ from anonymizer.verification.verify import check_sql
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
 OF_CLASSES = frozenset({"classes", "class_min", "class_mean", "class_max", "c_dm", "ncp", "glm"})
 """Measures that a release without classes does not have."""
-FIGURES = ("required", "achieved", "failing")
-"""What a check states besides its verdict."""
+UNREADABLE = (
+    *(AnonymizerError, ArithmeticError, AttributeError, LookupError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""What parameters that are none raise where a question is made of them."""
 CLOSE = 1e-9
 """Relative difference of two doubles that were summed in another order."""
 
@@ -140,11 +144,9 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """The SQL for recipients: a version knows what it writes itself."""
+    """The SQL for recipients: a version knows what it writes itself, and what it can judge."""
     from anonymizer import __version__
 
-    if manifest.data["versions"].get("anonymizer") != __version__:
-        return
     found = [
         {name: check[name] for name in ("name", "column", "sql")}
         for check in manifest.data["verification"]["checks"]
@@ -154,8 +156,11 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
         expected = check_sql(bare, manifest.layout, manifest.requirements)
         tables = released_tables(manifest)
         expected += tables_sql(tables, in_release(bare)) if tables is not None else []
-    except (AnonymizerError, ArithmeticError, LookupError, TypeError, ValueError):
+        _of_population(manifest)
+    except UNREADABLE:
         yield _problem("manifest.requirements", "are none that this tool asks for")
+        return
+    if manifest.data["versions"].get("anonymizer") != __version__:
         return
     if found[: len(expected)] != _plain(expected):
         yield _problem("manifest.verification", "has other SQL than the checks of this layout")

@@ -25,6 +25,7 @@ from anonymizer.release.rows_digest import stored_rows
 from anonymizer.release.seal import SealedObject, manifest_digest
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
+from anonymizer.review.report.collect import collect
 from tests import runs
 from tests.forging import seal_again
 from tests.independent.planted import RELEASES, asked, make
@@ -528,6 +529,35 @@ def test_a_manifest_that_was_sealed_again(forged: Place, name: str) -> None:
         anonymizer.verify(None, forged.file, public_key=forged.key)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"k": {}}, {"l": [1]}, {"k": None}])
+def test_requirements_of_another_version(forged: Place, parameters: Any) -> None:
+    """Other versions write other SQL, which is not compared; what cannot be judged is refused."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data["versions"]["anonymizer"] = "0.0.1"
+        for asked in data["requirements"]:
+            asked["parameters"] = parameters
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match=r"manifest\.requirements"):
+            anonymizer.verify(policy, forged.file)
+
+
+def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None:
+    """What its manifest states of checks is not compared with what fails anyway."""
+    file = make("mondrian", tmp_path)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(f"update {rows_table(connection)} set disease = 'flu'")
+        data = manifest(connection)
+        for check in data["verification"]["checks"]:
+            check["required"] = 0.5
+        put(connection, data)
+    seal_again(file, VIEW)
+    found = collect(asked("mondrian", tmp_path), str(file), None)
+    assert not found.verification.passed
+
+
 def test_rows_that_were_sealed_again_need_a_signature(forged: Place) -> None:
     """What keeps every guarantee and every figure is a release as good; only a key tells it."""
     with duckdb.connect(str(forged.file)) as connection:
@@ -693,7 +723,20 @@ def test_a_manifest_that_is_none(forged: Place, text: str) -> None:
         assert told.value.exit_code in (1, 2)
 
 
-@pytest.mark.parametrize("seal", [None, 1, {}, {"version": 2}, {"version": 1, "objects": [1]}])
+def _rows(name: str, value: Any) -> dict[str, Any]:
+    digest = {"rows": 1, "sha256": "", "definition": "", name: value}
+    one = {"schema": "main", "name": "x", "kind": "rows", "columns": [], "rows": digest}
+    return {"version": 1, "alone": True, "objects": [one], "digest": ""}
+
+
+@pytest.mark.parametrize(
+    "seal",
+    [
+        *(None, 1, {}, {"version": 2}, {"version": 1, "objects": [1]}),
+        *(_rows("rows", "many"), _rows("definition", [[]]), _rows("numbered", [1])),
+    ],
+    ids=range(8),
+)
 def test_a_seal_that_is_none(forged: Place, seal: Any) -> None:
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
@@ -736,7 +779,6 @@ def test_the_release_itself_holds(forged: Place) -> None:
 @pytest.mark.slow
 def test_whoever_reads_a_release_looks_at_its_seal(forged: Place, correct: Place) -> None:
     from anonymizer.review.attack import attack
-    from anonymizer.review.report.collect import collect
 
     with duckdb.connect(str(forged.file)) as connection:
         connection.execute(f"update {rows_table(connection)} set illness = 'v1'")
