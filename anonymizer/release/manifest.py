@@ -210,6 +210,9 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
         raise NothingToCheckError.at(
             "manifest", "cannot be read", hint="it was changed after it was published"
         )
+    if manifest.data.get("format") != FORMAT:
+        said = f"is not {FORMAT}, the only one that this version knows"
+        raise NothingToCheckError.at("manifest.format", said, hint="use the version that made it")
     return manifest
 
 

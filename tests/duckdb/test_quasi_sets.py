@@ -401,7 +401,7 @@ def test_verbs_that_know_no_sets_refuse(
 def test_the_independent_reader_refuses(made: tuple[Policy, Path]) -> None:
     asked, file = made
     with pytest.raises(NothingToCheckError, match="has a field that this reader does not know"):
-        judge_independently(Output(), asked, str(file), None)
+        judge_independently(Output(), asked, str(file), None, origin="policy", state=None)
 
 
 @pytest.mark.slow
