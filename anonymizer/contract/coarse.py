@@ -37,9 +37,9 @@ def coarse_mean(value: float, units: int) -> float:
     return coarse(float(round(Decimal(repr(value)) / step) * step)) if value else value
 
 
-def finest(units: int) -> Decimal:
-    """The smallest of 1, 2 or 5 times a power of ten that is the share of MANY units or more."""
-    share = Decimal(MANY) / max(units, MANY)
+def finest(units: int, many: int = MANY) -> Decimal:
+    """The smallest of 1, 2 or 5 times a power of ten that is the share of `many` units or more."""
+    share = Decimal(many) / max(units, many)
     steps = (
         Decimal(m).scaleb(-places)
         for places in count()

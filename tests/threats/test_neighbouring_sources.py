@@ -180,3 +180,36 @@ def test_a_report_counts_no_values_of_an_identifier(tmp_path: Path) -> None:
     ]
     assert found[0] == found[1]
     assert any("patient_id" in warning for warning in found[0])
+
+
+INTERVALS = {"builder": "intervals", "cuts": [20, 30, 40, 50]}
+COARSENED = {
+    "version": 1,
+    "source": {"table": "people"},
+    "columns": {
+        "patient_id": {"role": "drop"},
+        "age": {"role": "quasi", "hierarchy": INTERVALS},
+        "ill": {"role": "keep"},
+    },
+    "key": "patient_id",
+    "privacy": {"k_anonymity": 5},
+    "algorithm": {"name": "full_domain"},
+    "publish": {"database": "release.duckdb"},
+}
+SMALL = (
+    "create or replace table people as select i as patient_id, 20 + i % 40 as age,"
+    " ['flu', 'cold'][1 + i % 2] as ill from range(60) r(i)"
+)
+SHOWN = ("class_sizes", "risk", "distributions", "query_error", "warnings", "little_left")
+
+
+def test_a_report_of_few_rows_leaves_every_age_of_the_published_interval(tmp_path: Path) -> None:
+    """Counts and shares of fewer than a hundred rows are no exact ones."""
+    found = []
+    for age in (25, 27, 29):
+        change = f"{SMALL}; update people set age = {age} where patient_id = 5"
+        report = reported(tmp_path / str(age), change, COARSENED)
+        found.append({name: report.get(name) for name in SHOWN})
+    assert found[0]["distributions"]
+    assert found[0]["risk"]
+    assert found[0] == found[1] == found[2]
