@@ -38,6 +38,8 @@ from tests.forging import seal_again
 from tests.runs import policy, published, run, source
 from tests.selection import rounds
 
+pytestmark = pytest.mark.usefixtures("fine_figures")
+
 VALUES: dict[str, list[str | None]] = {
     "a": ["11", "12", "21", "22", "31", None],
     "b": ["x1", "x2", "y1", "y3"],
