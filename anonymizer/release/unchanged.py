@@ -70,10 +70,15 @@ def refuse_not_as_published(
     refuse_other_policy(policy.digest(), manifest)
 
 
-def refuse_other_policy(digest: str, manifest: Manifest) -> None:
-    """Raises GuaranteeError where the release was made by a policy of another digest."""
+def refuse_other_policy(digest: str, manifest: Manifest, *, holds: bool = False) -> None:
+    """Raises GuaranteeError where the release was made by a policy of another digest.
+
+    `holds`: the guarantees of this policy were judged, and hold.
+    """
     if manifest.data.get("policy_digest") != digest:
         said = "is not the one that the release was made with: their digests differ"
+        if holds:
+            said += "; the guarantees that it asks for hold in the release"
         raise GuaranteeError.at("policy", said, hint=OTHER_POLICY)
 
 

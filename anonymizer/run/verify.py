@@ -250,6 +250,6 @@ def _judged_again(
         judged += judge_tables(found.engine, tables, in_release(view))
     if judged.passed:
         if policy is not None:
-            refuse_other_policy(policy.digest(), manifest)
+            refuse_other_policy(policy.digest(), manifest, holds=True)
         refuse_other_figures(found.engine, view, manifest, judged)
     return judged
