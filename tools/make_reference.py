@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,7 @@ def pages() -> dict[str, str]:
     }
 
 
+@cache
 def definitions() -> dict[str, dict[str, Any]]:
     """The JSON Schema of both kinds of policies, and of their parts."""
     found: dict[str, dict[str, Any]] = {}

@@ -16,6 +16,7 @@ from anonymizer.commands.options import (
     output_options,
 )
 from anonymizer.commands.output import Output
+from anonymizer.contract.checks import verdict
 from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _check_lines(found: Assessment) -> Iterator[str]:
     yield from table(
         ("model", "column", "required", "achieved", "classes that fail", ""),
         [
-            (c.name, c.column or "-", c.required, c.achieved, c.failing, c.verdict)
+            (c.name, c.column or "-", c.required, c.achieved, c.failing, verdict(c))
             for c in found.checks
         ],
     )

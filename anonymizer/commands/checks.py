@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.contract.checks import verdict
 from anonymizer.errors import Problem
 from anonymizer.process.text import figure, table
 
@@ -20,7 +21,7 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
     `source`: whether the checks include those against the source, which only a run can make.
     """
     shown = [c for c in verification.checks if not (c.form and c.passed)]
-    rows = [(c.name, c.column or "-", c.required, c.achieved, c.verdict) for c in shown]
+    rows = [(c.name, c.column or "-", c.required, c.achieved, verdict(c)) for c in shown]
     if rows:
         yield from table(("guarantee", "column", "required", "achieved", ""), rows)
     else:

@@ -45,13 +45,13 @@ class Check:
         """Whether this is a condition of form, and no guarantee."""
         return self.required == 0
 
-    @property
-    def verdict(self) -> str:
-        """Whether it holds, in words."""
-        return "holds" if self.passed else "DOES NOT HOLD"
-
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def verdict(check: Check) -> str:
+    """Whether a check holds, in words."""
+    return "holds" if check.passed else "DOES NOT HOLD"
 
 
 def turns(named: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None, int]]:
@@ -120,7 +120,7 @@ class Verification:
             Fact(
                 f"{check.name} {check.column}" if check.column else check.name,
                 f"{figure(check.achieved)} (required {figure(check.required)})"
-                + ("" if check.passed else f" {check.verdict}"),
+                + ("" if check.passed else f" {verdict(check)}"),
             )
             for check in shown
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
+import anonymizer
 from anonymizer.cli import main
 
 POLICY = """\
@@ -66,19 +68,41 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
     return called
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with `warehouse.duckdb` and `policy.yml`, entered."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))
-    with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as connection:
+def stocked(folder: Path) -> Path:
+    """The folder, with `warehouse.duckdb` and `policy.yml`."""
+    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
         connection.execute(
             "create table visits as select i as patient_id, 20 + (i * 7) % 30 as age,"
             " case when i % 2 = 0 then 'f' else 'm' end as sex,"
             " ['Flu', 'HIV', 'Cancer'][1 + i % 3] as disease from range(80) as t(i)"
         )
-    (tmp_path / "policy.yml").write_text(POLICY)
-    return tmp_path
+    (folder / "policy.yml").write_text(POLICY)
+    return folder
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `warehouse.duckdb` and `policy.yml`, entered."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))
+    return stocked(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """The files of the release of the warehouse, to be copied."""
+    folder = stocked(tmp_path_factory.mktemp("released"))
+    source = {path.name for path in folder.iterdir()}
+    anonymizer.run(anonymizer.Policy.load(folder / "policy.yml"), folder / "warehouse.duckdb")
+    return tuple(path for path in folder.iterdir() if path.name not in source)
+
+
+@pytest.fixture
+def published(warehouse: Path, releases: tuple[Path, ...]) -> Path:
+    """The warehouse, whose policy was run."""
+    for path in releases:
+        shutil.copy(path, warehouse)
+    return warehouse
 
 
 def listing(folder: Path) -> dict[str, bytes]:

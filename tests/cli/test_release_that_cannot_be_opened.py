@@ -40,9 +40,8 @@ def held(path: Path) -> Iterator[None]:
             holder.communicate(b"\n")
 
 
-def test_a_locked_release_is_told_as_locked(warehouse: Path, call: Call) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
-    with held(warehouse / "release.duckdb"):
+def test_a_locked_release_is_told_as_locked(published: Path, call: Call) -> None:
+    with held(published / "release.duckdb"):
         for verb in VERBS.values():
             done = call(*verb)
             assert done.code == 2
@@ -75,9 +74,8 @@ def test_a_file_that_is_no_database(warehouse: Path, call: Call, verb: str) -> N
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_release_under_another_name(warehouse: Path, call: Call, verb: str) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
-    policy = warehouse / "policy.yml"
+def test_a_release_under_another_name(published: Path, call: Call, verb: str) -> None:
+    policy = published / "policy.yml"
     policy.write_text(policy.read_text().replace("name: visits_anonymous", "name: other"))
     done = call(*VERBS[verb])
     assert done.code == 2

@@ -205,17 +205,16 @@ def test_what_cannot_work_is_2_and_leaves_nothing(warehouse: Path, call: Call) -
 
 
 def test_too_many_suppressed_rows_are_1_and_keep_the_old_release(
-    warehouse: Path, call: Call
+    published: Path, call: Call
 ) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
-    release = (warehouse / "release.duckdb").read_bytes()
+    release = (published / "release.duckdb").read_bytes()
     with duckdb.connect("warehouse.duckdb") as connection:
         connection.execute("update visits set age = null where patient_id < 20")
-    write(warehouse, ("age: {role: quasi}", "age: {role: quasi, nulls: suppress}"))
+    write(published, ("age: {role: quasi}", "age: {role: quasi, nulls: suppress}"))
     done = call("run", "policy.yml", *DATABASE)
     assert done.code == 1
     assert "suppression_limit" in done.err
-    assert (warehouse / "release.duckdb").read_bytes() == release
+    assert (published / "release.duckdb").read_bytes() == release
 
 
 @pytest.mark.parametrize("name", ["full_domain", "privacyfrost"])
@@ -248,8 +247,7 @@ def test_verify_without_anything_to_check_is_2(warehouse: Path, call: Call) -> N
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"run_id": 1, "layout": {}}'])
-def test_a_manifest_that_cannot_be_read_is_2(warehouse: Path, call: Call, text: str) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
+def test_a_manifest_that_cannot_be_read_is_2(published: Path, call: Call, text: str) -> None:
     with duckdb.connect("release.duckdb") as release:
         release.execute("update visits_anonymous_manifest set manifest = $1", [text])
     for arguments in (("verify", "policy.yml"), ("verify", "--database", "release.duckdb")):
@@ -258,8 +256,7 @@ def test_a_manifest_that_cannot_be_read_is_2(warehouse: Path, call: Call, text: 
         assert done.err.startswith("manifest: cannot be read")
 
 
-def test_a_cell_out_of_form_is_told_at_its_column(warehouse: Path, call: Call) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
+def test_a_cell_out_of_form_is_told_at_its_column(published: Path, call: Call) -> None:
     with duckdb.connect("release.duckdb") as release:
         ((rows,),) = release.sql(
             "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
@@ -271,15 +268,13 @@ def test_a_cell_out_of_form_is_told_at_its_column(warehouse: Path, call: Call) -
     assert "columns.age: cell_form requires 0" in done.err
 
 
-def test_a_source_that_is_missing_is_told_under_its_option(warehouse: Path, call: Call) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
+def test_a_source_that_is_missing_is_told_under_its_option(published: Path, call: Call) -> None:
     done = call("report", "policy.yml", "--source", "nothing.duckdb")
     assert done.code == 2
     assert done.err.startswith("--source: there is no file nothing.duckdb")
 
 
-def test_a_changed_release_fails_verification(warehouse: Path, call: Call) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
+def test_a_changed_release_fails_verification(published: Path, call: Call) -> None:
     with duckdb.connect("release.duckdb") as release:
         found = release.sql(
             "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
@@ -332,18 +327,17 @@ def test_clean_removes_what_a_dead_run_left(warehouse: Path, call: Call) -> None
 
 @pytest.mark.parametrize("way", ["clean", "run"])
 def test_a_stale_manifest_beside_a_release_is_written_again(
-    warehouse: Path, call: Call, way: str
+    published: Path, call: Call, way: str
 ) -> None:
     """As a run leaves it that is killed between its swap and the writing of the file."""
-    assert call("run", "policy.yml", *DATABASE).code == 0
-    (file,) = warehouse.glob("*.manifest.json")
+    (file,) = published.glob("*.manifest.json")
     told = file.read_text()
     file.write_text('{"run_id": "another"}')
     if way == "clean":
         done = call("clean", "--database", "release.duckdb")
         assert f"wrote {file} again" in done.out
     else:
-        write(warehouse, ("name: ", "name: second_"))
+        write(published, ("name: ", "name: second_"))
         assert call("run", "policy.yml", *DATABASE).code == 0
     assert file.read_text() == told
 
@@ -437,11 +431,10 @@ def test_ctrl_c_is_130_with_a_message(
     assert [path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-")] == []
 
 
-def test_verify_states_the_database_that_it_verified(warehouse: Path, call: Call) -> None:
+def test_verify_states_the_database_that_it_verified(published: Path, call: Call) -> None:
     """Also where it is named by the policy alone."""
-    assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
     stated = call("verify", "policy.yml", "--format", "json").json["database"]
-    assert stated == str(warehouse.resolve() / "release.duckdb")
+    assert stated == str(published.resolve() / "release.duckdb")
     given = call("verify", "--database", "release.duckdb", "--format", "json").json["database"]
     assert given == "release.duckdb"
 

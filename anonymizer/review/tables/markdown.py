@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from anonymizer.contract.checks import verdict
 from anonymizer.policy.kinds import kind_words
 from anonymizer.process.text import printable, table
 from anonymizer.review.report.page import percent
@@ -68,7 +69,7 @@ def _tables(report: TablesReport) -> Iterator[tuple[str, Sequence[str], list[Seq
         "Guarantees",
         ("guarantee", "column", "required", "reached", ""),
         [
-            (c.name, c.column or "-", c.required, c.achieved, c.verdict)
+            (c.name, c.column or "-", c.required, c.achieved, verdict(c))
             for c in report.verification.guarantees
         ],
     )
