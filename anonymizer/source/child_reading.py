@@ -55,7 +55,8 @@ def orphans_guard(child: Child, above: Above) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             table_path(child.name, "links", child.link),
-            f"{row[0]} rows have a link that leads to no row of {child.above}",
+            f"{row[0]:,} {'row has' if row[0] == 1 else 'rows have'} a link that leads to no row of"
+            f" {child.above}",
             hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
         )
 

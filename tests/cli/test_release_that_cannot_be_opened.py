@@ -88,3 +88,13 @@ def test_the_source_in_the_place_of_the_release(warehouse: Path, call: Call, ver
     done = call(*VERBS[verb], *DATABASE)
     assert done.code == 2
     assert done.err.startswith("manifest: is missing (hint: name the database of the release, not")
+
+
+def test_a_folder_in_the_place_of_the_release(warehouse: Path, call: Call) -> None:
+    (warehouse / "release.duckdb").mkdir()
+    done = call("run", "policy.yml", *DATABASE)
+    assert done.code == 2
+    said = (
+        "publish.database: is a folder, not a file (hint: name a file in it, as in release.duckdb/"
+    )
+    assert done.err.startswith(said)

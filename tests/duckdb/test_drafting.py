@@ -119,3 +119,25 @@ def test_few_values_are_no_identifier_and_a_flag_is_no_age(tmp_path: Path) -> No
     }
     assert "flag" in found.guesses["hide_age"].reason
     assert "a category" in found.guesses["is_age"].reason
+
+
+def test_numbers_and_dates_that_are_text_are_told(tmp_path: Path) -> None:
+    found = drafted(
+        tmp_path,
+        "replace((50 + i % 90 * 0.5)::varchar, '.', ',') as weight,"
+        " case when i % 5 > 0 then '1.' || 100 + i % 700 || ',50' end as height,"
+        " strftime(date '1990-01-01' + (i % 300)::integer, '%d.%m.%Y') as born,"
+        " case i % 3 when 0 then '1/2/2020' when 1 then '2020-02-01' else 'n/a' end as admitted,"
+        " printf('%05d', 10000 + i % 300) as zip, '10.' || i % 9 || '.0.1' as ward,"
+        " 'E' || i % 90 || '.1' as residence, 50 + i % 90 * 0.5 as hours",
+    )
+    told = {
+        name: guess.reason.partition("text, mostly ")[2].partition(":")[0]
+        for name, guess in found.guesses.items()
+    }
+    assert {name: what for name, what in told.items() if what} == {
+        "weight": "numbers",
+        "height": "numbers",
+        "born": "dates",
+        "admitted": "dates",
+    }

@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "a link that is NULL": (
         ["update visits set patient_id = null where visit_id = 50003"],
         {},
-        ["tables.visits.links.patient_id: 1 rows have a link"],
+        ["tables.visits.links.patient_id: 1 row has a link"],
     ),
     "labs of no visit": (
         ["update labs set visit_id = visit_id + 1 where rowid < 3"],

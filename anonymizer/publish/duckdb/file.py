@@ -137,15 +137,20 @@ class FileTarget:
             hint = "make it, or name another place"
             raise TargetError.at(where, "is in a folder that does not exist", hint=hint)
         if not os.access(folder, os.W_OK):
-            raise TargetError.at(where, "is in a folder that cannot be written")
+            hint = "name another place, or let this user write there"
+            raise TargetError.at(where, "is in a folder that cannot be written", hint=hint)
         if self._wal.exists():
             raise TargetError.at(
                 where,
                 "has a write-ahead log beside it, so another process may be writing to it",
                 hint="close that process, or open and close the file once with duckdb",
             )
+        if self.path.is_dir():
+            hint = f"name a file in it, as in {self.path.name}/release.duckdb"
+            raise TargetError.at(where, "is a folder, not a file", hint=hint)
         if self.path.exists() and not (self.path.is_file() and os.access(self.path, os.W_OK)):
-            raise TargetError.at(where, "is not a file that can be replaced")
+            hint = "name another file, or let this user write it"
+            raise TargetError.at(where, "is not a file that can be replaced", hint=hint)
 
     def check_content(self, engine: DuckDBEngine) -> None:
         """Raises TargetError for a file that holds what is not ours. Writes nothing."""

@@ -38,8 +38,11 @@ def guess(p: Profile) -> Guess:
 
 
 def spread_of(p: Profile) -> str:
-    """How many values, in words."""
-    return f"{p.different:,} different values in {p.known:,}"
+    """How many values, in words, and whether they would better be of another type."""
+    said = f"{p.different:,} different values in {p.known:,}"
+    if p.written_as is None:
+        return said
+    return f"{said}; text, mostly {p.written_as}: cast it, to get ranges instead of sets"
 
 
 def _by_content(p: Profile) -> Guess | None:

@@ -42,6 +42,10 @@ class Profile:
     """Share of rows whose text is written as a day: 2020-01-31."""
     like_code: float | None = None
     """Share of rows whose text is written as a code: capitals and digits, at least one of these."""
+    like_decimal: float | None = None
+    """Share of rows whose text is written as a number with decimals, after a point or comma."""
+    like_date: float | None = None
+    """Share of rows whose text is written as a day, in the forms of several countries."""
 
     held: str | None = None
     """What forms of identifiers it holds, in words."""
@@ -64,6 +68,15 @@ class Profile:
     def unique(self) -> bool:
         """No value twice and never NULL: it could be a key."""
         return self.known == self.rows == self.different
+
+    @property
+    def written_as(self) -> str | None:
+        """What most values of a text are, which has an order when it is cast."""
+        known = self.known / self.rows if self.rows else 0.0
+        for share, said in ((self.like_decimal, "numbers"), (self.like_date, "dates")):
+            if self.text and (share or 0.0) > known / 2:
+                return said
+        return None
 
     @property
     def spread(self) -> float:

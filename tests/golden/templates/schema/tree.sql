@@ -28,10 +28,15 @@ extents as (
     from boxes
     where low3 < high3 or different3 > 0
 ),
-lost as (
-    select e.class_id, sum(cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then different / cast(l.size as double) when e.attribute in (3) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 else 1 end end as decimal(38, 12))) as lost
+from_low as materialized (
+    -- (joined with both ends at once, the positions could be joined with each other first)
+    select e.class_id, e.n, e.attribute, e.low, e.high, e.different, l
     from extents e
     join anon_scratch.main.positions l on l.attribute = e.attribute and l.code = e.low
+),
+lost as (
+    select e.class_id, sum(cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then different / cast(l.size as double) when e.attribute in (3) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 else 1 end end as decimal(38, 12))) as lost
+    from from_low e
     join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.high
     group by e.class_id
 )
