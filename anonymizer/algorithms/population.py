@@ -24,7 +24,6 @@ from anonymizer.steps import Guard, Row, Stage, Step
 
 POPULATION = work("population")
 TUPLES = work("population_tuples")
-WITHIN = work("population_within")
 COMPARED = work("population_compared")
 
 
@@ -98,7 +97,7 @@ class PopulationRules:
             "units": UNITS,
             "extents": self.extents,
             "tuples": TUPLES,
-            "within": WITHIN,
+            "within": work("population_within"),
             "narrowed": work("population_narrowed"),
             "compared": COMPARED,
             "domains": [rank.domain for rank in self.ranks],

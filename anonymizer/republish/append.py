@@ -30,8 +30,6 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Loop, Stage, Step
 
-NEAREST = work("nearest")
-
 
 def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
     """The stages of an append-only release; reads the history tables of scratch."""
@@ -49,7 +47,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "history": HISTORY,
         "units": UNITS,
         "all_units": work("all_units"),
-        "nearest": NEAREST,
+        "nearest": work("nearest"),
         "members": MEMBERS,
         "domains": [a.domain for a in roles.quasi],
         "attributes": [Placed(a) for a in roles.quasi],

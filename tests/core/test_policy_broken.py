@@ -4,6 +4,7 @@ repeats no value."""
 from __future__ import annotations
 
 import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,7 @@ BASES = {
 }
 
 
+@cache
 def cases() -> list[Any]:
     reader = YAML(typ="safe", pure=True)
     listed = [case for file in sorted(CASES.glob("*.yml")) for case in reader.load(file)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import random
 import re
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 
 import phonenumbers
 from stdnum import iban, luhn
@@ -418,13 +419,14 @@ INNOCENT: dict[str, Make] = {
 }
 
 
-def columns(planted: bool) -> Iterator[tuple[str, str | None, list[str]]]:
+@cache
+def columns(planted: bool) -> tuple[tuple[str, str | None, list[str]], ...]:
     """Name, kind to be found, and values of every column."""
-    if planted:
-        for number, (name, (kind, make)) in enumerate(PLANTED.items()):
-            r = random.Random(number)
-            yield name, kind, [make(r) for _ in range(ROWS)]
-    else:
-        for number, (name, plain) in enumerate(INNOCENT.items()):
-            r = random.Random(1000 + number)
-            yield name, None, [plain(r) for _ in range(ROWS)]
+    kinds: dict[str, tuple[str | None, Make]] = (
+        {**PLANTED} if planted else {name: (None, make) for name, make in INNOCENT.items()}
+    )
+    return tuple(
+        (name, kind, [make(r) for _ in range(ROWS)])
+        for number, (name, (kind, make)) in enumerate(kinds.items(), 0 if planted else 1000)
+        for r in (random.Random(number),)
+    )

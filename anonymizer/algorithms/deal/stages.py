@@ -23,12 +23,7 @@ from anonymizer.compile import Sql, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
-SHARES = work("deal_shares")
-SIZE = work("deal_size")
-BLOCKS = work("deal_blocks")
 GROUPS = work("deal_groups")
-GROWN = work("deal_grown")
-HOMES = work("deal_homes")
 
 ROUNDING = 0.46
 """Rows of a value that are too many where its share is no whole number, on average and with room to
@@ -105,12 +100,12 @@ def dealing_stages(
 
 def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str, Any]:
     return {
-        "shares": SHARES,
-        "class_size": SIZE,
-        "blocks": BLOCKS,
+        "shares": work("deal_shares"),
+        "class_size": work("deal_size"),
+        "blocks": work("deal_blocks"),
         "groups": GROUPS,
-        "grown": GROWN,
-        "homes": HOMES,
+        "grown": work("deal_grown"),
+        "homes": work("deal_homes"),
         "reference": how.shares.reference,
         "cells": how.shares.cells,
         "judged": how.judged,

@@ -32,11 +32,8 @@ from anonymizer.compile import Sql, lit, work
 from anonymizer.source.child import Child
 from anonymizer.steps import Loop, Stage, Step
 
-KNOWN = work("known_rows")
 PLACED = work("placed_rows")
 REMOVED = work("removed_rows")
-HELD = work("held_cells")
-BROKEN = work("broken_sets")
 
 ROUNDS = 1_000_000
 """More rounds than any search takes: each raises or leaves out at least one row."""
@@ -109,10 +106,10 @@ def shared_context(
         "members": MEMBERS,
         "ladders": LADDERS,
         "removed": REMOVED,
-        "known": KNOWN,
+        "known": work("known_rows"),
         "placed": PLACED,
-        "held": HELD,
-        "broken": BROKEN,
+        "held": work("held_cells"),
+        "broken": work("broken_sets"),
         "raised_cells": work("raised_cells"),
         "raised_items": work("raised_items"),
         "rows_left": work("rows_left"),

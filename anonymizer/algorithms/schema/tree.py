@@ -20,8 +20,6 @@ from anonymizer.compile import lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
-TREE = work("partition_tree")
-
 AGAINST_SUPPRESSION = 4
 """How much worse a cell that is left out is taken to be than `*`."""
 COST = 10**18
@@ -57,7 +55,7 @@ def tree_stages(
         "items": ITEMS,
         "ladders": LADDERS,
         "costs": work("event_costs"),
-        "tree": TREE,
+        "tree": work("partition_tree"),
         "bests": work("least_costs"),
         "steps": list(range(weights.last_step + 1)),
         "least": weights.least,
