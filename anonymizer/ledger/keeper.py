@@ -18,6 +18,7 @@ from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.carried import carry
 from anonymizer.ledger.compare import Comparison, shared_marks
 from anonymizer.ledger.compared import Findings
+from anonymizer.ledger.damage import refuse_damaged
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks
@@ -101,9 +102,11 @@ class Keeper:
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
-            ledger_entries.refuse_other_engines(ledger_entries.entries(home), engine.name)
+            recorded = ledger_entries.entries(home)
+            refuse_damaged(home, recorded)
+            ledger_entries.refuse_other_engines(recorded, engine.name)
             with home.transaction("ledger"):
-                found = ledger_entries.settle(home, ledger_entries.entries(home), self.place)
+                found = ledger_entries.settle(home, recorded, self.place)
             settle_down(home)
         if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
             self.warnings = (
