@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
@@ -85,8 +86,13 @@ def call(*arguments: str) -> tuple[int, str]:
     return int(ended.value.code or 0), out.getvalue() + err.getvalue()
 
 
+PICTURE = re.compile(rb"base64,([A-Za-z0-9+/=]+)")
+
+
 def found_in(text: str | bytes) -> list[str]:
+    """The markers in a text or file, and in the pictures that it holds."""
     content = text.encode() if isinstance(text, str) else text
+    content += b"".join(base64.b64decode(one) for one in PICTURE.findall(content))
     return [marker for marker in MARKERS if marker.encode() in content]
 
 
@@ -205,6 +211,11 @@ def test_leaks_of_other_algorithms(tmp_path: Path, source: Path, algorithm: str)
         ("verify", str(policy), "--debug"),
         ("report", str(policy), "-o", str(tmp_path / "alone.html")),
         ("report", str(policy), "--source", str(source), "-o", str(tmp_path / "both.html")),
+        *(
+            ("report", str(policy), "--as", standard, "-o", str(tmp_path / f"out_{standard}.html"))
+            for standard in ("hipaa-expert", "ema", "iso27559", "sp800-188")
+        ),
+        ("lineage", str(policy)),
         ("export", str(policy), "-o", str(tmp_path / "out.parquet")),
     ):
         code, text = call(*arguments)
@@ -280,3 +291,8 @@ def test_leaks_of_a_python_error(tmp_path: Path, source: Path) -> None:
     with pytest.raises(anonymizer.AnonymizerError) as raised:
         anonymizer.run(policy, source)
     assert found_in(str(raised.value) + repr(raised.value)) == []
+
+
+def test_markers_are_found_in_pictures() -> None:
+    picture = base64.b64encode(b"<svg><text>QXGONE7</text></svg>").decode()
+    assert found_in(f'<img src="data:image/svg+xml;base64,{picture}">') == ["QXGONE"]

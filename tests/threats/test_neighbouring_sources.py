@@ -213,3 +213,36 @@ def test_a_report_of_few_rows_leaves_every_age_of_the_published_interval(tmp_pat
     assert found[0]["distributions"]
     assert found[0]["risk"]
     assert found[0] == found[1] == found[2]
+
+
+LEFT_OUT = {
+    "version": 1,
+    "source": {"table": "people"},
+    "columns": {
+        "patient_id": {"role": "drop"},
+        "age": {"role": "quasi", "hierarchy": INTERVALS},
+        "ill": {"role": "drop"},
+        "pay": {"role": "keep", "acknowledge_unique": True},
+    },
+    "key": "patient_id",
+    "privacy": {"k_anonymity": 5},
+    "suppression_limit": 0.1,
+    "algorithm": {"name": "full_domain"},
+    "publish": {"database": "release.duckdb"},
+}
+
+
+def test_bins_of_a_report_do_not_tell_how_far_a_row_left_out_is_from_the_others(
+    tmp_path: Path,
+) -> None:
+    found = []
+    for pay in (40, 31337):
+        change = (
+            "create or replace table people as select i as patient_id,"
+            " case when i < 36 then 20 + i // 12 * 10 else 50 end as age, 'flu' as ill,"
+            f" case when i = 36 then {pay} else 10 + i % 9 end as pay from range(37) r(i)"
+        )
+        report = reported(tmp_path / str(pay), change, LEFT_OUT)
+        assert report["measures"]["suppressed"] == 1
+        found.append({name: report.get(name) for name in SHOWN})
+    assert found[0]["distributions"] == found[1]["distributions"]

@@ -75,7 +75,7 @@ def compared(
     person = Sql(originals.person) if originals.person else None
     once = _once(beside, column)
     _count(beside, originals.table, physical, _kind(column), BEFORE, person, once=once)
-    ordered = _make_bins(beside, BEFORE, column, floor)
+    ordered = _make_bins(beside, BEFORE, column, floor, least=floor)
     before = _binned(beside, BEFORE, ordered)
     if attribute is not None:
         rows = work("query_rows")
@@ -205,17 +205,20 @@ def _kind(column: PublishedColumn) -> str:
     return column.kind
 
 
-def _make_bins(release: Published, counted: Table, column: PublishedColumn, floor: int) -> bool:
-    """Make BINS; whether they are intervals."""
+def _make_bins(
+    release: Published, counted: Table, column: PublishedColumn, floor: int, *, least: int = 1
+) -> bool:
+    """Make BINS; whether they are intervals. `least`: fewer rows do not move their bounds."""
     if _kind(column) == "categorical":
         _make_groups(release, counted, floor)
         return False
-    ((low, high, whole, _),) = release.select("report/range", counted=counted)
+    ((low, high, whole, _),) = release.select("report/range", counted=counted, least=least)
     if low is None:
         _make_groups(release, counted, floor)
         return False
     days = _kind(column) == "date"
-    bounds = round_bounds(float(low), float(high), bool(whole))
+    first, last = sorted((float(low), float(high)))
+    bounds = round_bounds(first, last, bool(whole))
     _make_intervals(release, bounds, counted, bool(whole), days)
     found = _binned(release, counted, True)
     units = [found.get(number, ("", 0, 0))[2] for number in range(1, len(bounds) + 2)]
