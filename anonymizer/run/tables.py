@@ -132,8 +132,24 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
         compiled,
         tuple(stages),
         session,
-        (*told, *_left_out(children)),
+        (*told, *_as_they_are(policy), *_left_out(children)),
     )
+
+
+def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
+    """The event columns, where nothing is to be known of a row."""
+    events = [
+        f"{name}.{column}"
+        for name, table in policy.tables.items()
+        for column, given in table.columns.items()
+        if given.role == "event"
+    ]
+    if events and policy.privacy.knows.events == 0:
+        yield (
+            f"privacy.knows.events: is 0, so the event columns ({', '.join(events)}) are published"
+            " as they are: whoever knows one row of a person may find them. `knows: {events: 1}`"
+            " leaves k candidates"
+        )
 
 
 def _told(

@@ -324,3 +324,17 @@ def test_a_rule_of_all_values_asks_nothing_of_a_table_that_is_only_masked(tmp_pa
     found = {(c.name, c.column) for c in release.verification.checks}
     assert ("alpha_k", "visits.diagnosis") in found
     assert anonymizer.verify(given).passed
+
+
+def test_events_of_which_nothing_is_to_be_known_are_told(source: Path, tmp_path: Path) -> None:
+    """By default no row is known, and then the event columns are published as they are."""
+    asked = hospital.policy(tmp_path, {"privacy.knows": {}})
+    (told,) = [one for one in hospital.run(asked, source).warnings if "knows.events" in one]
+    assert "visits.day" in told
+    assert "are published as they are" in told
+    anonymizer.report(asked, tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text()
+    assert "published as it is: nobody is to know a row" in text
+    assert "raised, class by class" not in text
+    known = hospital.policy(tmp_path)
+    assert not any("knows.events" in one for one in hospital.run(known, source).warnings)

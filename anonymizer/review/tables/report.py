@@ -35,6 +35,8 @@ SAYS = {
     "identifier": "not published",
     "drop": "not published",
 }
+AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is 0)"
+"""What is said of an event column where nothing is promised for events."""
 OPEN = {
     ONE: "Nothing is promised against somebody who knows a single event of a person"
     " (privacy: {knows: {events: 1}} does)",
@@ -192,7 +194,9 @@ def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
             elif one.role == "sensitive" and one.protect is None:
                 says = "published as it is, without a rule of its own"
             else:
-                says = SAYS[one.role] + (f"; read {masked}" if masked else "")
+                known = one.role != "event" or policy.privacy.knows.events > 0
+                says = SAYS[one.role] if known else AS_IT_IS
+                says += f"; read {masked}" if masked else ""
             yield {"table": name, "column": column, "role": one.role, "says": says}
 
 
