@@ -98,3 +98,11 @@ def test_a_folder_in_the_place_of_the_release(warehouse: Path, call: Call) -> No
         "publish.database: is a folder, not a file (hint: name a file in it, as in release.duckdb/"
     )
     assert done.err.startswith(said)
+
+
+@pytest.mark.parametrize("text", ["[]", '{"view": 1}', '{"view": "x"}', "[" * 100_000, "", "\xff"])
+def test_a_folder_with_files_that_are_no_manifests(tmp_path: Path, call: Call, text: str) -> None:
+    (tmp_path / "a.manifest.json").write_text(text, encoding="latin-1")
+    done = call("verify", "--database", str(tmp_path), "--engine", "spark")
+    assert (done.code, done.out) == (2, "")
+    assert "--database: holds no release of this tool" in done.err

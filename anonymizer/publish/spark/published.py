@@ -105,7 +105,7 @@ def _all_of(folder: Path) -> Iterator[Names]:
     for file in sorted(folder.glob("*.manifest.json")):
         try:
             schema, name = json.loads(file.read_text(encoding="utf-8"))["view"].split(".", 1)
-        except (OSError, ValueError, KeyError):
+        except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
             continue
         yield Names(schema, name, "")
 
