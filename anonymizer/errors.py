@@ -6,7 +6,7 @@ No problem ever contains a data value or the engine's own message (which may quo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -55,6 +55,11 @@ class AnonymizerError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+    def reword(self, change: Callable[[Problem], Problem]) -> None:
+        """Say its problems in other words, those of the caller."""
+        self.problems = tuple(map(change, self.problems))
+        self.args = ("\n".join(map(str, self.problems)),)
 
     @classmethod
     def at(

@@ -66,7 +66,10 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A query whose one row of counts is kept in the release's measures under its column names."""
+    """A query whose one row of figures the run keeps under its column names.
+
+    `contract.coarse.of_search` decides which of them are published with the release's measures.
+    """
 
     query: Step
 

@@ -7,11 +7,13 @@ with `-m MARKER`, other engines with `--engines=duckdb,postgres,spark`.
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from anonymizer.contract import coarse
 from tests.selection import spread
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,6 +24,13 @@ settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("thorough", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "fast"))
+
+
+@pytest.fixture
+def fine_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures that a release gives rounded (`contract.coarse`), as they were computed."""
+    monkeypatch.setattr(coarse, "finest", lambda units: Decimal("1e-9"))
+    monkeypatch.setattr(coarse, "DIGITS", 12)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -12,8 +12,8 @@ from anonymizer import Policy, SchemaPolicy
 from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
-from anonymizer.release.names import Names
 from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.tables import names_of
 
 P = TypeVar("P", Policy, SchemaPolicy)
 
@@ -40,9 +40,7 @@ def seal_again(file: Path, name: str, schema: str = "main") -> None:
         engine = DuckDBEngine(connection, owned=True)
         catalog = str(engine.raw("select current_catalog()", "test")[0][0])
         manifest = read_manifest(engine, Table(name, schema, catalog))
-        several = manifest.data.get("tables", {}).get("tables", [])[1:]
-        tables = (*manifest.layout.tables.values(), *(one["name"] for one in several))
-        names = Names(schema, name, manifest.run_id, tables)
+        names = names_of(Table(name, schema), manifest)
         found = objects_of(engine, names, catalog)
         made = sealed_in(Manifest(manifest.data), names, found, alone=True, sign=None)
         write_manifest(engine, names, catalog, made)

@@ -60,6 +60,8 @@ class Assembly:
     buckets: tuple[Any, ...] = ()
     order: Sql = BY_DRAW
     persons: Table | None = None
+    by_key: bool = False
+    """Whether members are listed by the keys of units, and the units are gone."""
 
     def step(
         self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
@@ -72,7 +74,7 @@ class Assembly:
             {
                 "release": target,
                 "coded": CODED,
-                "units": UNITS,
+                "units": None if self.by_key else UNITS,
                 "members": MEMBERS,
                 "cells": CELLS,
                 "buckets": [b.dealt for b in self.buckets],

@@ -26,6 +26,10 @@ Columns = Sequence[str] | Mapping[str, Mapping[str, Any]]
 _COLUMNS = 'names, as in ["age", "zip"], or names with options, as in {"zip": {"kind": ...}}'
 
 
+_PARAMETERS = {"identifier": "identifiers"}
+"""Parameters that are not called like the role of their columns."""
+
+
 class Anonymized(NamedTuple):
     """What `anonymize` returns."""
 
@@ -79,8 +83,6 @@ def anonymize(
         "identifier": _options("identifiers", identifiers),
         "keep": _options("keep", keep),
     }
-    if person is not None and not any(person in named for named in roles.values()):
-        roles["identifier"][person] = {}
     given: dict[str, Any] = {
         "version": 1,
         "source": {"table": TABLE},
@@ -93,18 +95,25 @@ def anonymize(
     if person is not None:
         given["person"] = person
     with standing(frame, TABLE) as connection:
-        given["columns"] = _columns(connection, roles)
+        given["columns"] = _columns(connection, roles, person)
         name = "anonymized" if kind_of_mapping(given) == ANONYMISED else "pseudonymised"
         given["publish"] = _joined({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
     return Anonymized(rows_of(release, kind), alone(release))
 
 
-def _columns(connection: Any, roles: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The columns of the policy, in the order of the frame; those without a role are dropped."""
+def _columns(
+    connection: Any, roles: Mapping[str, Mapping[str, Any]], person: str | None
+) -> dict[str, dict[str, Any]]:
+    """The columns of the policy, in the order of the frame; those without a role are dropped.
+
+    The person's column is an identifier, unless it has a role.
+    """
     names = [row[0] for row in connection.execute(f"describe {TABLE}").fetchall()]
-    _refuse_unknown_and_repeated(roles, names)
+    _refuse_unknown_and_repeated(roles, names, person)
     columns: dict[str, dict[str, Any]] = {name: {"role": "drop"} for name in names}
+    if person is not None:
+        columns[person] = {"role": "identifier"}
     for role, named in roles.items():
         columns |= {name: {"role": role, **given} for name, given in named.items()}
     return columns
@@ -150,18 +159,22 @@ def _options(parameter: str, columns: object) -> dict[str, dict[str, Any]]:
 
 
 def _refuse_unknown_and_repeated(
-    roles: Mapping[str, Mapping[str, Any]], names: Sequence[str]
+    roles: Mapping[str, Mapping[str, Any]], names: Sequence[str], person: str | None
 ) -> None:
+    """`person`: it may have a role as well."""
     problems = []
     seen: dict[str, str] = {}
-    for role, named in roles.items():
-        for name in named:
-            if name not in names:
-                said = f"{name} is no column of the frame"
-                allowed, hint = ", ".join(names), closest(name, names)
-                problems.append(Problem(role, said, allowed=allowed, hint=hint))
-            elif name in seen:
-                problems.append(Problem(role, f"{name} is named as {seen[name]} as well"))
-            seen[name] = role
-    if problems:
-        raise PolicyError(problems)
+    listed = [
+        (_PARAMETERS.get(role, role), name) for role, named in roles.items() for name in named
+    ]
+    if person is not None and person not in {*names, *(name for _, name in listed)}:
+        listed.append(("person", person))
+    for parameter, name in listed:
+        if name not in names:
+            said = f"{name} is no column of the frame"
+            allowed, hint = ", ".join(names), closest(name, names)
+            problems.append(Problem(parameter, said, allowed=allowed, hint=hint))
+        elif name in seen:
+            problems.append(Problem(parameter, f"{name} is named as {seen[name]} as well"))
+        seen[name] = parameter
+    PolicyError.refuse(problems)

@@ -62,8 +62,7 @@ def _in_parameters(function: F) -> F:
         try:
             return function(*given, **options)
         except AnonymizerError as error:
-            error.problems = tuple(map(_renamed, error.problems))
-            error.args = ("\n".join(map(str, error.problems)),)
+            error.reword(_renamed)
             raise
 
     return called  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import ident
-from anonymizer.errors import SourceError
+from anonymizer.errors import AnonymizerError, EngineError, Problem, SourceError
 from anonymizer.policy.values import table_parts
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
     if len(parts) > 1:
         said = "names a schema, which a frame is in none of"
         raise SourceError.at("source.table", said, allowed="a name alone, as in visits")
+    if kind_of(frame) == "polars":
+        _refuse_without_arrow()
     if type(frame).__name__ == "LazyFrame":
         frame = frame.collect()
     elif type(frame).__name__ == "RecordBatch":
@@ -63,32 +65,47 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
     if not _readable(connection, parts[0], frame):
         connection.close()
         hint = "cast them to text or numbers, or leave them out of the frame"
-        raise SourceError.at("frame", f"{_unreadable(frame)} cannot be read", hint=hint)
+        found = _unreadable(frame)
+        said = f"columns {', '.join(found)}" if found else "it"
+        raise SourceError.at("frame", f"{said} cannot be read", hint=hint)
     return connection
 
 
-def _readable(connection: DuckDBPyConnection, table: str, frame: Any) -> bool:
+def _refuse_without_arrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        said = "is of polars, which is read by way of pyarrow, and that is not installed"
+        raise SourceError.at("frame", said, hint="pip install pyarrow") from None
+
+
+def _readable(
+    connection: DuckDBPyConnection, table: str, frame: Any, *, values: bool = False
+) -> bool:
+    """Whether the engine knows the types of the columns, and with `values` can read every value."""
     import duckdb
 
     try:
         connection.register(table, frame)
         connection.execute(f"describe from {ident(table)}").fetchall()
+        if values:
+            connection.execute(f"select max(hash(columns(*))) from {ident(table)}").fetchall()
     except (duckdb.Error, TypeError, ValueError):
         return False
     return True
 
 
-def _unreadable(frame: Any) -> str:
+def _unreadable(frame: Any, *, values: bool = False) -> list[str]:
     """The names of the columns that the engine cannot read."""
     import duckdb
 
     with duckdb.connect(":memory:") as connection:
-        found = [
+        connection.execute(f"set pandas_analyze_sample = {len(frame)}")
+        return [
             name
             for at, name in enumerate(_names(frame))
-            if not _readable(connection, "one", _column(frame, at))
+            if not _readable(connection, "one", _column(frame, at), values=values)
         ]
-    return f"columns {', '.join(found)}" if found else "it"
 
 
 def _column(frame: Any, at: int) -> Any:
@@ -107,15 +124,44 @@ def _names(frame: Any) -> list[str]:
 
 @contextmanager
 def standing(frame: Any, table: str) -> Iterator[DuckDBPyConnection]:
-    """`connected`, as long as the block lasts: nothing that it leaves behind reaches the frame."""
+    """`connected`, as long as the block lasts: nothing that it leaves behind reaches the frame.
+
+    What goes wrong in the block is said of the frame, which no query comes before.
+    """
     connection = connected(frame, table)
     try:
         yield connection
-    except BaseException:
+    except BaseException as error:
         connection.close()
+        if isinstance(error, EngineError):
+            _refuse_mixed(frame)
+        if isinstance(error, AnonymizerError):
+            error.reword(_of_frame)
         raise
     connection.execute("select 1").fetchall()  # unregister needs every result read
     connection.unregister(table_parts(table)[0])
+
+
+def _refuse_mixed(frame: Any) -> None:
+    """Raises SourceError for columns of Python objects of which the engine cannot read each one."""
+    if type(frame).__name__ == "DataFrame":
+        found = _unreadable(frame, values=True)
+        if found:
+            raise SourceError.at(
+                "frame",
+                f"columns {', '.join(found)} have values that cannot be read,"
+                " or that are of several types",
+                hint="make all values of a column numbers, dates or text before:"
+                " frame[column].astype(str) makes text of them",
+            )
+
+
+def _of_frame(problem: Problem) -> Problem:
+    """A problem, with the frame in the place of a query of the policy."""
+    hint = problem.hint
+    if hint is not None and "source.query" in hint:
+        hint = hint.replace("source.query", "the frame")
+    return replace(problem, hint=hint)
 
 
 def alone(release: Release) -> Release:

@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from anonymizer.commands.options import shown
 from anonymizer.commands.output import Output
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 
 if TYPE_CHECKING:
+    from anonymizer.contract.checks import Origin
     from anonymizer.policy import Policy
 
 
+State: TypeAlias = tuple[int, ...] | None
+"""What tells a file from another in its place, and from itself after a change."""
+
+
+def state_of(policy: Policy | None, database: str | None) -> State:
+    """The state of a release's file, which is opened by each of the two verifiers."""
+    try:
+        found = _place(policy, database).stat()
+    except OSError:
+        return None
+    # (the time of a change of its entry cannot be set back)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def judge_independently(
-    output: Output, policy: Policy | None, database: str | None, population: str | None
+    output: Output,
+    policy: Policy | None,
+    database: str | None,
+    population: str | None,
+    *,
+    origin: Origin,
+    state: State,
 ) -> None:
-    """Judge a file by what its manifest promises. Raises Unfulfilled (1) where it does not hold."""
+    """Judge a file by what its manifest promises. Raises Unfulfilled (1) where it does not hold.
+
+    `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
+    GuaranteeError if it is another one now.
+    """
     from anonymizer.independent import ChangedError, UnreadableError, judge
     from anonymizer.independent.__main__ import lines
 
@@ -41,13 +66,16 @@ def judge_independently(
         raise refusal(Problem(path, said, hint=hint)) from error
     except (MemoryError, RecursionError) as error:
         raise NothingToCheckError.at("release", "is too large to be read here") from error
+    if state_of(policy, database) != state:
+        said = "was changed or replaced while it was judged"
+        raise GuaranteeError.at("release", said, hint="verify again; copy it to a place of yours")
     result = {
         "database": shown(database),
         "view": found.view,
         "kind": found.kind,
         "rows": found.rows,
         "passed": found.passed,
-        "origin": "unknown" if policy is None else "policy",
+        "origin": origin,
         "checks": [
             {
                 "name": check.name,

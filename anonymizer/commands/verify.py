@@ -26,6 +26,7 @@ ORIGIN = (
     "by whom this release was made is unknown: it is what its manifest says, and anybody could have"
     " written both. POLICY or --public-key tells more."
 )
+OTHERS = "Name their own policies, or no POLICY: then every release of --database is judged."
 
 
 @click.command()
@@ -70,7 +71,7 @@ def command(
     """
     from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import UsageError
-    from anonymizer.commands.independent import is_export, judge_independently
+    from anonymizer.commands.independent import is_export, judge_independently, state_of
     from anonymizer.run.verify import verify
 
     if policy is None and database is None:
@@ -79,9 +80,10 @@ def command(
     if population is not None and loaded is None and not independent:
         raise UsageError.at("--population", "needs the POLICY that asks for it")
     alone = independent and loaded is None and public_key is None and certificate is None
+    state = state_of(loaded, database) if independent else None
     if alone and is_export(database):
         output.warn(ORIGIN)
-        judge_independently(output, None, database, population)
+        judge_independently(output, None, database, population, origin="unknown", state=state)
         return
     found = verify(
         loaded,
@@ -94,6 +96,8 @@ def command(
     )
     if found.origin == "unknown":
         output.warn(ORIGIN)
+    if found.others:
+        output.warn(f"not judged, in the same file: {', '.join(found.others)}. {OTHERS}")
     result = {
         "database": shown(database) or _named_in(loaded),
         "policy": policy,
@@ -101,10 +105,12 @@ def command(
         "origin": found.origin,
         "certificate": certificate,
         "kinds": dict(found.kinds),
+        "others": list(found.others),
         "verification": found.as_dict(),
     }
     if independent and found.passed:
-        judge_independently(output, loaded, database, population)
+        origin = found.origin or "unknown"
+        judge_independently(output, loaded, database, population, origin=origin, state=state)
     else:
         problems = failed_checks(found, loaded)
         output.judged(result, _lines(found), problems, holds=found.passed)

@@ -85,10 +85,14 @@ class Verification:
     origin: Origin | None = None
     """For a release that was verified again: what shows who published it. None during a run."""
 
+    others: tuple[str, ...] = ()
+    """For releases that were verified again: others in the same file, which were not judged."""
+
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"passed": self.passed}
         found |= {"origin": self.origin} if self.origin is not None else {}
         found |= {"kinds": dict(self.kinds)} if self.kinds else {}
+        found |= {"others": list(self.others)} if self.others else {}
         found["checks"] = [check.as_dict() for check in self.checks]
         left = [asdict(item) for item in self.not_checked]
         return {**found, "not_checked": left} if left else found
@@ -122,6 +126,7 @@ class Verification:
         ]
         rest = len(self.checks) - len(shown)
         facts += [Fact("form and source", f"{rest} checks hold")] if rest else []
+        facts += [Fact(view, "in the same file, not judged") for view in self.others]
         return facts + [Fact(item.name, f"not checked: {item.reason}") for item in self.not_checked]
 
     def _title(self) -> str:

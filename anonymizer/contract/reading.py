@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any, get_args
 
+from anonymizer.contract.checks import Check
 from anonymizer.contract.columns import TYPE
 from anonymizer.contract.layout import Role
-from anonymizer.contract.stated_measures import are_measures
+from anonymizer.contract.stated_measures import are_measures, is_figure
 from anonymizer.policy import masking
 from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, KINDS, PSEUDONYMISED
 from anonymizer.policy.masking import CALENDAR, Identifier
@@ -40,6 +43,17 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 }
 """The options of which each has exactly one."""
 LISTS = ("keep", "patterns")
+RUN_ID = re.compile(r"[0-9a-f]{1,64}")
+FIELDS = {
+    *("format", "run_id", "created", "kind", "view", "policy_digest", "algorithm", "versions"),
+    *("reproducible", "requirements", "verification", "measures", "layout", "certificate"),
+    *("known_attacks", "safe_harbor", "tables", "seal", "search", "published_levels"),
+    "carried_from",
+}
+"""The fields of a manifest. (`export` is none: no seal covers it.)"""
+CHECK = frozenset(field.name for field in fields(Check))
+FIGURES = ("required", "achieved", "failing")
+"""What a check states besides its verdict."""
 CODES = frozenset({"bottom", "top"})
 """What a column is coded at: numbers, or dates as text."""
 
@@ -52,20 +66,32 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     layout, requirements = manifest["layout"], manifest["requirements"]
     names = [layout[name] for name in ("class_id", "person_id", "group_id")]
     texts = [layout["algorithm"], *layout["tables"].values()]
-    good = all(name is None or isinstance(name, str) for name in names)
+    good = _has_head(manifest)
+    good = good and all(name is None or isinstance(name, str) for name in names)
     good = good and all(isinstance(text, str) for text in texts)
     good = good and layout["cells"] in ("text", "typed")
     good = good and all(map(is_column, layout["columns"])) and all(map(is_asked, requirements))
-    # no seal covers it: it stands only in the file beside exported data
-    good = good and "export" not in manifest
     good = good and _has_sets(manifest)
     good = good and _is_of_kind(manifest) and _is_harbored(manifest)
     good = good and are_measures(manifest["measures"])
-    good = good and isinstance(manifest["versions"], Mapping)
     good = good and isinstance(manifest["verification"]["passed"], bool)
     good = good and all(map(_is_check, manifest["verification"]["checks"]))
     if not good:
         raise ValueError("not a manifest")
+
+
+def _has_head(manifest: Mapping[str, Any]) -> bool:
+    """Whether what tells one release from another is of its kinds, and nothing stands beside."""
+    dt.datetime.fromisoformat(manifest["created"])
+    texts = [manifest[name] for name in ("view", "algorithm", "policy_digest", "certificate")]
+    texts += [*manifest["versions"].values(), *manifest["known_attacks"]]
+    return (
+        manifest.keys() <= FIELDS
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(manifest["known_attacks"], list)
+        and isinstance(manifest["reproducible"], bool)
+        and RUN_ID.fullmatch(manifest["run_id"]) is not None
+    )
 
 
 def _has_sets(manifest: Mapping[str, Any]) -> bool:
@@ -250,5 +276,6 @@ def _is_check(check: Mapping[str, Any]) -> bool:
         and isinstance(check["column"], str | None)
         and isinstance(check["sql"], str | None)
         and isinstance(check["passed"], bool)
-        and {"required", "achieved"} <= check.keys()
+        and check.keys() == CHECK
+        and all(isinstance(one, Mapping) or is_figure(one) for one in map(check.get, FIGURES))
     )

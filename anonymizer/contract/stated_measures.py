@@ -21,7 +21,7 @@ def are_measures(measures: Mapping[str, Any]) -> bool:
     told = {name: value for name, value in measures.items() if name != "tables"}
     tables = measures.get("tables", {})
     return (
-        all(map(_is_figure, told.values()))
+        all(map(is_figure, told.values()))
         and all(map(_is_number_or_none, _calculated(told)))
         and _has_counts(measures)
         and all(map(_is_of_table, tables.values()))
@@ -44,7 +44,7 @@ def _has_counts(measures: Mapping[str, Any]) -> bool:
     return all(_is_number(count) and isinstance(count, int) and count >= 0 for count in counts)
 
 
-def _is_figure(value: Any) -> bool:
+def is_figure(value: Any) -> bool:
     """A number, its text (an infinity, or a decimal of some engine), or none."""
     if isinstance(value, str):
         try:

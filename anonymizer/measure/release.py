@@ -7,7 +7,7 @@ from typing import Any
 
 from anonymizer.compile import Table, render
 from anonymizer.contract.checks import RunSql
-from anonymizer.contract.coarse import coarse
+from anonymizer.contract.coarse import coarse, coarse_mean
 from anonymizer.contract.columns import bucketized, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
@@ -53,6 +53,8 @@ def measure_release(
     if layout.classless:
         return found
     found |= _losses(run_sql, view, layout, originals, lost, link)
+    if (sets := found.get("ncp_sets")) is not None:
+        found["ncp_sets"] = coarse_mean(sets, int(found["persons"] or found["rows"] or 0))
     for column in bucketized(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
@@ -160,7 +162,8 @@ def _losses(
         measures["ncp_weighted"] = weighted / weighty if weighty else 0.0
     if has_nodes:
         measures |= {"ncp_nodes": ncp * per_cell, "ncp_sets": sets * per_cell}
-    told = {"qi_cells"} if hidden else measures.keys() - {"ncp_sets"}
+    # (`ncp_sets` is rounded to steps by whoever knows how many rows or persons it is a mean over)
+    told = {"qi_cells", "ncp_sets"} if hidden else measures.keys()
     of_table = {n: v if n in told or v is None else coarse(v) for n, v in measures.items()}
     return of_table | of_columns
 

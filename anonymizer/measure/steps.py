@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from math import ceil
 
+from anonymizer.contract.coarse import finest
+
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Upper ends of the steps; what is above the last is told as that."""
 TINY = 1e-9
@@ -28,13 +30,16 @@ def step(error: float | None) -> str | None:
 
 
 def about(count: int) -> int:
-    """A count of the source in two significant digits; anything up to ten is ten."""
-    return max(10, int(float(f"{count:.2g}"))) if count else 0
+    """A count of the source in two significant digits, and in tens; anything up to ten is ten."""
+    if count >= 100:
+        return int(float(f"{count:.2g}"))
+    return max(10, (count + 5) // 10 * 10) if count else 0
 
 
-def about_share(share: float) -> float:
-    """A share of the source, rounded up to a percent."""
-    return ceil(100 * share - TINY) / 100
+def about_share(share: float, units: int) -> float:
+    """A share of `units` of the source, rounded up to a percent, or to the share of ten of them."""
+    step = max(0.01, float(finest(units)))
+    return min(round(ceil(share / step - TINY) * step, 2), 1.0)
 
 
 def enough(floor: int) -> int:

@@ -43,7 +43,15 @@ def read(path: Path) -> object:
         raise PolicyError.at(name, "does not exist", hint=hint) from None
     except (OSError, ValueError):
         raise PolicyError.at(name, "cannot be read") from None
+    if begins_as_database(raw):
+        hint = "the policy is a YAML file; databases are named by an option, as in --database FILE"
+        raise PolicyError.at(name, "is a DuckDB database, not a policy file", hint=hint)
     return parse(decode(raw, path.name), path.name)
+
+
+def begins_as_database(raw: bytes) -> bool:
+    """Whether the first bytes are those of a DuckDB database."""
+    return raw[8:12] == b"DUCK"
 
 
 def decode(raw: bytes, name: str = "policy") -> str:

@@ -23,9 +23,9 @@ from anonymizer.publish.postgres.published import PostgresPublished, published_i
 from anonymizer.release import objects
 from anonymizer.release.agreement import refuse_other
 from anonymizer.release.manifest import Manifest, write_manifest
-from anonymizer.release.names import Names
 from anonymizer.release.seal import seal_of
 from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.tables import names_of
 from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 
@@ -46,14 +46,13 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
         refuse_not_as_published(policy, view, manifest, changes)
         target = DuckDBEngine(connection, owned=True)
         catalog = str(target.raw("select current_catalog()", "export")[0][0])
-        tables = tuple(manifest.layout.tables.values())
-        names = Names(view.schema or "main", view.name, manifest.run_id, tables)
+        names = names_of(view, manifest)
         create_schema(target, catalog, names.schema)
         objects.create_record(target, catalog)
         sizes = _sizes(manifest.layout)
         _copy(found, view, target, names.rows(catalog), sizes)
         create_view(target, names, catalog)
-        for name in tables:
+        for name in names.tables:
             origin = Table(name, view.schema, view.catalog)
             _copy(found, origin, target, names.separate(name, catalog), sizes)
         # the sealed rows are now in another engine's types, so they are sealed again

@@ -180,9 +180,7 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
     )
     if not exists[0][0]:
         _refuse_another_name(runs, view)
-        raise NothingToCheckError.at(
-            "manifest", "is missing", hint="was the release made by this tool?"
-        )
+        raise no_manifest()
     described = runs.raw(f"describe {ident(table)}", "manifest")
     signed = "signature" in {str(row[0]) for row in described}
     signature = "signature" if signed else "null"
@@ -190,6 +188,12 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
     if len(rows) != 1:
         raise NothingToCheckError.at("manifest", "is not one row")
     return parsed(rows[0][0], rows[0][1])
+
+
+def no_manifest() -> NothingToCheckError:
+    """The error of a place that has no release of this name."""
+    hint = "name the database of the release, not its source; was the release made by this tool?"
+    return NothingToCheckError.at("manifest", "is missing", hint=hint)
 
 
 def parsed(text: Any, signature: Any = None) -> Manifest:
@@ -210,6 +214,9 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
         raise NothingToCheckError.at(
             "manifest", "cannot be read", hint="it was changed after it was published"
         )
+    if manifest.data.get("format") != FORMAT:
+        said = f"is not {FORMAT}, the only one that this version knows"
+        raise NothingToCheckError.at("manifest.format", said, hint="use the version that made it")
     return manifest
 
 

@@ -62,8 +62,12 @@ class RowsDigest:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> RowsDigest:
-        """The digest that a seal records."""
-        return cls(**{**data, "numbered": tuple(data.get("numbered", ()))})
+        """The digest that a seal records. Raises TypeError for one that is none."""
+        found = cls(**{**data, "numbered": tuple(data.get("numbered", ()))})
+        texts = (found.sha256, found.definition, *found.numbered)
+        if type(found.rows) is not int or not all(isinstance(text, str) for text in texts):
+            raise TypeError
+        return found
 
 
 def stored_rows(

@@ -114,6 +114,24 @@ def seal_of(manifest: Manifest) -> Seal:
     return seal
 
 
+def manifest_problems(view: Table, manifest: Manifest) -> Iterator[Problem]:
+    """What shows that a manifest is not the one that was sealed for the release of this view."""
+    if manifest.found is not None and manifest.found.rstrip("\n") != manifest.text():
+        yield Problem("manifest", "is not written as this tool writes it", hint=CHANGED)
+    if seal_of(manifest).digest != manifest_digest(manifest.data):
+        said = "its digest is not that of its content: a field changed"
+        yield Problem("manifest", said, hint=CHANGED)
+    if manifest.data.get("view") != f"{view.schema}.{view.name}":
+        yield Problem("manifest.view", "names another release", hint=CHANGED)
+
+
+def of_another(manifest: Manifest, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems of a release that is in the same file as the one that is judged."""
+    shown = name_text(str(manifest.data.get("view")).removeprefix("main."))
+    where = f"of {shown}, which is in the same file"
+    return tuple(replace(one, message=f"{where}: {one.message}") for one in problems)
+
+
 def projection(columns: Iterable[str], rows: Table) -> str:
     """The query of a published view: the frozen rows' columns in order, and nothing else."""
     return f"select {', '.join(ident(name).text for name in columns)} from {ident(rows)}"

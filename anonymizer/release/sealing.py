@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import Problem
+from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.release import objects
 from anonymizer.release.catalog import changes as catalog_changes
 from anonymizer.release.manifest import Manifest, read_manifest
@@ -19,11 +19,15 @@ from anonymizer.release.seal import (
     SealedObject,
     Sign,
     manifest_object,
+    manifest_problems,
+    of_another,
     projection,
     rows_problem,
     seal_of,
     sealed,
 )
+from anonymizer.release.tables import names_of, released_tables
+from anonymizer.release.unknown_columns import refuse_unknown_columns
 
 
 def objects_of(engine: DuckDBEngine, names: Names, catalog: str) -> tuple[SealedObject, ...]:
@@ -73,18 +77,66 @@ def changes_in_database(
     seal = seal_of(manifest)
     alone = alone or seal.alone
     release = f"{view.schema}.{view.name}"
+    found = list(_listed_otherwise(view, manifest))
     listed = {release: (manifest.run_id, seal.objects)}
     if alone:
         for item in objects.recorded(engine, catalog):
             if item.kind == "view" and item.release not in listed:
-                other = read_manifest(engine, item.table(catalog))
+                other, changed = _beside(engine, item.table(catalog))
+                found += changed
                 listed[item.release] = (other.run_id, seal_of(other).objects)
     every = [one for _, made in listed.values() for one in made]
-    found = list(catalog_changes(engine, catalog, every, alone=alone))
+    found += catalog_changes(engine, catalog, every, alone=alone)
     found += _record_changes(engine, catalog, listed, alone=alone)
     yield from found
     if not found:  # the rows of a different table need not be read
         yield from _row_changes(engine, catalog, seal.objects)
+
+
+def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
+    """A seal is written by whoever wrote the manifest: it lists what a release of this layout has,
+    and nothing else.
+    """
+    listed = seal_of(manifest).objects
+    names = names_of(view, manifest)
+    frozen = any(item.kind == "rows" for item in listed)
+    expected = sorted(
+        (
+            item.schema,
+            item.name,
+            item.kind,
+            frozen and item.kind == "view",
+            item.kind == "manifest",
+        )
+        for item in names.recorded()
+        if frozen or item.kind != "rows"  # without, the view is a table in the place of the source
+    )
+    found = sorted(
+        (
+            item.schema,
+            item.name,
+            item.kind,
+            item.definition is not None,
+            item in (manifest_object(names, None, signed=signed) for signed in (False, True)),
+        )
+        for item in listed
+    )
+    if found != expected:
+        said = "lists other objects than a release of its layout has"
+        yield Problem("manifest.seal", said, hint=CHANGED)
+
+
+def _beside(engine: DuckDBEngine, view: Table) -> tuple[Manifest, tuple[Problem, ...]]:
+    """Another release in the file, which is not judged: its seal vouches for what it lists only if
+    it is that of its manifest, and lists what the manifest tells of.
+    """
+    manifest = read_manifest(engine, view)
+    try:
+        refuse_unknown_columns(engine, view, manifest.layout, released_tables(manifest))
+        problems = [*manifest_problems(view, manifest), *_listed_otherwise(view, manifest)]
+    except GuaranteeError as error:
+        problems = [*error.problems]
+    return manifest, of_another(manifest, problems)
 
 
 def _record_changes(

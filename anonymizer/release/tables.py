@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from anonymizer.compile import Table
 from anonymizer.contract.checks import turns
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.tables import Released, Tables, in_release
@@ -146,6 +147,14 @@ def released_tables(manifest: Manifest) -> Tables | None:
             "manifest.tables", "cannot be read", hint="it was changed, or is of a later version"
         )
     return tables
+
+
+def names_of(view: Table, manifest: Manifest) -> Names:
+    """The names of everything that the release of a manifest consists of."""
+    tables = released_tables(manifest)
+    further = [one.name for one in tables.children] if tables is not None else []
+    separate = manifest.layout.tables.values()
+    return Names(view.schema or "main", view.name, manifest.run_id, (*separate, *further))
 
 
 def known_attacks_of(policy: AnyPolicy) -> list[str]:

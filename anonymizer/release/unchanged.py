@@ -13,6 +13,7 @@ from typing import Any
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification, turns
 from anonymizer.contract.layout import requirement_dict
+from anonymizer.contract.reading import FIGURES
 from anonymizer.contract.tables import in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
@@ -25,7 +26,7 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.weights import weights_given
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import CHANGED, manifest_digest, seal_of
+from anonymizer.release.seal import CHANGED, manifest_problems
 from anonymizer.release.tables import (
     as_asked,
     known_attacks_of,
@@ -33,12 +34,18 @@ from anonymizer.release.tables import (
     stated_certificate,
 )
 from anonymizer.source.coding import coding
+from anonymizer.verification.population import Members, population_questions
 from anonymizer.verification.tables import tables_sql
 from anonymizer.verification.verify import check_sql
 
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
 OF_CLASSES = frozenset({"classes", "class_min", "class_mean", "class_max", "c_dm", "ncp", "glm"})
 """Measures that a release without classes does not have."""
+UNREADABLE = (
+    *(AnonymizerError, ArithmeticError, AttributeError, LookupError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""What parameters that are none raise where a question is made of them."""
 CLOSE = 1e-9
 """Relative difference of two doubles that were summed in another order."""
 
@@ -63,10 +70,15 @@ def refuse_not_as_published(
     refuse_other_policy(policy.digest(), manifest)
 
 
-def refuse_other_policy(digest: str, manifest: Manifest) -> None:
-    """Raises GuaranteeError where the release was made by a policy of another digest."""
+def refuse_other_policy(digest: str, manifest: Manifest, *, holds: bool = False) -> None:
+    """Raises GuaranteeError where the release was made by a policy of another digest.
+
+    `holds`: the guarantees of this policy were judged, and hold.
+    """
     if manifest.data.get("policy_digest") != digest:
         said = "is not the one that the release was made with: their digests differ"
+        if holds:
+            said += "; the guarantees that it asks for hold in the release"
         raise GuaranteeError.at("policy", said, hint=OTHER_POLICY)
 
 
@@ -74,20 +86,14 @@ def refuse_other_figures(
     engine: Engine, view: Table, manifest: Manifest, found: Verification
 ) -> None:
     """Raises GuaranteeError for figures of the manifest that the release does not have."""
-    problems = [*_other_checks(manifest, found), *_other_measures(engine, view, manifest)]
+    problems = [*other_checks(manifest, found), *_other_measures(engine, view, manifest)]
     GuaranteeError.refuse(problems)
 
 
 def _manifest_changes(
     policy: AnyPolicy | None, view: Table, manifest: Manifest
 ) -> Iterator[Problem]:
-    seal = seal_of(manifest)
-    if manifest.found is not None and manifest.found.rstrip("\n") != manifest.text():
-        yield _problem("manifest", "is not written as this tool writes it")
-    if seal.digest != manifest_digest(manifest.data):
-        yield _problem("manifest", "its digest is not that of its content: a field changed")
-    if manifest.data.get("view") != f"{view.schema}.{view.name}":
-        yield _problem("manifest.view", "names another release")
+    yield from manifest_problems(view, manifest)
     if manifest.data.get("certificate") != stated_certificate(manifest):
         yield _problem("manifest.certificate", "is not the sentence that this tool writes")
     if policy is not None and manifest.kind != policy.release_kind:
@@ -143,11 +149,9 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """The SQL for recipients: a version knows what it writes itself."""
+    """The SQL for recipients: a version knows what it writes itself, and what it can judge."""
     from anonymizer import __version__
 
-    if manifest.data["versions"].get("anonymizer") != __version__:
-        return
     found = [
         {name: check[name] for name in ("name", "column", "sql")}
         for check in manifest.data["verification"]["checks"]
@@ -157,8 +161,11 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
         expected = check_sql(bare, manifest.layout, manifest.requirements)
         tables = released_tables(manifest)
         expected += tables_sql(tables, in_release(bare)) if tables is not None else []
-    except (AnonymizerError, ArithmeticError, LookupError, TypeError, ValueError):
+        _of_population(manifest)
+    except UNREADABLE:
         yield _problem("manifest.requirements", "are none that this tool asks for")
+        return
+    if manifest.data["versions"].get("anonymizer") != __version__:
         return
     if found[: len(expected)] != _plain(expected):
         yield _problem("manifest.verification", "has other SQL than the checks of this layout")
@@ -166,23 +173,41 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
         yield _problem("manifest.verification", "has SQL of checks that no requirement asks for")
 
 
-def _other_checks(manifest: Manifest, found: Verification) -> Iterator[Problem]:
-    """Figures that the manifest states for checks that were made again."""
+def other_checks(
+    manifest: Manifest, found: Verification, *, population: bool = False
+) -> Iterator[Problem]:
+    """Checks that the manifest states otherwise than they were made again, or that are none.
+
+    `population`: figures of a population too; `verify` may have been given a later one.
+    """
     numbers = turns((check.name, check.column) for check in found.checks)
     now = dict(zip(numbers, found.checks, strict=True))
     listed = manifest.data["verification"]
     if listed["passed"] is not True or not all(one["passed"] for one in listed["checks"]):
         yield _problem("manifest.verification", "does not say that the release passed")
+    known = _of_population(manifest)
     told = turns((one["name"], one["column"]) for one in listed["checks"])
     for turn, stated in zip(told, listed["checks"], strict=True):
-        check = now.get(turn)
-        if check is None or stated["sql"] is None:
-            continue
-        again = _plain({"required": check.required, "achieved": check.achieved})
-        same = _same({name: stated.get(name) for name in again}, again)
-        if not same or stated.get("passed") is not check.passed:
-            path = ".".join(filter(None, ("manifest.verification", check.name, check.column)))
-            yield _problem(path, "states other figures than the release has")
+        check, (name, column, _) = now.get(turn), turn
+        path = ".".join(filter(None, ("manifest.verification", name, column)))
+        if check is not None and (population or stated["sql"] is not None):
+            again = _plain({one: getattr(check, one) for one in FIGURES})
+            same = _same({one: stated[one] for one in FIGURES}, again)
+            if not same or stated["passed"] is not check.passed:
+                yield _problem(path, "states other figures than the release has")
+        elif (name, column) in known:
+            if not _same(stated["required"], known[name, column]) or stated["failing"] != 0:
+                yield _problem(path, "states other figures than its requirement has")
+        elif not name.startswith("source_") or any(stated[one] not in (0, None) for one in FIGURES):
+            yield _problem(path, "is no check that the release or its source can have passed")
+
+
+def _of_population(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
+    """What the checks require that only a population can answer."""
+    table, layout = Table(str(manifest.data["view"])), manifest.layout
+    nobody = Members(table, {column.column: column.column for column in layout.columns})
+    asked = population_questions(table, layout, manifest.requirements, nobody)
+    return {(one.name, one.column): _plain([one.required])[0] for one in asked}
 
 
 def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator[Problem]:

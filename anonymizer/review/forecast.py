@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import dataclass
 
+from anonymizer.algorithms.split.size import ABOVE
 from anonymizer.compile import ident
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError
@@ -71,7 +72,9 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
         loss = _continued(small, large, rows)
     speed = large.seconds / _work(large.rows, large.tuples)
     columns = len(policy.quasi)
-    needed = _megabytes(rows, tuples, columns)
+    # parts are cut up a few at a time, which are about as large as the largest table in one piece
+    at_once = min(tuples, ABOVE) if policy.algorithm.may_divide else tuples
+    needed = _megabytes(rows, at_once, columns)
     if large.peak is not None:
         share = (large.peak - PROCESS) / _megabytes(large.rows, large.tuples, columns)
         needed *= max(share, 1.0)
@@ -127,5 +130,7 @@ def _work(rows: int, tuples: int) -> float:
 
 
 def _megabytes(rows: int, tuples: int, columns: int) -> float:
-    """Peak memory there, beyond that of the process before it reads anything."""
+    """Peak memory there, beyond that of the process before it reads anything; `tuples`: of those
+    that are cut up at a time.
+    """
     return 0.25 * rows / 1000 + 13 * math.pow(tuples / 1000, 0.6) * columns / 9

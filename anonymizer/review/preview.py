@@ -25,6 +25,7 @@ from anonymizer.publish.target import publisher
 from anonymizer.release.names import Names
 from anonymizer.review.forecast import Forecast, forecast
 from anonymizer.review.tables.preview import PlannedTable, tree_of
+from anonymizer.run.at_file import of_file
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.remarks import remarks
@@ -105,6 +106,7 @@ def preview(
                     _look(lead, seen, found)
         else:
             _try_one(policy, session, executor, found, foresee=foresee)
+    found.problems = [of_file(policy, problem) for problem in found.problems]
     return found
 
 

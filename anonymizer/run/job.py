@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
+from anonymizer.contract.coarse import of_search
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
@@ -156,7 +157,7 @@ class Job:
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found
         )
-        measures |= self.executor.notes
+        measures |= of_search(self.executor.notes, measures["persons"] or measures["rows"])
         now = time.perf_counter()
         measures["seconds_anonymizing"] = round(began - self.began, 3)
         measures["seconds_judging"] = round(now - began, 3)

@@ -1,16 +1,20 @@
 """The link: the published rows, in order, each with a reference to its source row.
 
 It exists in scratch only. The rows of a release are copied from it, so that they are joined and
-sorted once. In large tables it stores the texts of cells as numbers (values of an ENUM), which
-halves the time of sorting and joining; the release has the texts.
+sorted once. Where a large table is written, memory is what counts: work tables are emptied as soon
+as nothing reads them any more, and the link stores the texts of cells as numbers (values of an
+ENUM), which also halves the time of sorting and joining. The release has the texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from anonymizer.algorithms.cells import CELLS, Cell
-from anonymizer.algorithms.compiled import Assembly, Compiled
+from anonymizer.algorithms.compiled import Assembly, Compiled, RowWriter
+from anonymizer.algorithms.encode import CODED, UNITS
+from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, Table, work
 from anonymizer.policy.names import ROW_REF
 from anonymizer.run.prepare import Prepared
@@ -18,18 +22,20 @@ from anonymizer.source.profile import Attribute
 from anonymizer.steps import Step
 
 LINK = work("link")
-TEXTS = work("cell_texts")
 
-NUMBERED_FROM = 200_000
-"""Rows from which the texts of cells are numbered: below, that takes longer than it saves."""
+LARGE_FROM = 200_000
+"""Rows of a table that is large: below, what saves memory takes longer than it saves."""
 
 NUMBERED_TO = 256
-"""Different values of a column up to which its cells are numbered: of more, texts hardly repeat."""
+"""Different values of a column up to which its cells are numbered, whatever the number of rows."""
+
+ROWS_PER_TEXT = 10
+"""Rows that there are at least for every text that has a number: of more, texts hardly repeat."""
 
 
 def link_step(compiled: Compiled, *, ordered: bool) -> Step:
     """The step that writes the link; in the order of the release, or in none."""
-    return compiled.assembly.step(LINK, [(ROW_REF, Sql("r.row_ref"))], ordered=ordered)
+    return _link(compiled.assembly, ordered=ordered)
 
 
 def linked_writes(
@@ -37,30 +43,68 @@ def linked_writes(
 ) -> tuple[Step, ...]:
     """The steps that write the link and, from it, the release; further tables as `place` says."""
     compiled = prepared.compiled
+    assembly = compiled.assembly
+    further = tuple(one.step(place(one.table)) for one in compiled.separated)
+    if not isinstance(assembly, Assembly) or prepared.rows < LARGE_FROM:
+        return (_link(assembly), _published(rows), *further)
     numbered = _numbered(prepared)
-    steps: tuple[Step, ...] = ()
-    if numbered:
-        names = [Cell(a).out for a in numbered]
-        shared = {"cells": CELLS, "texts": TEXTS, "names": names}
-        steps = (
-            Step("texts of cells", "link/texts.sql.j2", shared),
-            Step("numbers for cells", "link/numbered_cells.sql.j2", shared),
-        )
+    keys = {"keys": assembly.keys, "units": UNITS, "members": MEMBERS}
+    spent = (MEMBERS, CELLS) if further else (MEMBERS, CELLS, CODED)
     own = {a.column for a in numbered}
-    written = [c.name for c in compiled.layout.columns if c.column in own]
-    context = {"link": LINK, "release": rows, "row_ref": ROW_REF, "written": written}
+    written = [c.name for c in compiled.layout.columns if c.name and c.column in own]
     return (
-        *steps,
-        link_step(compiled, ordered=True),
-        Step("publish the rows", "link/published.sql.j2", context),
-        *(separated.step(place(separated.table)) for separated in compiled.separated),
+        Step("classes of tuples", "link/classes.sql.j2", keys),
+        _forget(UNITS),
+        *_numbers(numbered),
+        _link(replace(assembly, by_key=True)),
+        *map(_forget, spent),
+        _published(rows, written),
+        *further,
+    )
+
+
+def _link(assembly: RowWriter, *, ordered: bool = True) -> Step:
+    return assembly.step(LINK, [(ROW_REF, Sql("r.row_ref"))], ordered=ordered)
+
+
+def _published(rows: Table, written: Sequence[str] = ()) -> Step:
+    """The step that copies the rows of the link; `written`: columns of numbers, as texts."""
+    context = {"link": LINK, "release": rows, "row_ref": ROW_REF, "written": written}
+    return Step("publish the rows", "link/published.sql.j2", context)
+
+
+def _forget(spent: Table) -> Step:
+    return Step("release memory", "prepare/forget.sql.j2", {"spent": spent})
+
+
+def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
+    """The steps that give a number to every text of the cells of some columns."""
+    if not numbered:
+        return ()
+    named = [(Cell(a).out, work(f"texts_{a.index}")) for a in numbered]
+    return (
+        *(
+            Step(
+                "texts of cells",
+                "link/texts.sql.j2",
+                {"cells": CELLS, "name": name, "texts": texts},
+            )
+            for name, texts in named
+        ),
+        Step("numbers for cells", "link/numbered_cells.sql.j2", {"cells": CELLS, "named": named}),
     )
 
 
 def _numbered(prepared: Prepared) -> list[Attribute]:
-    """The quasi-identifiers whose cells the link carries as numbers of their texts."""
-    compiled = prepared.compiled
-    has_texts = isinstance(compiled.assembly, Assembly) and compiled.layout.cells == "text"
-    if not has_texts or prepared.rows < NUMBERED_FROM:
+    """The quasi-identifiers whose cells a large table's link carries as numbers of their texts.
+
+    A column of d values has at most d (d + 1) / 2 intervals.
+    """
+    if prepared.compiled.layout.cells != "text":
         return []
-    return [a for a in prepared.roles.quasi if a.distinct <= NUMBERED_TO]
+    texts = prepared.rows // ROWS_PER_TEXT
+    return [
+        a
+        for a in prepared.roles.quasi
+        if a.distinct <= NUMBERED_TO or a.distinct * (a.distinct + 1) // 2 <= texts
+    ]

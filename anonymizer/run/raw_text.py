@@ -21,12 +21,12 @@ from anonymizer.source.detectors import ANY, FORMS, KINDS, SIGNS
 from anonymizer.source.looked_through import (
     LETTERS,
     Looked,
-    identifiers,
     in_row,
     is_number,
     looked_at,
     looked_through,
     may_hold,
+    named_columns,
     words,
 )
 from anonymizer.source.masking.texts import PASSES
@@ -256,8 +256,7 @@ def _identifier_values(
 
 def named_in(policy: Policy, profile: TableProfile, snapshot: Table) -> list[tuple[Table, Sql]]:
     """Where the words of a table's identifiers are."""
-    texts, _ = identifiers(policy, profile)
-    return [(snapshot, Sql(f"v{j}")) for j in range(len(texts))]
+    return [(snapshot, column) for column in named_columns(policy, profile)]
 
 
 def _without_uuids() -> Sql:

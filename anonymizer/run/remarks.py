@@ -122,11 +122,14 @@ def remarks(
     notes: MutableMapping[str, Any],
     kinds: Mapping[str, str],
     spoken: Collection[str] = (),
+    *,
+    counts: bool = True,
 ) -> list[str]:
     """The warnings that counts and kinds of columns give rise to; what only they need is taken out
     of `notes`.
 
     `spoken`: sensitive columns with a rule that the policy of the table alone does not have.
+    `counts`: whether the owner of the source reads them, who may know its counts.
     """
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
@@ -134,8 +137,9 @@ def remarks(
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:
+            rows = f"{nulls:,} rows" if counts else "some rows"
             found.append(
-                f"{column_path(name, 'sensitive_when')} is NULL in {nulls:,} rows:"
+                f"{column_path(name, 'sensitive_when')} is NULL in {rows}:"
                 " their cells count as sensitive"
             )
     for name in acknowledged(policy):
@@ -150,10 +154,15 @@ def remarks(
     # names of people repeat beside their numbers: who knows the number needs no guess
     sure = [name for name in repeating if column_names.names_person(name)]
     for name in sure or repeating:
-        mean = known[name] / different[name]
+        said = "several rows have the same value:"
+        if counts:
+            mean = known[name] / different[name]
+            said = (
+                f"{different[name]:,} values in {known[name]:,} rows (on average {mean:.1f} rows"
+                f" per value, at most {most[name]:,}):"
+            )
         found.append(
-            f"{column_path(name)}: {different[name]:,} values in {known[name]:,} rows (on average"
-            f" {mean:.1f} rows per value, at most {most[name]:,}):"
+            f"{column_path(name)}: {said}"
             + (" it is published as it is;" if published_as_it_is(policy, name) else "")
             + ("" if sure else " if it tells whose row it is,")
             + " k and the other guarantees count rows, not persons, and a class may hold the rows"

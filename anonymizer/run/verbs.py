@@ -31,6 +31,7 @@ from anonymizer.publish.target import Target, publisher
 from anonymizer.release.names import Names
 from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
+from anonymizer.run.at_file import at_file
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
@@ -63,7 +64,7 @@ def executing(
     place = run or Workplace(secrets.token_hex(8))
     if isinstance(policy, SchemaPolicy):
         place = replace(place, beside={n: child_policy(policy, n) for n in policy.children})
-    with ExitStack() as stack:
+    with at_file(policy), ExitStack() as stack:
         with at_persons(policy):
             opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
             session = stack.enter_context(opening)

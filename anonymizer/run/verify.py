@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.population import members_at_hand, with_population
+from anonymizer.release.seal import of_another, seal_of
 from anonymizer.release.tables import asked_of, refuse_tables_unmet, released_tables
 from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
 from anonymizer.release.unchanged import (
+    other_checks,
     refuse_changed,
     refuse_other_figures,
     refuse_other_policy,
@@ -48,13 +50,14 @@ def verify(
     """Verify a release again, from the release alone.
 
     With a policy, its requirements are judged on its view; without one, those of every manifest in
-    the database. In the latter case the publisher is unknown, as `Verification.origin` says.
+    the database. In the latter case the publisher is unknown, as `Verification.origin` says. Other
+    releases in the file of the policy's are not judged; `Verification.others` names them.
 
     `database`: the file of the release, or an open DuckDB connection to its database.
     `population`: a file with the population of k_map and delta_presence. `public_key`: the file of
-    the public key by which the release must be signed. `certificate`: the file of a certificate of
-    this release, signed by that key; the release itself then needs no signature. `engine`: as for
-    `run`. `plain`: without shortcuts, by the statements that the checks show.
+    the public key by which the release, and others in its file, must be signed. `certificate`: the
+    file of a certificate of this release, signed by that key; then none needs a signature.
+    `engine`: as for `run`. `plain`: without shortcuts, by the statements that the checks show.
 
     Raises NothingToCheckError if there is nothing to judge, and GuaranteeError if the release was
     changed, is not signed by this key, or has other columns or roles than the policy.
@@ -71,9 +74,12 @@ def verify(
 
     total: Verification | None = None
     kinds: dict[str, str] = {}
-    for manifest, judged in _releases(
+    releases, others = _releases(
         policy, database, accept, engine=engine, plain=plain, population=population
-    ):
+    )
+    if public_key is not None and stated is None:
+        _refuse_unsigned(others, public_key)
+    for manifest, judged in releases:
         if stated is not None:
             attestation.refuse_other_release(stated, manifest)
         total = judged if total is None else total + judged
@@ -87,7 +93,17 @@ def verify(
         _refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     origin = "signature" if public_key is not None else origin
-    return replace(total, origin=origin, kinds=kinds)
+    named = tuple(str(other.data["view"]) for other in others)
+    return replace(total, origin=origin, kinds=kinds, others=named)
+
+
+def _refuse_unsigned(others: Iterable[Manifest], public_key: str | Path) -> None:
+    """Raises GuaranteeError unless the key vouches for everything that is in the file."""
+    for other in others:
+        try:
+            signing.refuse_unsigned(other, public_key)
+        except GuaranteeError as error:
+            raise GuaranteeError(of_another(other, error.problems)) from error
 
 
 def certify(
@@ -110,6 +126,8 @@ def certify(
             Problem(item.name, f"was not judged: {item.reason}", hint="--population FILE")
             for item in judged.not_checked
         )
+    # (the certificate states the figures of the manifest)
+    GuaranteeError.refuse(other_checks(manifest, judged, population=True))
     return dsse.signed(attestation.PAYLOAD, attestation.payload(manifest), key)
 
 
@@ -134,7 +152,7 @@ def _one(
     population: str | Path | None = None,
 ) -> tuple[Manifest, Verification]:
     """The release of a policy. Raises GuaranteeError unless everything that was judged holds."""
-    ((manifest, judged),) = _releases(
+    ((manifest, judged),), _ = _releases(
         policy, database, lambda _: True, engine=engine, population=population
     )
     if not judged.passed:
@@ -170,9 +188,12 @@ def _releases(
     engine: str | None = None,
     plain: bool = False,
     population: str | Path | None = None,
-) -> list[tuple[Manifest, Verification]]:
-    """Every release that is asked for, judged again. `accept`: whether one is, by its manifest."""
-    judged = []
+) -> tuple[list[tuple[Manifest, Verification]], list[Manifest]]:
+    """Every release that is asked for, judged again, and the others in a file of releases.
+
+    `accept`: whether one is asked for, by its manifest.
+    """
+    judged, asked = [], set[Table]()
     lead = lead_of(policy) if policy is not None else None
     complete = lead
     if lead is not None and population is not None:
@@ -184,7 +205,11 @@ def _releases(
             if accept(manifest):
                 again = _judged_again(policy, found, view, manifest, complete, plain=plain)
                 judged.append((manifest, again))
-    return judged
+                asked.add(view)
+        alone = lead is not None and lead.publish.database is not None
+        alone = alone or any(seal_of(manifest).alone for manifest, _ in judged)
+        others = [view for view in found.views(None) if view not in asked] if alone else []
+        return judged, [found.manifest(view) for view in others]
 
 
 def _judged_again(
@@ -225,6 +250,6 @@ def _judged_again(
         judged += judge_tables(found.engine, tables, in_release(view))
     if judged.passed:
         if policy is not None:
-            refuse_other_policy(policy.digest(), manifest)
+            refuse_other_policy(policy.digest(), manifest, holds=True)
         refuse_other_figures(found.engine, view, manifest, judged)
     return judged

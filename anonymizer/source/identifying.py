@@ -10,7 +10,7 @@ import re
 
 from anonymizer.compile import Sql, lit
 from anonymizer.policy import Policy
-from anonymizer.source.masking.masks import NUMBERS, family_of
+from anonymizer.source.masking.masks import DATES, NUMBERS, family_of
 from anonymizer.source.profile import TableProfile
 
 ROLES = ("identifier", "token")
@@ -19,6 +19,12 @@ SHORT = re.compile(r"(BOOLEAN|U?TINYINT)\Z")
 """Types whose values are words and numbers of any text."""
 LEAST = 10_000
 """The smallest number that is no number of any text."""
+NAME = "^[^0-9]*[^0-9 ,][ ,]+[^0-9 ,][^0-9]*$"
+"""Several words without a digit, as in a name."""
+LAST_FIRST = "^([^,]*),([^,]*)[^0-9]*$"
+FIRST_LAST = "^([^0-9]*[^ ]) +([^ ]+) *$"
+TURNED = r"\2 \1"
+"""The part after the comma, or the last word, before the rest."""
 
 
 def identifying(policy: Policy, profile: TableProfile) -> list[str]:
@@ -57,6 +63,22 @@ def written(value: Sql, sql_type: str) -> Sql:
             text = f"cast(timezone('UTC', {value}) as varchar)"
             return Sql(f"regexp_replace({text}, ' 00:00:00$', '')")
     return Sql(f"trim({text}, '\"')") if sql_type == "JSON" else Sql(text)
+
+
+def forms(text: Sql, sql_type: str) -> list[Sql]:
+    """A value as it was written, and of a name of several words the other order of its parts.
+
+    Tables have `Doe, Jane` where texts have `Jane Doe`, and the other way round.
+    """
+    if family_of(sql_type) in (*NUMBERS, *DATES):
+        return [text]
+    turned = (
+        f"case when regexp_matches({text}, {lit(NAME)}) then"
+        f" case when strpos({text}, ',') > 0"
+        f" then regexp_replace({text}, {lit(LAST_FIRST)}, {lit(TURNED)})"
+        f" else regexp_replace({text}, {lit(FIRST_LAST)}, {lit(TURNED)}) end end"
+    )
+    return [text, Sql(turned)]
 
 
 def _long(value: Sql, text: str) -> Sql:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from anonymizer.compile import Sql, ident, join, lit
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
-from anonymizer.source.identifying import LEAST, identifying, is_numeric, written
+from anonymizer.source.identifying import LEAST, forms, identifying, is_numeric, written
 from anonymizer.source.masking.masks import UNTOLD
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
@@ -84,7 +84,12 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
         )
         if named or may_hold(sql_type):
             free = "identifier_value" not in given.acknowledge
-            sought = tuple(n.physical for n in masks.get(column, ()) if n.table is None)
+            sought = tuple(
+                form
+                for n in masks.get(column, ())
+                if n.table is None
+                for form in forms(n.physical, n.sql_type)
+            )
             looked = Looked(len(found), column, cell, sql_type, named, free)
             if given.role == "redact":
                 looked = replace(looked, redacted=True, beside=sought)
@@ -138,11 +143,27 @@ def identifier_columns(
 
 def named(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
     """Columns of the snapshot with the words of identifiers that have letters."""
-    texts, _ = identifiers(policy, profile)
     return [
-        (_rare(words(written(ident(name), profile.type_of(name)))), Sql(f"v{j}"))
-        for j, name in enumerate(texts)
+        (_rare(words(form)), column)
+        for column, form in zip(
+            named_columns(policy, profile), _named_forms(policy, profile), strict=True
+        )
     ]
+
+
+def named_columns(policy: Policy, profile: TableProfile) -> list[Sql]:
+    """The names of these columns."""
+    return [Sql(f"v{j}") for j, _ in enumerate(_named_forms(policy, profile))]
+
+
+def _named_forms(policy: Policy, profile: TableProfile) -> list[Sql]:
+    texts, _ = identifiers(policy, profile)
+    return [form for name in texts for form in _forms_of(name, profile)]
+
+
+def _forms_of(name: str, profile: TableProfile) -> list[Sql]:
+    sql_type = profile.type_of(name)
+    return forms(written(ident(name), sql_type), sql_type)
 
 
 def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:
@@ -156,13 +177,11 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
             number = is_number(profile.type_of(column.name))
             held = []
             for name in numbers if number else (*texts, *numbers):
-                value = written(ident(name), profile.type_of(name))
                 if number:
                     held.append(_equals(ident(column.name), ident(name)))
-                elif name in numbers:
-                    held.append(_holds_number(text_of(column.name), value))
-                else:
-                    held.append(_holds(text_of(column.name), value))
+                    continue
+                holds = _holds_number if name in numbers else _holds
+                held += [holds(text_of(column.name), form) for form in _forms_of(name, profile)]
             found.append((Sql(f"({join(held, ' or ').text})" if held else "false"), column.own))
     return found
 

@@ -120,7 +120,9 @@ def _noisy(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
 def _redacted(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     read = originals.read or originals.table
     identifiers = [
-        (table or read, _words(f"cast({name} as varchar)")) for table, name in column.identifiers
+        (table or read, _words(written))
+        for table, name in column.identifiers
+        for written in _both_orders(f"cast({name} as varchar)")
     ]
     words = {
         "identifiers": identifiers,
@@ -187,6 +189,18 @@ def _words(text: str) -> Sql:
     pattern = lit(f"[{IDEOGRAPHS}]|[{LETTERS}]+")
     small = folded(f"nfc_normalize({plain(text)})")
     return Sql(f"regexp_extract_all({small}, {pattern})")
+
+
+def _both_orders(name: str) -> tuple[str, str]:
+    """A name as it is in a table, and with its last name at the other end; NULL for one word."""
+    last = rf"regexp_replace({name}, '^[^0-9]* ([^ ]+) *$', '\1')"
+    rest = f"regexp_replace({name}, ' +[^ ]+ *$', '')"
+    return name, (
+        f"case when regexp_matches({name}, '[0-9]') then null"
+        f" when strpos({name}, ',') > 0"
+        f" then concat(split_part({name}, ',', 2), ' ', split_part({name}, ',', 1))"
+        f" when strpos({name}, ' ') > 0 then concat({last}, ' ', {rest}) end"
+    )
 
 
 def _has(column: MaskedColumn, kind: str) -> bool:

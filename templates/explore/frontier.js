@@ -13,16 +13,35 @@ function ticks(most) {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step);
 }
 
-function label(point, x, y) {
-  const late = x > WIDTH - 110;
-  return svg("text", { x: late ? x - 12 : x + 12, y: y - 8, "text-anchor": late ? "end" : "start" },
-    point.now ? `${point.name} (now)` : point.name);
+// Points that lie on each other share a name, which stands where it covers no other.
+const PLACES = [-8, 24, -32, 48, -56, 72].flatMap((down) => [[false, down], [true, down]]);
+
+function labels(points, x, y) {
+  const made = [];
+  for (const point of points) {
+    const [cx, cy] = [x(point.risk), y(point.loss)];
+    const name = point.now ? `${point.name} (now)` : point.name;
+    const same = made.find((one) => Math.abs(one.cx - cx) < 10 && Math.abs(one.cy - cy) < 10);
+    if (same) same.text += `, ${name}`;
+    else made.push({ point, cx, cy, text: name });
+  }
+  const taken = [];
+  return new Map(made.map(({ point, cx, cy, text }) => {
+    const width = 12 * text.length;  // (as on a narrow screen, where letters are larger)
+    const boxes = PLACES.map(([before, down]) => ({ before, left: before ? cx - 12 - width : cx + 12, at: cy + down }));
+    const fits = ({ left, at }) => left >= LEFT && left + width <= WIDTH && at > TOP && at < HEIGHT - BOTTOM
+      && taken.every((one) => left >= one.right || left + width <= one.left || Math.abs(at - one.at) >= 24);
+    const { before, left, at } = boxes.find(fits) ?? boxes[0];
+    taken.push({ left, right: left + width, at });
+    return [point, svg("text", { x: before ? cx - 12 : cx + 12, y: at, "text-anchor": before ? "end" : "start" }, text)];
+  }));
 }
 
 export function chart(points, change) {
   const [x, mostX] = scale(points.map((one) => one.risk), LEFT, WIDTH - RIGHT);
   const [y, mostY] = scale(points.map((one) => one.loss), HEIGHT - BOTTOM, TOP);
   const front = points.filter((one) => one.best).sort((a, b) => a.risk - b.risk);
+  const named = labels(points, x, y);
   const choose = (point) => change(point.name, point.edits);
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Points of risk and loss; each is a button that chooses it" },
     ticks(mostX).map((value) => svg("g", { class: "tick" },
@@ -46,7 +65,7 @@ export function chart(points, change) {
     },
     svg("circle", { class: "target", cx: x(point.risk), cy: y(point.loss), r: 14 }),
     svg("circle", { class: "dot", cx: x(point.risk), cy: y(point.loss), r: point.now ? 8 : 5.5 }),
-    label(point, x(point.risk), y(point.loss)))));
+    named.get(point))));
 }
 
 export function frontier({ desk, change }) {

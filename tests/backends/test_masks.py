@@ -161,6 +161,7 @@ def test_masks_are_the_same(postgres: str, tmp_path: Path, case: str) -> None:
 
 
 NAMES = ["Anna Möller", "Jose\u0301 Ñandú", "李小龙", "O'Neil", "a.b [c]*", "ΣΊΣΥΦΟΣ", None]
+NAMES += ["Quist-Ury,  Zoë Ida, MD", "Uwe Zweig"]
 TOLD = [
     "Frau ANNA MÖLLER and Anna möller; Mo\u0308ller alone",
     "saw José N\u0303andu\u0301, 患者李小龙说",
@@ -168,6 +169,7 @@ TOLD = [
     "Σίσυφος",
     "",
     None,
+    "Zoë Ida Quist-Ury; Zweig, Uwe",
 ]
 
 
@@ -198,3 +200,4 @@ def test_redacted_names_are_the_same(postgres: str, tmp_path: Path) -> None:
     assert made == shown(None, postgres, ["id", "note"], release.view)
     assert made[2][1] == "[name]; [name]]*; [member], and [phone]"
     assert made[1][1] == "saw [name], 患者[name]说"
+    assert made[6][1] == "[name]; [name]"

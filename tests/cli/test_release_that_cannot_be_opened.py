@@ -81,3 +81,10 @@ def test_a_release_under_another_name(published: Path, call: Call, verb: str) ->
     assert done.code == 2
     said = "publish.name: other is not in release.duckdb (it holds visits_anonymous)"
     assert done.err.startswith(said)
+
+
+@pytest.mark.parametrize("verb", ["verify", "report"])
+def test_the_source_in_the_place_of_the_release(warehouse: Path, call: Call, verb: str) -> None:
+    done = call(*VERBS[verb], *DATABASE)
+    assert done.code == 2
+    assert done.err.startswith("manifest: is missing (hint: name the database of the release, not")

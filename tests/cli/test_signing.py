@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
+from anonymizer.run import verify as verifying
 from tests.cli.conftest import Call
 
 DATABASE = ("--database", "warehouse.duckdb")
@@ -98,6 +102,44 @@ def test_the_second_reader(signed: Call) -> None:
     done = signed("verify", *RELEASE)
     assert done.code == 2
     assert "cannot be read" in done.err
+
+
+def test_the_second_reader_says_what_showed_who_published_it(signed: Call) -> None:
+    for arguments, origin in (
+        ((*RELEASE, *KEY), "signature"),
+        (("policy.yml",), "policy"),
+        (("policy.yml", *KEY), "signature"),
+        (RELEASE, "unknown"),
+    ):
+        done = signed("verify", *arguments, "--independent", "--format", "json")
+        assert (done.code, done.json["origin"]) == (0, origin)
+        assert ("is unknown" in done.err) is (origin == "unknown")
+
+
+@pytest.mark.parametrize("how", ["replaced", "changed"])
+def test_both_readers_judge_one_file(
+    signed: Call, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Each of them opens it: what takes its place in between was judged by one alone."""
+    real = verifying.verify
+
+    def then_another(*given: Any, **rest: Any) -> Any:
+        found = real(*given, **rest)
+        release = Path("release.duckdb")
+        times = release.stat()
+        if how == "replaced":
+            shutil.copy2(release, "copy.duckdb")
+            Path("copy.duckdb").replace(release)
+        else:
+            content = release.read_bytes()
+            release.write_bytes(content)
+            os.utime(release, ns=(times.st_atime_ns, times.st_mtime_ns))
+        return found
+
+    monkeypatch.setattr(verifying, "verify", then_another)
+    done = signed("verify", "policy.yml", *KEY, "--independent")
+    assert (done.code, done.out) == (1, "")
+    assert "release: was changed or replaced while it was judged" in done.err
 
 
 @pytest.mark.parametrize("extra", [(), ("--independent",), ("--independent", "--plain")])

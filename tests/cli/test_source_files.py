@@ -121,3 +121,14 @@ def test_a_record_that_does_not_fit_is_told_by_its_number(
     assert done.code == 2
     assert f"record 21001 of a JSON file {told}" in done.err
     assert not any(value in done.err for value in ("Alice", "Bob", "v1"))
+
+
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_a_hint_at_a_query_says_how_a_file_gets_one(verb: str, folder: Path, call: Call) -> None:
+    rows = "".join(f"n{n};{n},5;v{n % 5}\n" for n in range(200))
+    (folder / "visits.csv").write_text(f"name;age;s\n{rows}")
+    policy = (folder / "policy.yml").read_text()
+    (folder / "policy.yml").write_text(policy.replace("role: quasi", "role: quasi, kind: numeric"))
+    done = call(*VERBS[verb])
+    assert done.code == 2
+    assert "hint: cast the column in source.query; a file has no query: make a table" in done.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from anonymizer.errors import PolicyError, Problem
@@ -186,6 +187,13 @@ def test_unreadable_files(tmp_path: Path) -> None:
     huge = tmp_path / "huge.yml"
     huge.write_bytes(b"# " + b"x" * 2_000_000)
     assert "too large" in load_problem(huge).message
+    database = tmp_path / "release.duckdb"
+    with duckdb.connect(str(database)):
+        pass
+    problem = load_problem(database)
+    assert problem.message == "is a DuckDB database, not a policy file"
+    assert problem.hint is not None
+    assert "--database FILE" in problem.hint
     broken = tmp_path / "broken.yml"
     broken.write_text("a: [")
     assert load_problem(broken).path == "broken.yml"

@@ -21,6 +21,8 @@ from tests.oracle.least import least_loss, partitions
 from tests.runs import policy, run, source
 from tests.selection import rounds, some
 
+pytestmark = pytest.mark.usefixtures("fine_figures")
+
 TREE = {
     "ape": ("mammal", "*"),
     "bat": ("mammal", "*"),

@@ -27,6 +27,8 @@ from tests.oracle.lattice import Column, Lattice
 from tests.runs import policy, run, source
 from tests.selection import few, some
 
+pytestmark = pytest.mark.usefixtures("fine_figures")
+
 BUDGET = 200
 
 

@@ -42,7 +42,7 @@ def columns() -> dict[str, Any]:
 @pytest.fixture(params=[200_000, 0], ids=["texts", "numbered"], autouse=True)
 def numbered_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells of the link as texts, and as the numbers that large tables have."""
-    monkeypatch.setattr(link, "NUMBERED_FROM", request.param)
+    monkeypatch.setattr(link, "LARGE_FROM", request.param)
 
 
 def tamper(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:

@@ -90,6 +90,7 @@ def test_record_1006_of_figure_2(connection: duckdb.DuckDBPyConnection) -> None:
         assert found[row["class_id"]] == tuple(map(float, expected))
 
 
+@pytest.mark.usefixtures("fine_figures")
 @pytest.mark.parametrize("typed", [False, True])
 def test_random_releases(connection: duckdb.DuckDBPyConnection, typed: bool) -> None:
     draw = random.Random(21)

@@ -38,6 +38,8 @@ from tests.forging import seal_again
 from tests.runs import policy, published, run, source
 from tests.selection import rounds
 
+pytestmark = pytest.mark.usefixtures("fine_figures")
+
 VALUES: dict[str, list[str | None]] = {
     "a": ["11", "12", "21", "22", "31", None],
     "b": ["x1", "x2", "y1", "y3"],
@@ -401,7 +403,7 @@ def test_verbs_that_know_no_sets_refuse(
 def test_the_independent_reader_refuses(made: tuple[Policy, Path]) -> None:
     asked, file = made
     with pytest.raises(NothingToCheckError, match="has a field that this reader does not know"):
-        judge_independently(Output(), asked, str(file), None)
+        judge_independently(Output(), asked, str(file), None, origin="policy", state=None)
 
 
 @pytest.mark.slow

@@ -183,8 +183,10 @@ def test_another_policy_of_the_same_columns_is_not_the_one_of_the_release(
         assert collect(other).verification.passed
         return
     for look in (anonymizer.verify, collect):
-        with pytest.raises(GuaranteeError, match="policy: is not the one"):
+        with pytest.raises(GuaranteeError, match="policy: is not the one") as told:
             look(other)
+        judged = "the guarantees that it asks for hold in the release" in str(told.value)
+        assert judged == (look is anonymizer.verify)
 
 
 def test_a_raised_k_is_judged(folder: Path) -> None:

@@ -107,7 +107,7 @@ def test_cells_that_are_numbered_are_published_as_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = source(tmp_path, TYPES, ROWS)
-    monkeypatch.setattr(link, "NUMBERED_FROM", 1)
+    monkeypatch.setattr(link, "LARGE_FROM", 1)
     asked = given(tmp_path, "mondrian")
     text = written(asked, database)
     assert "create or replace type" in text

@@ -25,6 +25,8 @@ from tests.oracle.least import least_loss
 from tests.runs import policy, published, run, source
 from tests.selection import rounds, some
 
+pytestmark = pytest.mark.usefixtures("fine_figures")
+
 WAYS: dict[str, dict[str, Any]] = {
     "mondrian": {"name": "mondrian"},
     "mondrian_cuts": {"name": "mondrian", "refine": 0, "compare": 1},

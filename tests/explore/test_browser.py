@@ -40,6 +40,30 @@ def opened(driver: Any, address: str) -> Page:
     return page
 
 
+NAMES = """
+return [...document.querySelectorAll('#frontier .point text')].map((one) => one.textContent);
+"""
+APART = """
+const boxes = [...document.querySelectorAll('#frontier .point text')]
+  .map((one) => one.getBoundingClientRect());
+return boxes.every((a, at) => boxes.slice(at + 1).every((b) =>
+  a.right <= b.left || b.right <= a.left || a.bottom - b.top <= 2 || b.bottom - a.top <= 2));
+"""
+"""Whether no name of a point covers that of another."""
+
+
+def test_points_that_lie_on_each_other_share_a_name(driver: Any, clinic: Clinic) -> None:
+    """Every class has three diagnoses and so three rows, whichever k is asked for below that."""
+    rule = "protect: {l_diversity: 3}"
+    clinic.policy.write_text(POLICY.replace("protect: {l_diversity: 2}", rule))
+    with clinic.desk() as desk, served(desk) as server:
+        page = opened(driver, server.address)
+        page.settled()
+        names = page.run(NAMES)
+        assert any("k=2, k=3" in name for name in names)
+        assert page.run(APART)
+
+
 def test_the_whole_way(driver: Any, clinic: Clinic) -> None:
     clinic.policy.write_text(POLICY)
     with clinic.desk() as desk, served(desk) as server:
@@ -47,6 +71,7 @@ def test_the_whole_way(driver: Any, clinic: Clinic) -> None:
         first = page.settled()
         assert page.run("return document.querySelectorAll('#frontier .point').length") >= 6
         assert page.find("#frontier .now").text == "k=5 (now)"
+        assert page.run(APART)
 
         page.choose("role admitted", "quasi")
         page.choose(f"role {HOSTILE}", "quasi")

@@ -84,6 +84,21 @@ def test_text_that_holds_them_is_not_published(tmp_path: Path, kind: str, role: 
         run(given, database)
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["own row", "any row"])
+@pytest.mark.parametrize("role", ["keep", "sensitive", "quasi"])
+def test_names_are_found_in_the_other_order(tmp_path: Path, role: str, own: bool) -> None:
+    """A table has `Quist, Anna`, and a text `Anna Quist`."""
+    names = [f"Quist{chr(97 + n)}, Anna{chr(97 + n)}" for n in range(20)]
+    order = names if own else [*names[1:], names[0]]
+    texts = [f"saw {' '.join(reversed(name.split(', ')))} today" for name in order]
+    rows = [(who, n % 2, text) for n, (who, text) in enumerate(zip(names, texts, strict=True))]
+    database = source(tmp_path, {"who": "VARCHAR", "q": "INTEGER", "note": "VARCHAR"}, rows)
+    note = {"role": role, "acknowledge_unique": True} if role != "quasi" else {"role": role}
+    given = policy(tmp_path, {"who": "identifier", "q": "quasi", "note": note}, k=2)
+    with pytest.raises(SourceError, match=r"columns\.note: holds what looks like 20 values that"):
+        run(given, database)
+
+
 @pytest.mark.parametrize("kind", ["BOOLEAN", "TINYINT", "INTEGER", "DOUBLE", "DECIMAL(4,1)"])
 def test_short_numbers_tear_no_text_apart(tmp_path: Path, kind: str) -> None:
     value: dict[str, Any] = {"BOOLEAN": True, "DECIMAL(4,1)": Decimal("12.5")}

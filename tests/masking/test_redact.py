@@ -94,6 +94,13 @@ WRITTEN = [
     ("a%b_c'd\\e$1", "x a%b_c'd\\e$1 y", "x [who] y"),
     ("(.*)+ [xyz]", "all (.*)+ [xyz] left", "all (.*)+ [xyz] left"),
     ("X", "X is a letter", "X is a letter"),
+    ("Quist, Anna Lena", "Anna Lena Quist; QUIST, Anna Lena", "[who]; [who]"),
+    ("Quist,Zoë", "spoke to Zoë Quist.", "spoke to [who]."),
+    ("Anna Lena Quist", "Quist, Anna Lena and Anna Quist", "[who] and Anna Quist"),
+    ("Quist Anna Lena-Ida ", "Lena-Ida Quist Anna", "[who]"),
+    ("Quist, Anna,\nMD", "Anna Quist, MD", "[who], MD"),
+    (", Quist ,", "Quist , came", "[who] , came"),
+    ("Ward 7", "7 Ward and Ward 7", "7 Ward and [who]"),
     (None, "None and null", "None and null"),
     (None, "nir 1 85 05 78 006 084 36 seen", "nir [national_id] seen"),
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gc
+import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ from anonymizer import AnonymizerError, Policy
 from tests.runs import THRIFTY
 
 ROWS = 60
+DAY = dt.date(2024, 5, 1)
 
 
 def people() -> pd.DataFrame:
@@ -73,6 +76,13 @@ def test_polars_and_arrow() -> None:
         frame, release = asked(given)
         assert isinstance(frame, kind)
         checked(frame.to_pandas(), release)
+
+
+def test_polars_without_pyarrow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = type("DataFrame", (), {"__module__": "polars.dataframe.frame"})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(AnonymizerError, match=r"^frame: .* pyarrow.*hint: pip install pyarrow"):
+        anonymizer.anonymize(frame(), ["age"])
 
 
 @pytest.mark.slow
@@ -170,6 +180,30 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a column of no type": (
         lambda: anonymizer.anonymize(people().assign(cut=pd.cut(range(ROWS), 3)), ["age"]),
         "frame: columns cut cannot be read",
+    ),
+    "no such person": (
+        lambda: anonymizer.anonymize(people(), ["age"], person="idd"),
+        "person: idd is no column of the frame",
+    ),
+    "no such identifier": (
+        lambda: anonymizer.anonymize(people(), ["age"], identifiers=["nam"]),
+        "identifiers: nam is no column of the frame",
+    ),
+    "values of several types": (
+        lambda: anonymizer.anonymize(people().assign(cut=[*range(ROWS - 1), True]), ["cut"]),
+        "frame: columns cut have values that cannot be read, or that are of several types",
+    ),
+    "dates among numbers": (
+        lambda: anonymizer.anonymize(people().assign(cut=[*range(ROWS - 1), DAY]), ["cut"]),
+        "frame: columns cut have values that cannot be read, or that are of several types",
+    ),
+    "half a sign": (
+        lambda: anonymizer.anonymize(people().assign(cut="\ud800"), ["cut"]),
+        "frame: columns cut have values that cannot be read",
+    ),
+    "an infinite number": (
+        lambda: anonymizer.anonymize(people().assign(age=float("inf")), ["age"]),
+        "hint: make them NULL in the frame",
     ),
     "repeated": (
         lambda: anonymizer.anonymize(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"]),

@@ -19,7 +19,7 @@ from anonymizer.review.report.content import Report
 from anonymizer.review.report.distributions import OTHER, Distribution
 from tests import runs
 from tests.oracle import report as oracle
-from tests.oracle.cells import domain_of
+from tests.oracle.cells import Exact, Null, domain_of, parse
 from tests.oracle.workload import Own
 
 KINDS = {
@@ -232,11 +232,30 @@ def masses(case: Case, name: str) -> tuple[oracle.Masses, oracle.Masses]:
     return before, oracle.of_values(published, kind)
 
 
-def near(shown: float | None, exact: Fraction | float, rows: int) -> bool:
-    """A share as it is rounded; what is nearly nothing is told from nothing."""
+def near(shown: float | None, exact: Fraction | float, rows: int, whole: bool = True) -> bool:
+    """A share as it is rounded; what is nearly nothing is told from nothing.
+
+    `whole`: whether that it is nothing follows from the release.
+    """
     assert shown is not None
-    step = 0.001 if rows >= 10_000 else 0.01
-    return abs(shown - float(exact)) <= step / 2 + 1e-9 and (shown == 0) == (exact == 0)
+    step = step_of(rows)
+    return abs(shown - float(exact)) <= step / 2 + 1e-9 and (shown == 0) == (whole and exact == 0)
+
+
+def step_of(rows: int) -> float:
+    """The step to which shares are rounded: no less than four rows."""
+    steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
+    return 0.001 if rows >= 10_000 else next(s for s in steps if s * rows >= 4 or s == 1)
+
+
+def shown_whole(case: Case, name: str) -> bool:
+    """Whether all values of a column are published: no row is left out, no cell generalized."""
+    if len(case.release) < len(case.source):
+        return False
+    if case.policy.columns[name].role != "quasi":
+        return True
+    cells = (parse(row[name], KINDS[name]) for row in case.release)
+    return all(isinstance(cell, Exact | Null) for cell in cells)
 
 
 def labels(found: Distribution) -> list[str]:

@@ -11,9 +11,11 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError
+from anonymizer.measure.steps import about, about_share
 from anonymizer.review.tables import attack_tables
+from anonymizer.review.tables.report import collect_tables
 from tests.runs import THRIFTY
-from tests.schema import oracle, truth
+from tests.schema import hospital, oracle, truth
 from tests.schema.oracle import Child, Published
 from tests.schema.random_schemas import PERSON, Schema, draw, owned
 from tests.selection import some
@@ -116,3 +118,18 @@ def test_observers(events: bool, tmp_path: Path) -> None:
         if compared == RELEASES:
             return
     raise AssertionError(f"only {compared} releases")
+
+
+def test_a_report_gives_round_figures_of_the_source(tmp_path: Path) -> None:
+    """It is handed on; `attack`, which the owner of the source runs, gives exact ones."""
+    database = hospital.write(tmp_path / "source.duckdb", hospital.tables(133))
+    policy = hospital.policy(tmp_path)
+    hospital.run(policy, database)
+    exact = attack_tables(policy, database, limits=THRIFTY).before
+    shown = collect_tables(policy, source=database).before
+    assert len(shown) == len(exact) > 0
+    for one, told in zip(exact, shown, strict=True):
+        assert (told.knows, told.persons, told.fewest) == (one.knows, one.persons, one.fewest)
+        assert (told.alone, told.below) == (about(one.alone), about(one.below))
+        assert told.found == about_share(one.found, one.persons)
+    assert any(one.alone % 10 or one.below % 10 for one in exact)

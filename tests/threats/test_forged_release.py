@@ -16,11 +16,15 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.compile import Table
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.export import export
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.rows_digest import stored_rows
+from anonymizer.release.seal import SealedObject, manifest_digest
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
+from anonymizer.review.report.collect import collect
 from tests import runs
 from tests.forging import Place, seal_again
 from tests.independent.planted import RELEASES, asked, make
@@ -377,6 +381,16 @@ def _check(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def _added(name: str, required: Any, achieved: Any = None) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        reached = required if achieved is None else achieved
+        check = {"required": required, "achieved": reached, "column": None, "sql": None}
+        check |= {"name": name, "passed": True, "failing": 0}
+        data["verification"]["checks"].append(check)
+
+    return change
+
+
 def _not_alone(data: dict[str, Any]) -> None:
     data["seal"]["alone"] = False
 
@@ -417,6 +431,14 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a code beyond all": _column("top", HUGE),
     "a code that is none": _column("bottom", "a\0b"),
     "Safe Harbor that is null": _field("safe_harbor", None),
+    "a count of failures that is a text": _check("failing", "none"),
+    "a note on a check": _check("note", "Ada is in class 3"),
+    "a field of its own": _field("epsilon", 0.1),
+    "a day of no calendar": _field("created", "2026, differentially private"),
+    "a version that is a figure": _field("versions", {"anonymizer": 1}),
+    "neither reproducible nor not": _field("reproducible", "no"),
+    "a run of another kind": _field("run_id", "Ada"),
+    "attacks that are one text": _field("known_attacks", "none"),
     "files of an export": _field("export", {"files": [], "note": "anything"}),
     "tables that are null": _field("tables", None),
 }
@@ -455,6 +477,13 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "SQL that finds nothing": (_check("sql", "select 1 where false"), "has other SQL"),
     "a check that is called otherwise": (_check("name", "very_safe"), "has other SQL"),
     "a better figure": (_check("achieved", 100), "states other figures"),
+    "another count of failures": (_check("failing", 1), "states other figures"),
+    "a guarantee that nobody asked for": (
+        _added("differential_privacy", {"epsilon": 0.1}),
+        "differential_privacy: is no check",
+    ),
+    "a source that was not as published": (_added("source_equal", 0, 3), "source_equal: is no"),
+    "a condition of form that is none": (_added("anonymous", 0), "anonymous: is no check"),
     "a check that failed": (_check("passed", False), "manifest.verification"),
     "a file of others": (_not_alone, ""),
     "a view with a condition": (_definition, "lists objects that cannot be"),
@@ -480,6 +509,35 @@ def test_a_manifest_that_was_sealed_again(forged: Place[Policy], name: str) -> N
         anonymizer.verify(None, forged.file, public_key=forged.key)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"k": {}}, {"l": [1]}, {"k": None}])
+def test_requirements_of_another_version(forged: Place[Policy], parameters: Any) -> None:
+    """Other versions write other SQL, which is not compared; what cannot be judged is refused."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data["versions"]["anonymizer"] = "0.0.1"
+        for asked in data["requirements"]:
+            asked["parameters"] = parameters
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match=r"manifest\.requirements"):
+            anonymizer.verify(policy, forged.file)
+
+
+def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None:
+    """What its manifest states of checks is not compared with what fails anyway."""
+    file = make("mondrian", tmp_path)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(f"update {rows_table(connection)} set disease = 'flu'")
+        data = manifest(connection)
+        for check in data["verification"]["checks"]:
+            check["required"] = 0.5
+        put(connection, data)
+    seal_again(file, VIEW)
+    found = collect(asked("mondrian", tmp_path), str(file), None)
+    assert not found.verification.passed
+
+
 def test_rows_that_were_sealed_again_need_a_signature(forged: Place[Policy]) -> None:
     """What keeps every guarantee and every figure is a release as good; only a key tells it."""
     with duckdb.connect(str(forged.file)) as connection:
@@ -490,6 +548,111 @@ def test_rows_that_were_sealed_again_need_a_signature(forged: Place[Policy]) -> 
     assert anonymizer.verify(forged.policy, forged.file).passed
     with pytest.raises(GuaranteeError, match="is not signed"):
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
+
+
+RAW = [["age", "INTEGER"], ["who", "VARCHAR"]]
+
+
+def raw_object(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any]:
+    """A raw table, as a seal lists it."""
+    connection.execute(f"create table {name} as select 33 as age, 'Ada' as who")
+    engine = DuckDBEngine(connection, owned=True)
+    catalog = str(connection.execute("select current_catalog()").fetchall()[0][0])
+    columns = tuple((column, of) for column, of in RAW)
+    rows = stored_rows(engine, Table(name, "main", catalog), columns)
+    return SealedObject("main", name, kind, columns, rows=rows).as_dict()
+
+
+def record(connection: duckdb.DuckDBPyConnection, *row: str) -> None:
+    connection.execute("insert into _anonymizer.objects values (?, 'main', ?, ?, ?)", row)
+
+
+@pytest.mark.parametrize("kind", ["values", "rows", "view", "manifest"])
+def test_a_raw_table_that_the_seal_lists(forged: Place[Policy], kind: str) -> None:
+    """A file holds what a release of its layout has, whatever its own seal says."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data["seal"]["objects"].append(raw_object(connection, "raw", kind))
+        record(connection, data["view"], "raw", kind, data["run_id"])
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match=r"other objects than|a column who"):
+            anonymizer.verify(policy, forged.file)
+    with pytest.raises(AnonymizerError):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+
+
+@pytest.mark.parametrize("view", ["main.raw", "main.people_anonymous"])
+def test_a_raw_table_that_the_seal_of_another_release_lists(
+    forged: Place[Policy], view: str
+) -> None:
+    """Its seal vouches for nothing that its manifest does not tell of."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data |= {"view": view, "run_id": "ff"}
+        connection.execute("create table raw_manifest (manifest varchar)")
+        kept = SealedObject("main", "raw_manifest", "manifest", (("manifest", "VARCHAR"),))
+        data["seal"]["objects"] = [raw_object(connection, "raw", "view"), kept.as_dict()]
+        record(connection, "main.raw", "raw", "view", "ff")
+        record(connection, "main.raw", "raw_manifest", "manifest", "ff")
+        reseal(data)
+        text = json.dumps(data, indent=2, sort_keys=True)
+        connection.execute("insert into raw_manifest values (?)", [text])
+    for key in (None, forged.key):
+        with pytest.raises(GuaranteeError, match="in the same file: raw has a column who"):
+            anonymizer.verify(forged.policy, forged.file, public_key=key)
+    with pytest.raises(GuaranteeError, match="in the same file"):
+        export(forged.policy, forged.folder / "out.parquet", forged.file)
+
+
+@pytest.fixture
+def neighbours(
+    correct: Place[Policy], forged: Place[Policy]
+) -> Callable[[Path | None], Place[Policy]]:
+    """A signed release, and a second one in its file that was published after it."""
+
+    def publish(key: Path | None) -> Place[Policy]:
+        other = runs.policy(forged.folder, COLUMNS, k=4, publish={"name": "second"})
+        runs.run(other, correct.folder / "source.duckdb", seed=2, sign=key)
+        return forged
+
+    return publish
+
+
+def test_another_release_in_the_file_is_told_of(
+    correct: Place[Policy], neighbours: Callable[[Path | None], Place[Policy]]
+) -> None:
+    place = neighbours(correct.folder / "key.pem")
+    assert anonymizer.verify(None, place.file).others == ()
+    for key in (None, place.key):
+        found = anonymizer.verify(place.policy, place.file, public_key=key)
+        assert (found.passed, found.others) == (True, ("main.second",))
+        assert found.as_dict()["others"] == ["main.second"]
+        assert "main.second" in repr(found)
+
+
+def test_another_release_in_the_file_that_nobody_signed(
+    neighbours: Callable[[Path | None], Place[Policy]],
+) -> None:
+    """Anybody could have added it, and it can hold anything that a manifest can tell of."""
+    place = neighbours(None)
+    assert anonymizer.verify(place.policy, place.file).others == ("main.second",)
+    for policy in (place.policy, None):
+        with pytest.raises(GuaranteeError, match="is not signed"):
+            anonymizer.verify(policy, place.file, public_key=place.key)
+
+
+def test_a_manifest_of_another_release_that_was_changed(
+    neighbours: Callable[[Path | None], Place[Policy]],
+) -> None:
+    place = neighbours(None)
+    with duckdb.connect(str(place.file)) as connection:
+        connection.execute(
+            "update second_manifest set manifest = replace(manifest, '\"algorithm\"', '\"x\"')"
+        )
+    with pytest.raises(AnonymizerError, match="manifest"):
+        anonymizer.verify(place.policy, place.file)
 
 
 def test_the_manifest_of_another_release(forged: Place[Policy]) -> None:
@@ -519,6 +682,17 @@ def test_white_space_and_keys_that_stand_twice(forged: Place[Policy]) -> None:
         anonymizer.verify(None, forged.file)
 
 
+@pytest.mark.parametrize("form", [1, 3, None, "2"])
+def test_a_manifest_of_another_format(forged: Place[Policy], form: Any) -> None:
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        data["format"] = form
+        reseal(data)
+        put(connection, data)
+    with pytest.raises(NothingToCheckError, match=r"manifest\.format: is not 2"):
+        anonymizer.verify(forged.policy, forged.file)
+
+
 @pytest.mark.parametrize(
     "text",
     ["[" * 100_000, "{}", "[]", "null", "", "\x00", '{"seal": 1}', "1e999", '{"layout": {}}'],
@@ -533,7 +707,20 @@ def test_a_manifest_that_is_none(forged: Place[Policy], text: str) -> None:
         assert told.value.exit_code in (1, 2)
 
 
-@pytest.mark.parametrize("seal", [None, 1, {}, {"version": 2}, {"version": 1, "objects": [1]}])
+def _rows(name: str, value: Any) -> dict[str, Any]:
+    digest = {"rows": 1, "sha256": "", "definition": "", name: value}
+    one = {"schema": "main", "name": "x", "kind": "rows", "columns": [], "rows": digest}
+    return {"version": 1, "alone": True, "objects": [one], "digest": ""}
+
+
+@pytest.mark.parametrize(
+    "seal",
+    [
+        *(None, 1, {}, {"version": 2}, {"version": 1, "objects": [1]}),
+        *(_rows("rows", "many"), _rows("definition", [[]]), _rows("numbered", [1])),
+    ],
+    ids=range(8),
+)
 def test_a_seal_that_is_none(forged: Place[Policy], seal: Any) -> None:
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
@@ -578,7 +765,6 @@ def test_whoever_reads_a_release_looks_at_its_seal(
     forged: Place[Policy], correct: Place[Policy]
 ) -> None:
     from anonymizer.review.attack import attack
-    from anonymizer.review.report.collect import collect
 
     with duckdb.connect(str(forged.file)) as connection:
         connection.execute(f"update {rows_table(connection)} set illness = 'v1'")

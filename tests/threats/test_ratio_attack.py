@@ -117,5 +117,8 @@ def test_steps(error: float | None, shown: str | None) -> None:
 
 
 def test_counts_of_the_source_are_round() -> None:
-    assert [about(n) for n in (0, 1, 9, 213, 214, 9_999)] == [0, 10, 10, 210, 210, 10_000]
-    assert [about_share(n) for n in (0.0, 0.001, 0.07, 0.0701, 1.0)] == [0.0, 0.01, 0.07, 0.08, 1.0]
+    assert [about(n) for n in (0, 1, 9, 14, 15, 94, 99)] == [0, 10, 10, 10, 20, 90, 100]
+    assert [about(n) for n in (213, 214, 9_999)] == [210, 210, 10_000]
+    shares = (0.0, 0.001, 0.07, 0.0701, 1.0)
+    assert [about_share(n, 1000) for n in shares] == [0.0, 0.01, 0.07, 0.08, 1.0]
+    assert [about_share(n, 60) for n in (0.0, 0.33, 0.35, 0.41)] == [0.0, 0.4, 0.4, 0.6]

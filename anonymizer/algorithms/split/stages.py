@@ -79,7 +79,7 @@ def divided_units(
             asked_first=True,
         ),
         _numbered(attributes, units.parameters, context),
-        Step("release memory", "split/forget.sql.j2", context),
+        Step("release memory", "prepare/forget.sql.j2", {"spent": TUPLES}),
         Step("leaves", "split/leaves.sql.j2", {"units": UNITS, "leaves": LEAVES}),
     )
 

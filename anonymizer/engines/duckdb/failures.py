@@ -76,7 +76,8 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "PermissionException",
         "the engine refused access",
-        "files outside the policy are closed to views and queries, too: name one in source.file",
+        "files outside the policy are closed to views and queries, too: name one in source.file,"
+        " or make a table of it first",
     ),
 )
 

@@ -18,6 +18,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.apart import COPY, Apart
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, scratch
 from anonymizer.errors import EngineError, Problem, SourceError, no_file
+from anonymizer.policy.load import begins_as_database
 from anonymizer.process import run_folder
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def is_database(file: Path) -> bool:
 
 def _begins_as_database(file: Path) -> bool:
     with file.open("rb") as handle:
-        return handle.read(12)[8:12] == b"DUCK"
+        return begins_as_database(handle.read(12))
 
 
 def unopened(path: Path, where: str, error: BaseException) -> Problem:

@@ -6,7 +6,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.record import entries
 from anonymizer.errors import EngineError, NothingToCheckError
-from anonymizer.release.manifest import Manifest, parsed
+from anonymizer.release.manifest import Manifest, no_manifest, parsed
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Recorded
 from anonymizer.release.rows_digest import RowsDigest
@@ -35,9 +35,7 @@ def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
     """Raises NothingToCheckError where the release has no manifest that can be read."""
     table = ident(Table(f"{view.name}_manifest", view.schema)).text
     if engine.native("select to_regclass(%s)", "manifest", (table,))[0][0] is None:
-        raise NothingToCheckError.at(
-            "manifest", "is missing", hint="was the release made by this tool?"
-        )
+        raise no_manifest()
     try:
         signed = any(name == "signature" for name, _ in engine.describe(table, "manifest"))
         columns = "manifest, signature" if signed else "manifest, null"

@@ -17,6 +17,7 @@ from anonymizer.publish.postgres.objects import published_objects, read_manifest
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
 from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
+from anonymizer.release.tables import names_of
 
 
 @contextmanager
@@ -49,8 +50,7 @@ class PostgresPublished:
 
     def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
         del alone  # the database is the user's
-        tables = tuple(manifest.layout.tables.values())
-        names = Names(view.schema or "main", view.name, manifest.run_id, tables)
+        names = names_of(view, manifest)
         kept = manifest_object(names, manifest)
         replaced = not any(
             (item.schema, item.name) == (names.schema, names.rows(None).name)

@@ -19,7 +19,7 @@ from anonymizer.policy import Policy
 from anonymizer.process import run_folder
 from anonymizer.publish.spark.catalog import OF, catalog_objects, properties
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object
-from anonymizer.release.manifest import Manifest, parsed, signature_file
+from anonymizer.release.manifest import Manifest, no_manifest, parsed, signature_file
 from anonymizer.release.names import Names
 from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
 
@@ -117,9 +117,7 @@ def _manifest(target: ParquetTarget) -> Manifest:
         signed = signature.read_text(encoding="utf-8").strip() if signature.is_file() else None
         manifest = parsed(text, signed)
     except (OSError, ValueError) as error:
-        raise NothingToCheckError.at(
-            "manifest", "is missing", hint="was the release made by this tool?"
-        ) from error
+        raise no_manifest() from error
     if not target.rows.is_dir():
         raise NothingToCheckError.at("release", f"there is no folder {target.rows.name}")
     return manifest
@@ -153,9 +151,7 @@ class PublishedInCatalog:
         spark = self.engine.spark
         kept = Table(f"{view.name}_manifest", view.schema)
         if not spark.catalog.tableExists(name_in_spark(kept)):
-            raise NothingToCheckError.at(
-                "manifest", "is missing", hint="was the release made by this tool?"
-            )
+            raise no_manifest()
         found = spark.table(name_in_spark(kept))
         (row,) = found.collect()
         return parsed(row[0], row[1] if "signature" in found.columns else None)

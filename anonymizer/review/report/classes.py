@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from anonymizer.compile import ident, work
@@ -25,6 +26,8 @@ from anonymizer.review.with_source import Beside, Published
 from anonymizer.source.relation import Relation
 
 KNOWN, ALONE = work("report_persons"), work("report_persons_without")
+FEWEST = 5
+"""Units that a bin of class sizes of the source has to hold to be shown."""
 EXACT = frozenset({"rows", "persons", "k", "person_k", "threshold", "prosecutor_max"})
 """Figures of the source that are shown as they are: its size, and its smallest class."""
 
@@ -130,11 +133,12 @@ def _about(found: Assessment) -> Assessment:
     bins = [
         {name: about(n) if name in counted else n for name, n in size.items()}
         for size in found.size_bins
+        if size["units"] >= FEWEST
     ]
     return replace(
         found,
         sizes=Sizes(**rounded(found.sizes, about)),
-        risk=Risk(**rounded(found.risk, about_share)),
+        risk=Risk(**rounded(found.risk, partial(about_share, units=found.sizes.units))),
         size_bins=bins,
         combinations=_about_columns(found.combinations),
     )

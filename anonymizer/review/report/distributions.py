@@ -10,17 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.contract.coarse import finest
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.measure.staging import Staged as StagedAttribute
 from anonymizer.review.report.bins import intervals, merged, round_bounds
-from anonymizer.review.report.distances import Distance, distance
+from anonymizer.review.report.distances import EXACT, Distance, distance
 from anonymizer.review.with_source import Beside, Published
 
 MOST = 11
 """Values of a category shown one by one."""
 BEFORE, AFTER, BINS = work("report_before"), work("report_after"), work("report_bins")
-LITTLE = 0.49
+LITTLE = 0.4875
 """Of a step of rounding: tells what is nearly nothing from nothing, and from any step."""
+FEW = 4
+"""Rows whose share is the finest step of shares that depend on the source."""
 OTHER = "other values"
 NULL = "NULL"
 RANGES, SETS = "ranges", "sets of values"
@@ -88,8 +91,18 @@ def compared(
         after = {bin_: n for bin_, (_, n, _) in _binned(beside, AFTER, ordered).items()}
         total = float(sum(after.values()))
         far = distance(beside, BEFORE, AFTER, None, ordered=ordered, total=total)
+    if not _shown_whole(beside, column):
+        # that nothing at all has moved would be an exact figure of hidden values
+        below = None if far.below is None else max(far.below, EXACT)
+        far = replace(far, moved=max(far.moved, EXACT), below=below)
     made = _distribution(column, before, after, total, floor, attribute is not None, far)
     return replace(made, unit="persons" if once else "rows")
+
+
+def _shown_whole(beside: Beside, column: PublishedColumn) -> bool:
+    """Whether every value of a column is published: no row is left out, no cell generalized."""
+    measures = beside.manifest.data["measures"]
+    return not (measures["suppressed"] or measures.get(f"ncp.{column.column}") or column.masks)
 
 
 def alone(release: Published, column: PublishedColumn, floor: int) -> Distribution:
@@ -107,7 +120,8 @@ def alone(release: Published, column: PublishedColumn, floor: int) -> Distributi
         _make_groups(release, AFTER, floor)
     found = _binned(release, AFTER, ordered)
     total = sum(n for _, n, _ in found.values())
-    bars = [Bar(label, None, _share(n, total)) for label, n in _listed(found, floor)]
+    step = _step(total)
+    bars = [Bar(label, None, _share(n, total, step)) for label, n in _listed(found, floor)]
     unit = "persons" if _once(release, column) else "rows"
     return Distribution(
         column.column, shown_role(column), tuple(bars), None, generalized, unit=unit
@@ -252,6 +266,7 @@ def _distribution(
 ) -> Distribution:
     """`spread`: cells stand for several values, rare ones among them."""
     source = sum(n for _, n, _ in before.values())
+    step = max(_step(source), float(finest(source, FEW)))
     known = sum(n for b, n in after.items() if b > 0)
     labels = {str(label): b for b, (label, _, _) in before.items() if b > 0}
     bars = []
@@ -261,29 +276,35 @@ def _distribution(
     for label, n in listed:
         if label in labels:
             mass = after.get(labels[label], 0.0)
-            bars.append(Bar(label, _share(n, source), _share(mass, total)))
+            bars.append(Bar(label, _share(n, source, step), _share(mass, total, step)))
     left = max(total - known, 0.0)
     rest = sum(n for _, n in tail)
     if tail or (spread and left / total > 0.0005):
         label = " and ".join(name for name, _ in tail) or OTHER
-        bars.append(Bar(label, _share(rest, source), _share(left, total)))
+        bars.append(Bar(label, _share(rest, source, step), _share(left, total, step)))
     return Distribution(
         column.column,
         shown_role(column),
         tuple(bars),
-        _share(far.moved * source, source),
-        below=None if far.below is None else _share(far.below * source, source),
+        _share(far.moved, 1, step),
+        below=None if far.below is None else _share(far.below, 1, step),
         folded=far.values > len(bars),
     )
 
 
-def _share(part: float, whole: float) -> float:
-    """Rounded to a tenth of a percent, to a percent where there are few rows.
+def _step(rows: int) -> float:
+    """A tenth of a percent, a percent where there are few rows."""
+    return 0.001 if rows >= 10_000 else 0.01
 
-    What is there and less than that is LITTLE of the step.
-    """
+
+def _share(part: float, whole: float, step: float) -> float:
+    """Rounded to steps. What is there and less than half of one is LITTLE of it."""
     if not whole or part <= 0:
         return 0.0
-    step = 0.001 if whole >= 10_000 else 0.01
     steps = round(part / whole / step)
     return round(steps * step, 3) if steps else round(step * LITTLE, 5)
+
+
+def is_little(share: float, step: float) -> bool:
+    """Whether a share is what is shown for less than half a step."""
+    return share == round(step * LITTLE, 5)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.review.report.distributions import LITTLE, Distribution
+from anonymizer.review.report.distributions import Distribution, is_little
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,8 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "anonymizer",
 }
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+"""Steps of shares from a percent on."""
 LONGEST_LABEL = 24
 WIDTH, LEFT, TOP, BOTTOM = 4.0, 1.7, 0.35, 0.5
 """Inches: as wide as a phone shows, so that letters keep their size there."""
@@ -147,9 +149,8 @@ def share_text(value: float) -> str:
     """A share in percent; what is less than a step of its rounding says so."""
     if 0 < value < 0.001:
         return "<0.1 %"
-    return (
-        "<1 %" if value == round(0.01 * LITTLE, 5) else f"{100 * value:.1f} %".replace(".0 %", " %")
-    )
+    text = f"{100 * value:.1f} %".replace(".0 %", " %")
+    return next((f"<{s:.0%}".replace("%", " %") for s in STEPS if is_little(value, s)), text)
 
 
 def _short(label: str) -> str:

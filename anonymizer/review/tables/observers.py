@@ -9,6 +9,7 @@ from anonymizer.compile import Sql, render
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.columns import cell_parts, quasi
 from anonymizer.contract.tables import Tables
+from anonymizer.measure.steps import about, about_share
 from anonymizer.run.tables import TablesRead
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.verification.tables import Where, owned_parameters
@@ -45,6 +46,18 @@ class Observer:
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "holds": self.holds}
+
+    def rounded(self) -> Observer:
+        """The same in round figures, for a report that is handed on: of a source, they depend on
+        hidden values. Exact are the number of persons, and the fewest candidates, as in the
+        report of one table.
+        """
+        return replace(
+            self,
+            alone=about(self.alone),
+            below=about(self.below),
+            found=about_share(self.found, self.persons),
+        )
 
 
 def in_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple[Observer, ...]:

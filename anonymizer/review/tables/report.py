@@ -152,7 +152,9 @@ def collect_tables(
             tables=tuple(_tables(found)),
             columns=tuple(_columns(policy)),
             after=in_release(run_sql, found.tables, found.where),
-            before=in_source(run_sql, found.tables, found.read) if found.read else (),
+            before=tuple(one.rounded() for one in in_source(run_sql, found.tables, found.read))
+            if found.read
+            else (),
             certificate=stated_certificate(manifest),
             kind=manifest.kind,
             attacks=tuple(data.get("known_attacks") or known_attacks_of(policy)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.policy import Policy
-from anonymizer.source.identifying import identifying, written
+from anonymizer.source.identifying import forms, identifying, written
 from anonymizer.source.masking.masks import Mask, Named
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.signs import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
@@ -80,8 +80,9 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
     listed = {
         **shared,
         "columns": [
-            (number, one.table or raw, Sql(folded(_parted(one.physical).text)))
+            (number, one.table or raw, Sql(folded(_parted(form).text)))
             for number, one in enumerate(named, 1)
+            for form in forms(one.physical, one.sql_type)
         ],
         "sources": [*dict.fromkeys(one.table or raw for one in named)],
         "short": SHORT,

@@ -266,8 +266,7 @@ contenders as (
 halves as (
     select
         class_id, cut, is_left, cast(sum(n) as bigint) as n
-        , min(case when c1 > 0 then c1 end) as low1, max(c1) as high1
-        , max(case when c1 = 0 then 1 else 0 end) as different1
+        , min(c1) as low1, max(c1) as high1
         , bit_or(w1) as w1
     from (
         select
@@ -284,9 +283,9 @@ halves as (
     group by class_id, cut, is_left
 ),
 extents as (
-    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, different1 as different
+    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, 0 as different
     from halves
-    where low1 < high1 or different1 > 0
+    where low1 < high1
     union all
     -- of its positions a set needs only the size of the domain
     select class_id, cut, is_left, n, 2 as attribute, 1 as low, 1 as high, cast(bit_count(w1 & 511) as integer) as different

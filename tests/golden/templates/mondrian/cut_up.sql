@@ -142,8 +142,7 @@ contenders as (
 halves as (
     select
         class_id, cut, is_left, cast(sum(n) as bigint) as n
-        , min(case when c1 > 0 then c1 end) as low1, max(c1) as high1
-        , max(case when c1 = 0 then 1 else 0 end) as different1
+        , min(c1) as low1, max(c1) as high1
         , min(c2) as low2, max(c2) as high2
         , min(c3) as low3, max(c3) as high3
         , bit_or(w1) as w1
@@ -163,9 +162,9 @@ halves as (
     group by class_id, cut, is_left
 ),
 extents as (
-    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, different1 as different
+    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, 0 as different
     from halves
-    where low1 < high1 or different1 > 0
+    where low1 < high1
     union all
     select class_id, cut, is_left, n, 2 as attribute, low2 as low, high2 as high, 0 as different
     from halves

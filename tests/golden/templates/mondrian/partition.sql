@@ -78,8 +78,6 @@ judged_1 as (
     where c.single and h.here >= 2 and d.different - coalesce(e.only_here, 0) >= 2
 ),
 where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)  -- mondrian_recursive, partition: {% for p in protections %}
-, min(c2) as low2, max(c2) as high2  -- mondrian_recursive, partition: {% elif shape(a) == "node" %}
-0  -- mondrian_recursive, partition: select class_id, cut, is_left, n, {{ i }} as attribute, low{{ i }} as low, high{{ i }} as high, {% if shape(a) == "range" %}different{{ i }}{% else %}0{% endif %} as different ... {% else %}
 -- mondrian_tree_distance, partition: {% if p.dense %}
 whole_1 as (
     select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
@@ -126,3 +124,8 @@ candidates as (
     ) o
     join anon_scratch.main.cells_1 s on s.unit = o.unit
     group by o.class_id, o.code, s.value
+-- append_only, partition: {% if shape(a) == "range" and (a.nulls or a.flagged) %}
+        , min(case when c2 > 0 then c2 end) as low2, max(c2) as high2
+        , max(case when c2 = 0 then 1 else 0 end) as different2
+different2  -- append_only, partition: select class_id, cut, is_left, n, {{ i }} as attribute, low{{ i }} as low, high{{ i }} as high, {% if mixed %}different{{ i }}{% else %}0{% endif %} as different
+or different2 > 0  -- append_only, partition: where low{{ i }} < high{{ i }}{% if mixed %} or different{{ i }} > 0{% endif %}

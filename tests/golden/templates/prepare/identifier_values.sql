@@ -27,6 +27,10 @@ named as (
         select v0 as whole, 1 as n from anon_scratch.main.snapshot where v0 is not null
         union all
         select v1 as whole, 1 as n from anon_scratch.main.snapshot where v1 is not null
+        union all
+        select v2 as whole, 1 as n from anon_scratch.main.snapshot where v2 is not null
+        union all
+        select v3 as whole, 1 as n from anon_scratch.main.snapshot where v3 is not null
     ) as all_named
     group by whole
 ),

@@ -1,0 +1,215 @@
+"""What is told beside the rows by two sources of which the same rows are published.
+
+The attacker knows everybody but one, the policy and the seed, and runs the tool with every value
+that the hidden cell may have: whatever gives the published rows has to give the same manifest.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.contract.coarse import DIGITS, coarse_mean, finest, of_search
+from anonymizer.review.report import rendered
+from anonymizer.review.report.collect import collect
+from tests.runs import THRIFTY, fill
+from tests.runs import policy as make_policy
+from tests.selection import some
+
+TYPES = {"id": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "job": "VARCHAR", "ill": "VARCHAR"}
+AGES = range(20, 60)
+ZIPS = ("2110", "2111", "2120", "2131", "310", "3112")
+JOBS = ("cook", "nurse", "clerk", "spy", "boss")
+PREFIX = {"role": "quasi", "hierarchy": {"builder": "prefix"}}
+APART = ("run_id", "created", "versions", "policy_digest")
+TIMES = ("seconds_anonymizing", "seconds_judging")
+
+
+def people(seed: int, n: int) -> list[list[Any]]:
+    draw = random.Random(seed)
+    return [
+        [i, draw.choice(AGES), draw.choice(ZIPS), draw.choice(JOBS), draw.choice(("flu", "cold"))]
+        for i in range(n)
+    ]
+
+
+def told(policy: Policy, rows: list[list[Any]]) -> tuple[list[Any], dict[str, Any]]:
+    """The published rows, and the manifest without run id, times and its own digest."""
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        fill(connection, TYPES, rows)
+        release = anonymizer.run(policy, connection, seed=7, limits=THRIFTY)
+        published = sorted(connection.execute("from people_anonymous").fetchall(), key=str)
+    text = json.dumps(release.manifest.data, default=str).replace(release.run_id, "-")
+    data = {name: value for name, value in json.loads(text).items() if name not in APART}
+    del data["seal"]["digest"]
+    for name in TIMES:
+        del data["measures"][name]
+    return published, data
+
+
+def neighbours(rows: list[list[Any]], seed: int, number: int) -> list[list[list[Any]]]:
+    """Sources of which one has another value in one cell, or two have exchanged theirs."""
+    draw = random.Random(f"neighbours {seed}")
+    found = []
+    for _ in range(number):
+        other = [list(row) for row in rows]
+        one, two, column = (
+            draw.randrange(len(rows)),
+            draw.randrange(len(rows)),
+            draw.choice((1, 2, 3)),
+        )
+        if draw.random() < 0.5:
+            other[one][column], other[two][column] = other[two][column], other[one][column]
+        else:
+            other[one][column] = draw.choice((AGES, ZIPS, JOBS)[column - 1])
+        if other != rows:
+            found.append(other)
+    return found
+
+
+@pytest.mark.slow
+@some(1)
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_equal_rows_come_with_equal_figures(tmp_path: Path, seed: int) -> None:
+    columns = {"id": "drop", "age": "quasi", "zip": PREFIX, "job": "quasi", "ill": "sensitive"}
+    policy = make_policy(tmp_path, columns, k=4, key="id", publish={"database": None})
+    rows = people(seed, 60)
+    published, figures = told(policy, rows)
+    alike = [told(policy, other) for other in neighbours(rows, seed, 12)]
+    same = [data for found, data in alike if found == published]
+    assert same
+    for data in same:
+        assert data == figures
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "columns"),
+    [
+        ("danonyir", {"age": "quasi", "zip": PREFIX, "job": "quasi"}),
+        (
+            "geneir",
+            {
+                "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
+                "zip": PREFIX,
+                "job": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+            },
+        ),
+    ],
+)
+def test_how_many_were_placed_last_is_not_published(
+    tmp_path: Path, algorithm: str, columns: dict[str, Any]
+) -> None:
+    policy = make_policy(
+        tmp_path,
+        {"id": "drop", **columns, "ill": "sensitive"},
+        k=None,
+        privacy={"ir_k": 3},
+        person="id",
+        algorithm={"name": algorithm},
+        suppression_limit=0.5,
+        publish={"database": None},
+    )
+    _, figures = told(policy, people(1, 31))
+    assert "residual_persons" not in json.dumps(figures)
+
+
+def test_only_figures_of_the_search_are_published() -> None:
+    noted = {"level.age": 2, "lattice_nodes": 12, "ncp_bound_sample": 0, "residual_persons": 3}
+    assert of_search(noted, 40) == {"level.age": 2, "lattice_nodes": 12, "ncp_bound_sample": 0}
+
+
+@pytest.mark.parametrize(
+    ("units", "step"),
+    [(0, 1), (1, 1), (10, 1), (30, 0.5), (100, 0.1), (400, 0.05), (10_000, 0.001), (10**6, 1e-5)],
+)
+def test_steps_are_the_share_of_ten_or_more(units: int, step: float) -> None:
+    assert float(finest(units)) == step
+    assert of_search({"ncp_bound": 0.98765}, units)["ncp_bound"] <= 0.98765
+    told = coarse_mean(0.98765, units)
+    assert told == pytest.approx(0.98765, abs=max(step / 2, 10**-DIGITS / 2))
+
+
+def test_figures_of_a_search_within_a_budget_have_three_digits() -> None:
+    found = of_search({"lattice_loss": 0.4567, "lattice_bound": 0.4567}, 10**6)
+    assert found == {"lattice_loss": 0.457, "lattice_bound": 0.456}
+
+
+IDENTIFIED = {
+    "version": 1,
+    "source": {"table": "people"},
+    "columns": {
+        "patient_id": {"role": "identifier"},
+        "age": {"role": "quasi"},
+        "ill": {"role": "sensitive"},
+    },
+    "privacy": {"k_anonymity": 5},
+    "publish": {"database": "release.duckdb"},
+}
+
+
+def reported(folder: Path, change: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The report, with the source beside it, of people whose table was changed beforehand."""
+    folder.mkdir()
+    source = folder / "source.duckdb"
+    with duckdb.connect(str(source), config={"threads": 1}) as connection:
+        connection.execute(
+            "create table people as select i // 4 as patient_id, 20 + i % 25 as age,"
+            " ['flu', 'cold'][1 + i % 2] as ill from range(240) r(i)"
+        )
+        connection.execute(change)
+    policy = Policy.model_validate(given, context={"base": folder})
+    anonymizer.run(policy, source, seed=7, limits=THRIFTY)
+    report = collect(policy, folder / "release.duckdb", source)
+    found: dict[str, Any] = json.loads(rendered(report, "json"))
+    return found
+
+
+def test_a_report_counts_no_values_of_an_identifier(tmp_path: Path) -> None:
+    found = [
+        reported(tmp_path / str(i), change, IDENTIFIED)["warnings"]
+        for i, change in enumerate(
+            ("select 1", "update people set patient_id = 7 where patient_id = 8 and age < 31")
+        )
+    ]
+    assert found[0] == found[1]
+    assert any("patient_id" in warning for warning in found[0])
+
+
+INTERVALS = {"builder": "intervals", "cuts": [20, 30, 40, 50]}
+COARSENED = {
+    "version": 1,
+    "source": {"table": "people"},
+    "columns": {
+        "patient_id": {"role": "drop"},
+        "age": {"role": "quasi", "hierarchy": INTERVALS},
+        "ill": {"role": "keep"},
+    },
+    "key": "patient_id",
+    "privacy": {"k_anonymity": 5},
+    "algorithm": {"name": "full_domain"},
+    "publish": {"database": "release.duckdb"},
+}
+SMALL = (
+    "create or replace table people as select i as patient_id, 20 + i % 40 as age,"
+    " ['flu', 'cold'][1 + i % 2] as ill from range(60) r(i)"
+)
+SHOWN = ("class_sizes", "risk", "distributions", "query_error", "warnings", "little_left")
+
+
+def test_a_report_of_few_rows_leaves_every_age_of_the_published_interval(tmp_path: Path) -> None:
+    """Counts and shares of fewer than a hundred rows are no exact ones."""
+    found = []
+    for age in (25, 27, 29):
+        change = f"{SMALL}; update people set age = {age} where patient_id = 5"
+        report = reported(tmp_path / str(age), change, COARSENED)
+        found.append({name: report.get(name) for name in SHOWN})
+    assert found[0]["distributions"]
+    assert found[0]["risk"]
+    assert found[0] == found[1] == found[2]
