@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -242,10 +243,31 @@ def near(shown: float | None, exact: Fraction | float, rows: int, whole: bool = 
     return abs(shown - float(exact)) <= step / 2 + 1e-9 and (shown == 0) == (whole and exact == 0)
 
 
-def step_of(rows: int) -> float:
-    """The step to which shares are rounded: no less than four rows."""
-    steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
-    return 0.001 if rows >= 10_000 else next(s for s in steps if s * rows >= 4 or s == 1)
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+LITTLE = {round(0.4875 * step, 5): f"<{100 * step:.0f} %" for step in STEPS}
+"""What is shown of a share of less than half a step."""
+
+
+def step_of(units: int, many: int = 4) -> float:
+    """The step to which shares are rounded: no less than that of `many` rows (persons)."""
+    steps = (step for step in STEPS if step * units >= many or step == 1)
+    return 0.001 if units >= 10_000 else next(steps)
+
+
+def units_of(rows: Sequence[Mapping[str, Any]], person: str | None) -> int:
+    return len(rows) if person is None else len({row[person] for row in rows})
+
+
+def units_shown(case: Case, found: Distribution) -> int:
+    """How many rows (persons) the shares of a distribution are of."""
+    return units_of(case.source, case.person if found.unit == "persons" else None)
+
+
+def round_count(n: int) -> int:
+    """A count of the source, as it is shown: tens, and two significant digits from a hundred on."""
+    if n >= 100:
+        return int(float(f"{n:.2g}"))
+    return max(10, (n + 5) // 10 * 10) if n else 0
 
 
 def shown_whole(case: Case, name: str) -> bool:

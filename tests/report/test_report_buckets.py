@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +15,7 @@ from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.lgb import exposure, lemma2_bound, strict_check
 from tests.oracle.measures import measure, number, quasi_cells
-from tests.report.cases import KINDS, Case
+from tests.report.cases import KINDS, LITTLE, Case, round_count, step_of, units_of
 from tests.selection import some
 
 pytestmark = pytest.mark.slow
@@ -189,11 +188,11 @@ def test_the_risk_table(case: Case) -> None:
     assert found is not None
     shown = [row[1] for row in tables(case.text)["figure"]]
     units = sum(before.sizes.values())
-    # in round figures: shares up to a percent, counts of two digits
+    # in round figures: shares are rounded up to those of ten rows (persons) at least
+    step = Fraction(str(step_of(units, 10)))
     shares = (before.average, before.above, Fraction(before.alone, units))
-    rounded = [before.most, *(Fraction(math.ceil(100 * share), 100) for share in shares)]
-    classes = before.classes
-    rounded.append(Fraction(max(10, int(float(f"{classes:.2g}")))))
+    rounded = [before.most, *(min(math.ceil(share / step) * step, Fraction(1)) for share in shares)]
+    rounded.append(Fraction(round_count(before.classes)))
     rounded += [Fraction(k) for k in (before.k, before.person_k) if k is not None]
     for told, value in zip(shown, rounded, strict=True):
         assert same(told, value), (told, value)
@@ -215,8 +214,7 @@ def test_the_tiles(case: Case) -> None:
     assert same(more.removeprefix("before: "), before.most)
     figure, more = shown.pop(f"{unit} alone in their class")
     assert same(figure, after.alone)
-    alone = max(10, int(float(f"{before.alone:.2g}"))) if before.alone else 0
-    assert same(more.removeprefix("before: "), alone)
+    assert same(more.removeprefix("before: "), round_count(before.alone))
     everybody = units_of(case.source, case.person)
     lost = Fraction(everybody - units_of(case.release, person), everybody)
     assert same(shown.pop(f"{unit} left out")[0], lost)
@@ -228,10 +226,6 @@ def test_the_tiles(case: Case) -> None:
     assert list(shown) == (["error of a random count query (median)"] if errors else [])
     if errors:
         assert shown.popitem()[1][0] == errors.median.replace("<", "&lt;")
-
-
-def units_of(rows: Sequence[Mapping[str, Any]], person: str | None) -> int:
-    return len(rows) if person is None else len({row[person] for row in rows})
 
 
 def test_the_class_sizes_table(case: Case) -> None:
@@ -302,4 +296,4 @@ def test_the_tables_of_columns(case: Case) -> None:
     for (_, before, after), bar in zip(shown, bars, strict=True):
         for told, value in ((before, bar.before), (after, bar.after)):
             assert value is not None
-            assert told == "<1 %" if 0 < value < 0.01 else same(told, value)
+            assert told == LITTLE[value] if value in LITTLE else same(told, value)

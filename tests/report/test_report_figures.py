@@ -14,7 +14,17 @@ from anonymizer.review.report.distributions import OTHER
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.measures import measure
-from tests.report.cases import KINDS, Case, ends, labels, masses, near, shown_whole, step_of
+from tests.report.cases import (
+    KINDS,
+    Case,
+    ends,
+    labels,
+    masses,
+    near,
+    shown_whole,
+    step_of,
+    units_shown,
+)
 from tests.selection import some
 
 
@@ -25,12 +35,15 @@ def test_distances_are_of_all_values(case: Case) -> None:
         before, after = masses(case, found.column)
         exact = oracle.moved(before, after)
         whole = shown_whole(case, found.column)
-        assert near(found.distance, exact, len(case.source), whole), (found.column, float(exact))
+        assert near(found.distance, exact, units_shown(case, found), whole), (
+            found.column,
+            float(exact),
+        )
         if KINDS[found.column] == "categorical":
             assert found.below is None
         else:
             shift = oracle.below(before, after)
-            assert near(found.below, shift, len(case.source), whole), (found.column, shift)
+            assert near(found.below, shift, units_shown(case, found), whole), (found.column, shift)
 
 
 @some(1)
@@ -48,7 +61,7 @@ def test_bars_are_shares_of_rows(case: Case) -> None:
     for found in case.report.distributions:
         before, after = masses(case, found.column)
         if KINDS[found.column] != "categorical":
-            off = max(0.06, len(found.bars) * step_of(len(case.source)) / 2)
+            off = max(0.06, len(found.bars) * step_of(units_shown(case, found)) / 2)
             assert sum(bar.before or 0 for bar in found.bars) == pytest.approx(1, abs=off)
             continue
         shown = {bar.label for bar in found.bars} - {OTHER, "NULL", f"NULL and {OTHER}"}
@@ -56,14 +69,14 @@ def test_bars_are_shares_of_rows(case: Case) -> None:
         assert all(counted[label] >= case.report.floor for label in shown)
         for bar in found.bars:
             if bar.label in shown:
-                assert near(bar.before, before.points[bar.label], len(case.source))
-                assert near(bar.after, after.points[bar.label], len(case.source))
+                assert near(bar.before, before.points[bar.label], units_shown(case, found))
+                assert near(bar.after, after.points[bar.label], units_shown(case, found))
         rest = 1 - sum((before.points[label] for label in shown), Fraction(0))
         left = 1 - sum((after.points[label] for label in shown), Fraction(0))
         folded = [bar for bar in found.bars if bar.label not in shown]
         if len(folded) == 1:
-            assert near(folded[0].before, rest, len(case.source))
-            assert near(folded[0].after, left, len(case.source))
+            assert near(folded[0].before, rest, units_shown(case, found))
+            assert near(folded[0].after, left, units_shown(case, found))
 
 
 def counts(case: Case, name: str) -> Counter[str]:
@@ -85,7 +98,7 @@ def test_ordered_bars_are_shares_of_rows(case: Case) -> None:
                     (m for v, m in exact.points.items() if v is not None and low <= v <= high),
                     Fraction(0),
                 )
-                assert near(shown, held, len(case.source)), (found.column, bar)
+                assert near(shown, held, units_shown(case, found)), (found.column, bar)
 
 
 def test_risk_is_the_same_quantity_before_and_after(case: Case) -> None:
