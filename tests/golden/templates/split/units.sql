@@ -10,4 +10,4 @@ numbered as (
 )
 select *, cast(t1 // 9 as integer) as c1, cast((t1) % 9 as integer) as c2
 from numbered
-, min(c1) as c1, min(c2) as c2  -- mondrian_parts_of_rows, units in order of leaves: select {{ leaf }} as leaf, {{ keys | join }}{% if codes %}, {{ codes | join }}{% endif %}, n, draw
+*  -- mondrian_parts_of_rows, units in order of leaves: select {{ leaf }} as leaf, {% if unpacked %}{{ keys | join }}, n, draw{% else %}*{% endif %} ... {% else %}
