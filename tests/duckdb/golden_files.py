@@ -14,6 +14,7 @@ from tests.duckdb.golden_outline import outline, steps
 from tests.duckdb.golden_plans import all_plans
 from tests.duckdb.golden_probe import Branch, Probe, Rendering
 from tests.duckdb.golden_settings import WHOLE
+from tests.duckdb.golden_shared import STATEMENT, STEP, told_once
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 DIALECTS = ("duckdb", "postgres", "spark")
@@ -44,6 +45,7 @@ def golden(folder: Path) -> Golden:
 
     A template of which no whole plan holds a step is shown by its first rendering. Of every later
     rendering, what it has in branches that were not shown before is added to the template's file.
+    Lines that were told before are not told again.
     """
     made = Golden()
     shown: dict[str, list[str]] = defaultdict(list)
@@ -66,6 +68,10 @@ def golden(folder: Path) -> Golden:
         if texts:
             path = f"templates/{template.removesuffix('.j2')}"
             made.files[path] = "\n".join(texts) + "\n"
+    outlines = {path: text for path, text in made.files.items() if path.endswith(".txt")}
+    statements = {path: text for path, text in made.files.items() if path.endswith(".sql")}
+    made.files.update(told_once(outlines, STEP, 3, across=True))
+    made.files.update(told_once(statements, STATEMENT, 12, across=False))
     return made
 
 

@@ -73,10 +73,9 @@ def _lines(stage: Stage, probe: Probe) -> Iterator[str]:
             yield f"  {_line(stage.gathered, probe)}"
             for table, step in stage.taken.items():
                 yield f"  of {table.name}: {_line(step, probe)}"
-            for inner in stage.stages:
-                yield from (f"  in a part: {line}" for line in _lines(inner, probe))
-            for inner in stage.whole:
-                yield from (f"  in one piece: {line}" for line in _lines(inner, probe))
+            for where, inside in (("a part", stage.stages), ("one piece", stage.whole)):
+                yield f"  in {where}"
+                yield from (f"    {line}" for inner in inside for line in _lines(inner, probe))
 
 
 def _line(step: Step, probe: Probe) -> str:

@@ -35,31 +35,7 @@ union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
-create or replace table anon_scratch.main.domain_1 as
-with valued as (
-    select value, n from anon_scratch.main.values_1
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
-order by v.value
-        ) as code,
-        count(*) over () as size
-    from valued v
-)
-select
-    cast(code as integer) as code,
-    value,
-    cast(value as varchar) as label,
-    n,
-    cast(size as bigint) as size,
-    -- halved, so that the width of a domain of doubles cannot overflow
-    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
-        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
-from coded
-order by code;
+-- 25 lines as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
@@ -71,19 +47,7 @@ with placed as (
         , s.identity
         , s.s1
         , s.person
-    from anon_scratch.main.snapshot s
-    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
-),
-copied as (
-    select *, row_number() over (partition by t1, "identity") as copy
-    from placed
-),
-drawn as (
-    select
-        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
-        , row_ref
-        , c1
-        , s1
+    -- 13 lines as in plans/lgb.sql, encode rows
         , person
     from copied
 )
@@ -159,54 +123,9 @@ from anon_scratch.main.units
     from partition
     where not closed
     group by class_id, c1
-),
-placed as (
-    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
-
-    from histogram h
-    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
-),
--- an attribute with one value in a class cannot be cut there
-spans as (
-    select
-        class_id, attribute,
-        cast(sum(n) as bigint) as n_all,
-        cast(sum(units) as bigint) as units_all,
-        count(*) as values_all,
-        min(code) as first_code,
-        max(code) as last_code,
-        min(share) as first_share,
-        max(share) as last_share
-    from placed
-    group by class_id, attribute
+-- 20 lines as in plans/mondrian.sql, partition
     having count(*) > 1 and sum(n) >= 128
-),
-totals as (
-    select
-        s.*
-        , cast(sum(n_all) over below as bigint) - n_all as n_before
-        , cast(sum(units_all) over below as bigint) - units_all as units_before
-        , cast(sum(values_all) over below as bigint) - values_all as values_before
-    from spans s
-    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
-),
-running as (
-    select
-        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
-        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
-        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
-        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
-        row_number() over below - t.values_before as values_left,
-        case when p.code < t.last_code then lead(p.share) over below end as next_share
-    from placed p
-    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
-),
-scored as (
-    select
-        class_id, attribute, code, false as single, level, n_left, n_all,
-        units_left,
-        n_left as kept_left,
+-- 27 lines as in plans/mondrian.sql, partition
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) end as gain
     from running
     where n_left >= 64 and n_all - n_left >= 64 and code < last_code
@@ -220,33 +139,7 @@ allowed as (
         class_id, attribute, code, single, level, units_left, kept_left, n_all,
         -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
         case when level < 10 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
-    from candidates
-),
--- the best cut of every attribute
-best as (
-    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
-),
-first as (
-    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
-    from allowed a
-    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
-    group by a.class_id, a.attribute, a.merit
-),
--- ranked by counting the better ones: a class has few cuts, and a window function would cost more
-ranked as (
-    select
-        f.class_id, f.attribute, f.place,
-        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
-        count(*) as rivals
-    from first f
-    join first r on r.class_id = f.class_id
-    group by f.class_id, f.attribute, f.place
-),
-contenders as (
-    select a.*, r.rank, r.rivals
-    from ranked r
-    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
-        and 2 * a.code + case when a.single then 1 else 0 end = r.place
+    -- 27 lines as in plans/mondrian.sql, partition
     where r.rank <= 1
 ),
 cuts as (
@@ -258,27 +151,7 @@ cuts as (
     from contenders c
     where c.rank = 1
 )
-
-        select
-    unit,
-    case when is_left then class_id else class_id + units_left end as class_id,
-    level + 1 as level,
-    case when is_left then left_closed else right_closed end as closed,
-    n, c1
-from (
-    select
-        o.*, t.units_left, t.left_closed, t.right_closed,
-        case t.attribute when 1 then o.c1 end <= t.code as is_left
-    from partition o
-    join cuts t on t.class_id = o.class_id
-    where not o.closed
-)
-
-    )
-)
-select unit, arg_max(class_id, level) as class_id
-from partition
-group by unit;
+-- 21 lines as in plans/lgb.sql, partition
 
 -- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that cannot be cut further and are still too large are split into even pieces along the codes. Where no class can be formed in one of them, as in one of equal persons, every set of values is spread over all pieces of the part instead.
 create or replace table anon_scratch.main.neighbours as
@@ -633,20 +506,7 @@ join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
 -- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
-create or replace table anon_scratch.main.cells as
-with numbers as (
-    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
-    from anon_scratch.main.boxes
-)
-select
-    b.class_id,
-    o.number,
-    b.n
-    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label || case when b.null1 then ' or NULL' else '' end else '[' || low1.label || ', ' || high1.label || ']' || case when b.null1 then ' or NULL' else '' end end as cell1
-from anon_scratch.main.boxes b
-join numbers o on o.class_id = b.class_id
-left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
-left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
+-- 14 lines as in plans/lgb.sql, cells of classes
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

@@ -19,23 +19,7 @@ group by 1;
 -- as in templates/prepare/identifiers_in_text.sql
 
 -- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
-select
-    k0.different as "different_values.patient",
-    k0.known as "known_values.patient",
-    k0.most as "most_rows.patient"
-from
-    (
-        select
-            count(*) as different,
-            cast(coalesce(sum(n), 0) as bigint) as known,
-            coalesce(max(n), 0) as most
-        from (
-            select count(*) as n
-            from anon_scratch.main.snapshot
-            where h0 is not null
-            group by h0
-        ) as repeats
-    ) as k0;
+-- 17 lines as in plans/mondrian.sql, warnings about the source
 
 -- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
 create or replace table anon_scratch.main.kept_1 as
@@ -173,20 +157,7 @@ with placed as (
         , cast(d1.code as bigint) as t1
     from anon_scratch.main.snapshot s
     join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
-),
-copied as (
-    select *, row_number() over (partition by t1) as copy
-    from placed
-),
-drawn as (
-    select
-        md5_number(concat($secret, ':', t1, ':', copy)) as draw
-        , row_ref
-        , t1
-    from copied
-)
-select *
-from drawn;
+-- 14 lines as in plans/mondrian.sql, encode rows
 
 -- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
 select count(*) as units from anon_scratch.main.coded having count(*) < 2;
@@ -620,43 +591,10 @@ select
 from anon_scratch.main.lattice_batch;
 
 -- sizes of classes: The totals over the classes of every node of the batch, and whether a node is worth a closer look: the classes below the minimum size hold no more than may be suppressed.
-create or replace table anon_scratch.main.lattice_screened as
-with classes as (
-    select b.number, t.w0 & b.m0 as g0, cast(sum(t.n) as bigint) as n
-    from anon_scratch.main.lattice_tuples t
-    cross join anon_scratch.main.lattice_batch b
-    group by b.number, t.w0 & b.m0
-),
-counted as (
-    select
-        number,
-        count(*) as classes,
-        min(n) as smallest,
-        cast(coalesce(sum(n) filter (where n < 2), 0) as bigint) as small,
-        cast(sum(cast(n as hugeint) * n) as hugeint) as squares
-    from classes
-    group by number
-)
-select b.*, c.classes, c.smallest, c.small, c.squares, c.small <= l.allowed as kept
-from anon_scratch.main.lattice_batch b
-join counted c on c.number = b.number
-cross join anon_scratch.main.lattice_limits l;
+-- 21 lines as in plans/full_domain.sql, sizes of classes
 
 -- classes of nodes: The classes of the nodes that passed the screen; those that are too small are not published.
-create or replace table anon_scratch.main.lattice_classes as
-with grouped as (
-    select
-        s.number
-        , t.w0 & s.m0 as g0
-        , cast(sum(t.n) as bigint) as n
-        , cast(sum(t.records) as bigint) as records
-        , min(t.unit) as unit
-    from anon_scratch.main.lattice_tuples t
-    cross join (select * from anon_scratch.main.lattice_screened where kept) s
-    group by s.number, t.w0 & s.m0
-)
-select *, row_number() over () as class_id, n >= 2 as published
-from grouped;
+-- 14 lines as in plans/full_domain.sql, classes of nodes
 
 -- units of published classes: The units of the published classes of the chosen node; all others are suppressed.
 create or replace table anon_scratch.main.members as

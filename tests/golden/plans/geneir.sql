@@ -35,129 +35,13 @@ union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 
 -- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
-create or replace table anon_scratch.main.kept_1 as
-with extent as (
-    select coalesce(max(length(cast(value as varchar))), 0) as longest
-    from anon_scratch.main.values_1
-),
-
-lengths as (
-    select longest - taken as kept, longest
-    from (
-        select longest, unnest(range(1, longest, 1)) as taken
-        from extent
-    ) as regular
-    union all
-    select 0, longest
-    from extent
-)
-
-select cast(row_number() over (order by kept desc) as integer) as level, kept, longest
-from lengths;
+-- 19 lines as in plans/full_domain.sql, hierarchy_1.affix_levels
 
 -- hierarchy_1.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
-create or replace table anon_scratch.main.hierarchy_1 as
-with texts as (
-    select value, cast(value as varchar) as text
-    from anon_scratch.main.values_1
-),
-
-turned as (
-    select
-        value,
-        text,
-        text as path
-    from texts
-),
-
-ordered as (
-    select *, row_number() over (order by path, text) as leaf
-    from turned
-),
-
-cut as (
-    select o.*, l.kept, l.level, l.longest, left(o.path, l.kept) as start
-    from ordered as o
-    cross join anon_scratch.main.kept_1 as l
-)
-
-select
-    value,
-    leaf,
-    cast(level as integer) as level,
-    min(leaf) over (partition by level, start) as node,
-    case
-        when kept = 0 then '*'
-        when length(start) < kept then text
-        else start || repeat('*', longest - kept)
-    end as label,
-    count(*) over (partition by level, start) as leaves,
-    cast(null as VARCHAR) as lo,
-    cast(null as VARCHAR) as hi
-from cut;
+-- 39 lines as in plans/full_domain.sql, hierarchy_1.affix
 
 -- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
-create or replace table anon_scratch.main.domain_1 as
-with valued as (
-    select value, n from anon_scratch.main.values_1
-),
-ancestors as (
-    select
-        value,
-        min(leaf) as leaf
-        , max(node) filter (where level = 1) as a1
-        , max(leaves) filter (where level = 1) as z1
-        , max(node) filter (where level = 2) as a2
-        , max(leaves) filter (where level = 2) as z2
-        , max(node) filter (where level = 3) as a3
-        , max(leaves) filter (where level = 3) as z3
-        , max(node) filter (where level = 4) as a4
-        , max(leaves) filter (where level = 4) as z4
-        , max(node) filter (where level = 5) as a5
-        , max(leaves) filter (where level = 5) as z5
-    from anon_scratch.main.hierarchy_1
-    group by value
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
-order by h.leaf, v.value
-        ) as code,
-        count(*) over () as size
-        , coalesce(h.a1, 0) as a1
-        , coalesce(h.z1, 1) as z1
-        , coalesce(h.a2, 0) as a2
-        , coalesce(h.z2, 1) as z2
-        , coalesce(h.a3, 0) as a3
-        , coalesce(h.z3, 1) as z3
-        , coalesce(h.a4, 0) as a4
-        , coalesce(h.z4, 1) as z4
-        , coalesce(h.a5, 0) as a5
-        , coalesce(h.z5, 1) as z5
-    from valued v
-    left join ancestors h on h.value = v.value
-)
-select
-    cast(code as integer) as code,
-    value,
-    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
-    n,
-    cast(size as bigint) as size,
-    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
-    , a1
-    , z1 / cast(max(z5) over () as double) as z1
-    , a2
-    , z2 / cast(max(z5) over () as double) as z2
-    , a3
-    , z3 / cast(max(z5) over () as double) as z3
-    , a4
-    , z4 / cast(max(z5) over () as double) as z4
-    , a5
-    , z5 / cast(max(z5) over () as double) as z5
-from coded
-order by code;
+-- 61 lines as in plans/full_domain.sql, codes of zip
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
@@ -169,19 +53,7 @@ with placed as (
         , s.identity
         , s.s1
         , s.person
-    from anon_scratch.main.snapshot s
-    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
-),
-copied as (
-    select *, row_number() over (partition by t1, "identity") as copy
-    from placed
-),
-drawn as (
-    select
-        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
-        , row_ref
-        , c1
-        , s1
+    -- 13 lines as in plans/lgb.sql, encode rows
         , person
     from copied
 )
@@ -207,65 +79,7 @@ from (select person, min(draw) as draw from anon_scratch.main.coded group by per
 select count(distinct person) as units from anon_scratch.main.coded having count(distinct person) < 2;
 
 -- levels of zip: The node of every value of one column at every level, and what publishing it loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
-create or replace table anon_scratch.main.recoding_1 as
-with
-extent as (
-    select
-        max(size) as size,
-        count(*) filter (where code > 0) as present
-    from anon_scratch.main.domain_1
-),
-nodes as (
-    select
-        h.level,
-        h.node,
-        count(*) as present,
-        min(h.leaves) as leaves
-        , cast(min(leaves) - 1 as double) as width
-    from anon_scratch.main.hierarchy_1 h
-    group by h.level, h.node
-),
-placed as (
-    select
-        n.*,
-        n.level = 5 or n.present = x.present as whole
-        , n.present as covered
-        , x.size as size
-        , max(case when n.level = 5 then n.width end) over () as whole_width
-    from nodes n
-    cross join extent x
-),
-written as (
-    select
-        level,
-        node
-        , case when whole then 1 when covered > 1 then covered / cast(size as double) else 0 end as ncp
-        , case when whole then 1 when covered > 1 then (covered - 1) / cast(size - 1 as double) else 0 end as glm
-        , case when level = 5 then 1 else coalesce(width / nullif(whole_width, 0), 0) end as distortion
-    from placed
-),
-lost as (
-    select
-        level,
-        node
-        , cast(round(least(greatest("ncp", 0), 1) * 1000000000000) as bigint) as "ncp"
-        , cast(round(least(greatest("glm", 0), 1) * 1000000000000) as bigint) as "glm"
-        , cast(round(least(greatest("distortion", 0), 1) * 1000000000000) as bigint) * 5 as "distortion"
-    from written
-)
-select d.code, 0 as level, cast(d.code as bigint) as node, cast(0 as bigint) as "ncp", cast(0 as bigint) as "glm", cast(0 as bigint) as "distortion"
-from anon_scratch.main.domain_1 d
-union all
-select d.code, w.level, w.node, w."ncp", w."glm", w."distortion"
-from (
-    select
-        code,
-        unnest([1, 2, 3, 4, 5]) as level,
-        unnest([a1, a2, a3, a4, a5]) as node
-    from anon_scratch.main.domain_1
-    where code > 0
-) d
-join lost w on w.level = d.level and w.node = d.node;
+-- 59 lines as in plans/full_domain.sql, levels of zip
 
 -- nodes above zip: The nodes above every code of one attribute, and what they cost in whole numbers (GLM).
 create or replace table anon_scratch.main.places_1 as
@@ -447,18 +261,7 @@ measured as (
         x.unit,
         y.unit as grp,
         cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
-        + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
-    from anon_scratch.main.residual t
-    join anon_scratch.main.units x on x.unit = t.unit
-    join anon_scratch.main.closed_clusters y on abs(y.block - t.block) <= (
-        select greatest(8, 20000000 * blocks // greatest(2 * persons * clusters, 1)) from sizes
-    )
-)
-select unit, grp
-from measured
-qualify row_number() over (partition by unit order by near) <= 64;
-
--- loop: place persons elsewhere, at most 18 times, until the exit query counts 0
+        -- 12 lines as in plans/danonyir.sql, clusters in reach
 -- offers: The nearest clusters within reach of every person without a class, with their distances; `near` puts clusters at the same distance in an order that differs from person to person, so that persons with equal quasi-identifiers do not all ask for the same one.
 create or replace table anon_scratch.main.offers as
 with measured as (
@@ -477,19 +280,7 @@ from measured
 qualify row_number() over (partition by unit order by near) <= 8;
 
 -- places: The clusters that residual persons ask for: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). In the first round a cluster hears one person, in each further round four times as many; the others wait.
-create or replace table anon_scratch.main.placed as
-with nearest as (
-    select unit, min(near) as near
-    from anon_scratch.main.offers
-    group by unit
-)
-select
-    n.unit,
-    cast(n.near % 8589934592 as bigint) as grp,
-    row_number() over (partition by n.near % 8589934592 order by n.unit) as turn
-from nearest n
-join anon_scratch.main.units u on u.unit = n.unit
-qualify turn <= (select cast(1 as bigint) << cast(2 * least(max(round), 15) as bigint) from anon_scratch.main.residual);
+-- 13 lines as in plans/danonyir.sql, places
 
 -- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
 create or replace table anon_scratch.main.residual as
@@ -552,84 +343,10 @@ join anon_scratch.main.units u on u.unit = m.unit
 where u.c1 >= 0;
 
 -- nodes of zip: The published text of every value and node of one categorical column, one text each, made of the published values alone. A node that covers all of them is `*`, and so is the root.
-create or replace table anon_scratch.main.shown_1 as
-with published as (
-    select d.code, d.value, d.label, cast(d.value as varchar) as text
-    from anon_scratch.main.present_1 p
-    join anon_scratch.main.domain_1 d on d.code = p.code
-    where p.code > 0
-),
-extent as (
-    select
-        count(*) as size,
-        max(length(text)) as longest,
-        (select count(*) from anon_scratch.main.present_1 where code = 0) > 0 as nulls
-    from published
-),
-nodes as (
-    select
-        h.level,
-        h.node,
-        count(*) as size,
-        min(p.text) as text
-    from anon_scratch.main.hierarchy_1 h
-    join published p on p.value = h.value
-    group by h.level, h.node
-),
-named as (
-    select
-        n.level,
-        n.node,
-        n.size,
-        case
-            when length(n.text) < k.kept then n.text
-            else left(n.text, k.kept) || repeat('*', greatest(x.longest - k.kept, 0))
-        end as text
-    from nodes n
-    join anon_scratch.main.kept_1 k on k.level = n.level
-    cross join extent x
-)
-select 0 as level, cast(code as bigint) as node, label, false as nullable
-from published
-union all
-select
-    n.level,
-    n.node,
-    case
-        when n.level = 5 or n.size = x.size then '*'
-        else case when regexp_matches(n.text, '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(n.text, '"', '""') || '"' else n.text end
-    end,
-    n.level = 5 and x.nulls
-from named n
-cross join extent x;
+-- 50 lines as in plans/full_domain.sql, nodes of zip
 
 -- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
-create or replace table anon_scratch.main.cells as
-with classes as (
-    select
-        m.class_id,
-        cast(sum(u.n) as bigint) as n,
-        min(u.draw) as draw
-        , min(u.c1) as c1
-    from anon_scratch.main.members m
-    join anon_scratch.main.units u on u.unit = m.unit
-    group by m.class_id
-),
-numbers as (
-    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
-    from classes
-)
-select
-    b.class_id,
-    o.number,
-    b.n
-    , s1.label || case when s1.nullable then ' or NULL' else '' end as cell1
-from classes b
-join numbers o on o.class_id = b.class_id
-join anon_scratch.main.class_levels v on v.class_id = b.class_id
--- every class has its cells, so left joins drop no row; they keep this join order, which saves the search for the best
-left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
-left join anon_scratch.main.shown_1 s1 on s1.level = r1.level and s1.node = r1.node;
+-- 26 lines as in plans/full_domain.sql, cells of classes
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

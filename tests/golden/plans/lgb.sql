@@ -21,50 +21,10 @@ group by 1;
 -- as in templates/prepare/identifiers_in_text.sql
 
 -- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
-select
-    k0.different as "different_values.patient",
-    k0.known as "known_values.patient",
-    k0.most as "most_rows.patient"
-from
-    (
-        select
-            count(*) as different,
-            cast(coalesce(sum(n), 0) as bigint) as known,
-            coalesce(max(n), 0) as most
-        from (
-            select count(*) as n
-            from anon_scratch.main.snapshot
-            where h0 is not null
-            group by h0
-        ) as repeats
-    ) as k0;
+-- 17 lines as in plans/mondrian.sql, warnings about the source
 
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
-create or replace table anon_scratch.main.domain_1 as
-with valued as (
-    select value, n from anon_scratch.main.values_1
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
-order by v.value
-        ) as code,
-        count(*) over () as size
-    from valued v
-)
-select
-    cast(code as integer) as code,
-    value,
-    cast(value as varchar) as label,
-    n,
-    cast(size as bigint) as size,
-    -- halved, so that the width of a domain of doubles cannot overflow
-    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
-        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
-from coded
-order by code;
+-- 25 lines as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
@@ -434,28 +394,7 @@ left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
 create or replace table anon_scratch.main.bound_sample as
 with losing as (
     select class_id, case when b.lo1 < b.hi1 then (b.hi1 - b.lo1) * cast(1111111 as bigint) else 0 end as each from anon_scratch.main.boxes b
-),
-drawn as (
-    select
-        m.unit, m.class_id, cast(u.n as bigint) as n, l.each * cast(u.n as bigint) as weight,
-        -- the smallest draw of n rows, as one draw
-        1 - power(1 - cast(u.draw as double) / 340282366920938463463374607431768211456.0, u.n) as share
-    from losing l
-    join anon_scratch.main.members m on m.class_id = l.class_id
-    join anon_scratch.main.units u on u.unit = m.unit
-    -- the box of a tuple that has k rows loses nothing
-    where l.each > 0 and u.n < 2
-),
-weighed as (
-    select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
-),
-kept as (
-    select * from weighed order by priority desc, unit limit 33
-)
-select
-    *, row_number() over (order by priority desc, unit) as place,
-    (select sum(weight) from weighed) as all_weights
-from kept;
+-- 22 lines as in plans/mondrian.sql, tuples for the bound
 
 -- what they lose: The drawn units with their extents, and the loss of a row in its own class, which caps its bound.
 create or replace table anon_scratch.main.bound_rows as
@@ -506,20 +445,7 @@ nearest as (
     select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
     from anon_scratch.main.bound_rows r
     join points u on greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap
-    where u.unit <> r.unit
-    group by r.unit
-),
-apart as (
-    select r, unnest(found) as one from nearest
-),
-placed as (
-    select
-        a.r, one // 4294967296 as d, one % 4294967296 as unit,
-        row_number() over (partition by a.r order by one) as place
-    from apart a
-)
-select
-    p.r, p.unit, cast(u.n as bigint) as n, p.d, p.place
+    -- 14 lines as in plans/mondrian.sql, tuples near them
 , case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
 from placed p
 join anon_scratch.main.units u on u.unit = p.unit
@@ -553,94 +479,12 @@ triples as (
 ),
 weighed as (
     select r, unit, n, held, far, more, cast(greatest(jh1 - jl1, 0) as bigint) as lost from triples
-),
-reached as (
-    select
-        r, unit, lost,
-        held + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
-    from weighed
-    where lost < far
-),
-least_of as (
-    select r, unit, min(lost) as lost from reached where rows_reached >= 2 group by r, unit
-)
-select
-    p.r, p.unit, p.n,
-    case when p.held >= 2 then p.d else coalesce(l.lost, p.far) end as least
-from pairs p
-left join least_of l on l.r = p.r and l.unit = p.unit;
+-- 16 lines as in plans/mondrian.sql, what three lose
 
 -- least loss of any classes: A lower bound of the mean loss per cell of any grouping into classes of k rows. Every drawn unit counts with its weight, or the threshold of the draw; some standard errors are subtracted.
-with counted as (
-    select
-        x.r, x.d, x.place, r.cap,
-        r.n + sum(x.n) over (partition by x.r order by x.place rows unbounded preceding) as rows_reached
-    from anon_scratch.main.bound_near x
-    join anon_scratch.main.bound_rows r on r.unit = x.r
-),
-ends as (
-    select
-        r,
-        min(case when rows_reached >= 2 or place > 32 then d else cap end) as first,
-        min(case when place > 32 then d else cap end) as far
-    from counted
-    group by r
-),
-reached as (
-    select
-        t.r, t.least,
-        r.n + sum(t.n) over (partition by t.r order by t.least, t.unit rows unbounded preceding) as rows_reached
-    from anon_scratch.main.bound_thirds t
-    join anon_scratch.main.bound_rows r on r.unit = t.r
-),
-second as (
-    select r, min(least) as least from reached where rows_reached >= 2 group by r
-),
-bounds as (
-    select
-        r.unit, r.n,
-        -- places in a domain are rounded
+-- 29 lines as in plans/mondrian.sql, least loss of any classes
         greatest(case when e.r is null then r.cap else greatest(e.first, least(coalesce(s.least, e.far), e.far)) end - 1, 0) as lost
-    from anon_scratch.main.bound_rows r
-    left join ends e on e.r = r.unit
-    left join second s on s.r = r.unit
-),
-threshold as (
-    select coalesce(max(priority), 0) as tau from anon_scratch.main.bound_sample where place > 32
-),
-weighed as (
-    select
-        b.n * b.lost / cast(s.weight as double) as share,
-        cast(s.weight as double) as weight, t.tau, s.all_weights
-    from bounds b
-    join anon_scratch.main.bound_sample s on s.unit = b.unit
-    cross join threshold t
-),
--- as integers, sums do not depend on the order of addition
-summed as (
-    select
-        count(*) as drawn,
-        coalesce(sum(cast(floor(share * greatest(weight, tau)) as hugeint)), 0) as lost,
-        coalesce(sum(cast(ceil(greatest(weight, tau)) as hugeint)), 0) as weights,
-        coalesce(max(cast(all_weights as double)), 0) as all_weights
-    from weighed
-),
-rated as (
-    -- what is lost by weight is known better than what is lost by all
-    select *, lost / greatest(cast(weights as double), 1) as rate from summed
-),
-varied as (
-    select coalesce(sum(cast(ceil(power(w.share - r.rate, 2) * w.tau * greatest(w.tau - w.weight, 0)) as hugeint)), 0) as variance
-    from weighed w
-    cross join rated r
-)
-select
-    case when bound < 0.01 then floor(100000 * bound) / 100000 when bound < 0.1 then floor(10000 * bound) / 10000 else floor(1000 * bound) / 1000 end as ncp_bound,
-    case when (select max(place) from anon_scratch.main.bound_sample) > 32 then drawn else 0 end as ncp_bound_sample
-from (
-    select
-        r.drawn,
-        greatest(r.rate - 3 * sqrt(cast(v.variance as double)) / greatest(cast(r.weights as double), 1), 0) * r.all_weights
+    -- 40 lines as in plans/mondrian.sql, least loss of any classes
             / (cast((select sum(n) from anon_scratch.main.units) as double) * 10000000) as bound
     from rated r
     cross join varied v

@@ -22,50 +22,10 @@ group by 1;
 -- as in templates/prepare/identifiers_in_text.sql
 
 -- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
-select
-    k0.different as "different_values.patient",
-    k0.known as "known_values.patient",
-    k0.most as "most_rows.patient"
-from
-    (
-        select
-            count(*) as different,
-            cast(coalesce(sum(n), 0) as bigint) as known,
-            coalesce(max(n), 0) as most
-        from (
-            select count(*) as n
-            from anon_scratch.main.snapshot
-            where h0 is not null
-            group by h0
-        ) as repeats
-    ) as k0;
+-- 17 lines as in plans/mondrian.sql, warnings about the source
 
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
-create or replace table anon_scratch.main.domain_1 as
-with valued as (
-    select value, n from anon_scratch.main.values_1
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
-order by v.value
-        ) as code,
-        count(*) over () as size
-    from valued v
-)
-select
-    cast(code as integer) as code,
-    value,
-    cast(value as varchar) as label,
-    n,
-    cast(size as bigint) as size,
-    -- halved, so that the width of a domain of doubles cannot overflow
-    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
-        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
-from coded
-order by code;
+-- 25 lines as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
@@ -77,19 +37,7 @@ with placed as (
         , s.identity
         , s.s1
         , s.s2
-    from anon_scratch.main.snapshot s
-    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
-),
-copied as (
-    select *, row_number() over (partition by t1, "identity") as copy
-    from placed
-),
-drawn as (
-    select
-        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
-        , row_ref
-        , c1
-        , s1
+    -- 13 lines as in plans/lgb.sql, encode rows
         , s2
     from copied
 )
@@ -131,28 +79,7 @@ with counted as (
     select s2 as value, count(*) as n
     from anon_scratch.main.coded
     group by s2
-),
-leveled as (
-    select
-        *,
-        0 as listed,
-        value is null as blank
-    from counted
-)
-select
-    cast(case when blank then 0 else row_number() over (partition by blank order by value nulls last) end as integer) as code,
-    value,
-    n,
-    listed,
-    cast(case
-        when blank then 0
-        else 0
-    end as integer) as rank,
-    cast(case
-        when blank then 0
-        else 2
-    end as integer) as need
-from leveled;
+-- 22 lines as in plans/msb.sql, levels of sex
 
 -- buckets: The multi-dimensional buckets: one per vector of sensitive values (Xiao and Li 2020, Definition 13), numbered in an order that the run's secret draws.
 create or replace table anon_scratch.main.msb_buckets as
@@ -229,25 +156,7 @@ where a.shares < 2 or f.over > cast('0.000000000000' as decimal(18, 12)) * t.rec
 
 -- diversity of ill: A column that cannot be diverse: the shares of 1/l of its values do not add up to a whole group, or a value is so frequent that more rows would have to be suppressed than is allowed. After x of its c rows are suppressed, a value fits into the rest if (c - x) l <= n - x. (stops the run if it returns rows)
 with known as (select * from anon_scratch.main.msb_values_2 where code > 0),
-amounts as (
-    select
-        cast(coalesce(sum(2 // need), 0) as bigint) as shares,
-        count(*) as different,
-        cast(coalesce(sum(n), 0) as bigint) as known
-    from known
-),
-frequent as (
-    select
-        k.need,
-        k.n,
-        case
-            when k.need > 1 and k.n * k.need > a.known then least(k.n, (k.n * k.need - a.known + k.need - 2) // (k.need - 1))
-            else 0
-        end as over
-    from known k
-    cross join amounts a
-    qualify row_number() over (order by over desc, k.need, k.n desc, k.code) = 1
-),
+-- 19 lines as in plans/msb.sql, diversity of sex
 total as (select cast(sum(n) as bigint) as records from anon_scratch.main.msb_values_2)
 select a.shares < 2 as poor, a.different, f.need, f.n, a.known, f.over
 from amounts a
@@ -625,29 +534,7 @@ with held as (
         unnest([1, b.v1, b.v2]) as v,
         unnest([0, b.need1, b.need2]) as need
     from anon_scratch.main.msb_arrived m
-    join anon_scratch.main.msb_buckets b on b.bucket = m.bucket
-),
-counted as (
-    select type, dimension, v, need, cast(sum(c) as bigint) as c
-    from held
-    where v > 0
-    group by type, dimension, v, need
-),
-filled as (
-    select *, cast(sum(c) over (partition by type, dimension) as bigint) as filled
-    from counted
-)
-select
-    type,
-    max(filled) filter (where dimension = 0) as size
-    , coalesce(max(filled) filter (where dimension = 1), 0) as filled1
-    , coalesce(list(v) filter (where dimension = 1 and (c + 1) * need > filled + 1), []) as blocked1
-    , coalesce(bit_or(cast(1 as bigint) << (v % 62)) filter (where dimension = 1 and (c + 1) * need > filled + 1), 0) as mask1
-    , coalesce(max(filled) filter (where dimension = 2), 0) as filled2
-    , coalesce(list(v) filter (where dimension = 2 and (c + 1) * need > filled + 1), []) as blocked2
-    , coalesce(bit_or(cast(1 as bigint) << (v % 62)) filter (where dimension = 2 and (c + 1) * need > filled + 1), 0) as mask2
-from filled
-group by type;
+    -- 23 lines as in plans/msb.sql, shapes of groups
 
 -- types of groups: Types after a round: what is left of the old ones, and those that took a record.
 create or replace table anon_scratch.main.msb_types as

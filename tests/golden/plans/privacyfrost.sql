@@ -19,148 +19,16 @@ group by 1;
 -- as in templates/prepare/identifiers_in_text.sql
 
 -- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
-select
-    k0.different as "different_values.patient",
-    k0.known as "known_values.patient",
-    k0.most as "most_rows.patient"
-from
-    (
-        select
-            count(*) as different,
-            cast(coalesce(sum(n), 0) as bigint) as known,
-            coalesce(max(n), 0) as most
-        from (
-            select count(*) as n
-            from anon_scratch.main.snapshot
-            where h0 is not null
-            group by h0
-        ) as repeats
-    ) as k0;
+-- 17 lines as in plans/mondrian.sql, warnings about the source
 
 -- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
-create or replace table anon_scratch.main.kept_1 as
-with extent as (
-    select coalesce(max(length(cast(value as varchar))), 0) as longest
-    from anon_scratch.main.values_1
-),
-
-lengths as (
-    select longest - taken as kept, longest
-    from (
-        select longest, unnest(range(1, longest, 1)) as taken
-        from extent
-    ) as regular
-    union all
-    select 0, longest
-    from extent
-)
-
-select cast(row_number() over (order by kept desc) as integer) as level, kept, longest
-from lengths;
+-- 19 lines as in plans/full_domain.sql, hierarchy_1.affix_levels
 
 -- hierarchy_1.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
-create or replace table anon_scratch.main.hierarchy_1 as
-with texts as (
-    select value, cast(value as varchar) as text
-    from anon_scratch.main.values_1
-),
-
-turned as (
-    select
-        value,
-        text,
-        text as path
-    from texts
-),
-
-ordered as (
-    select *, row_number() over (order by path, text) as leaf
-    from turned
-),
-
-cut as (
-    select o.*, l.kept, l.level, l.longest, left(o.path, l.kept) as start
-    from ordered as o
-    cross join anon_scratch.main.kept_1 as l
-)
-
-select
-    value,
-    leaf,
-    cast(level as integer) as level,
-    min(leaf) over (partition by level, start) as node,
-    case
-        when kept = 0 then '*'
-        when length(start) < kept then text
-        else start || repeat('*', longest - kept)
-    end as label,
-    count(*) over (partition by level, start) as leaves,
-    cast(null as VARCHAR) as lo,
-    cast(null as VARCHAR) as hi
-from cut;
+-- 39 lines as in plans/full_domain.sql, hierarchy_1.affix
 
 -- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
-create or replace table anon_scratch.main.domain_1 as
-with valued as (
-    select value, n from anon_scratch.main.values_1
-),
-ancestors as (
-    select
-        value,
-        min(leaf) as leaf
-        , max(node) filter (where level = 1) as a1
-        , max(leaves) filter (where level = 1) as z1
-        , max(node) filter (where level = 2) as a2
-        , max(leaves) filter (where level = 2) as z2
-        , max(node) filter (where level = 3) as a3
-        , max(leaves) filter (where level = 3) as z3
-        , max(node) filter (where level = 4) as a4
-        , max(leaves) filter (where level = 4) as z4
-        , max(node) filter (where level = 5) as a5
-        , max(leaves) filter (where level = 5) as z5
-    from anon_scratch.main.hierarchy_1
-    group by value
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
-order by h.leaf, v.value
-        ) as code,
-        count(*) over () as size
-        , coalesce(h.a1, 0) as a1
-        , coalesce(h.z1, 1) as z1
-        , coalesce(h.a2, 0) as a2
-        , coalesce(h.z2, 1) as z2
-        , coalesce(h.a3, 0) as a3
-        , coalesce(h.z3, 1) as z3
-        , coalesce(h.a4, 0) as a4
-        , coalesce(h.z4, 1) as z4
-        , coalesce(h.a5, 0) as a5
-        , coalesce(h.z5, 1) as z5
-    from valued v
-    left join ancestors h on h.value = v.value
-)
-select
-    cast(code as integer) as code,
-    value,
-    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
-    n,
-    cast(size as bigint) as size,
-    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
-    , a1
-    , z1 / cast(max(z5) over () as double) as z1
-    , a2
-    , z2 / cast(max(z5) over () as double) as z2
-    , a3
-    , z3 / cast(max(z5) over () as double) as z3
-    , a4
-    , z4 / cast(max(z5) over () as double) as z4
-    , a5
-    , z5 / cast(max(z5) over () as double) as z5
-from coded
-order by code;
+-- 61 lines as in plans/full_domain.sql, codes of zip
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
@@ -200,20 +68,7 @@ select row_number() over (order by c1) as unit, *
 from grouped;
 
 -- levels of zip: The node of every value of one column at every level, and what publishing it loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
-create or replace table anon_scratch.main.recoding_1 as
-with
-extent as (
-    select
-        max(size) as size,
-        count(*) filter (where code > 0) as present
-    from anon_scratch.main.domain_1
-),
-nodes as (
-    select
-        h.level,
-        h.node,
-        count(*) as present,
-        min(h.leaves) as leaves
+-- 14 lines as in plans/full_domain.sql, levels of zip
     from anon_scratch.main.hierarchy_1 h
     group by h.level, h.node
 ),
@@ -251,40 +106,7 @@ from (
 join lost w on w.level = d.level and w.node = d.node;
 
 -- paths of values: The packed path of every value of every column from the root of its hierarchy down.
-create or replace table anon_scratch.main.lattice_paths as
-with climbed as (
-    select 0 as attribute, code, level, node from anon_scratch.main.recoding_1
-),
-fields(attribute, level, nests, first_number, w0) as (
-    values
-    (0, 0, true, 0, 1),
-    (0, 1, true, 0, 8),
-    (0, 2, true, 0, 16),
-    (0, 3, true, 0, 32),
-    (0, 4, true, 1, 64)
-),
-numbered as (
-    select
-        c.attribute,
-        c.code,
-        case when c.code = 0 then 0 else f.first_number - 1 + dense_rank() over (
-            partition by c.attribute, c.level, c.code = 0, case when f.nests then a.node end
-            order by c.node
-        ) end as number
-        , f.w0
-    from climbed c
-    join climbed a on a.attribute = c.attribute and a.code = c.code and a.level = c.level + 1
-    join fields f on f.attribute = c.attribute and f.level = c.level
-)
-select
-    c.attribute,
-    c.code
-    , cast(coalesce(sum(n.number * n.w0), 0) as bigint) as w0
-from climbed c
--- a column of NULLs only has no levels, and nothing but its code
-left join numbered n on n.attribute = c.attribute and n.code = c.code
-where c.level = 0
-group by c.attribute, c.code;
+-- 34 lines as in plans/full_domain.sql, paths of values
 
 -- packed tuples: The distinct quasi-identifier tuples with their packed paths, over which the lattice is judged.
 create or replace table anon_scratch.main.lattice_tuples as
@@ -525,24 +347,7 @@ with recursive search(kind, round, node, phase, place, b1, d1, m0, score, weight
             where better and not fails and not held
         ),
         sizes as (
-    select t.node, b.w0 & t.m0 as g0, cast(sum(b.n) as bigint) as n
-    from anon_scratch.main.search_base b
-    cross join tested t
-    group by t.node, b.w0 & t.m0
-),
-least as materialized (
-    select node, min(n) as smallest
-    from sizes
-    group by node
-),
-verdicts as (
-    select
-        node,
-        smallest,
-        case
-            when smallest < 2 then 0
-        end as broken
-    from least
+    -- 18 lines as in plans/privacyfrost.sql, pre-computation
 ),
         judged as (
             select
@@ -732,84 +537,10 @@ join anon_scratch.main.units u on u.unit = m.unit
 where u.c1 >= 0;
 
 -- nodes of zip: The published text of every value and node of one categorical column, one text each, made of the published values alone. A node that covers all of them is `*`, and so is the root.
-create or replace table anon_scratch.main.shown_1 as
-with published as (
-    select d.code, d.value, d.label, cast(d.value as varchar) as text
-    from anon_scratch.main.present_1 p
-    join anon_scratch.main.domain_1 d on d.code = p.code
-    where p.code > 0
-),
-extent as (
-    select
-        count(*) as size,
-        max(length(text)) as longest,
-        (select count(*) from anon_scratch.main.present_1 where code = 0) > 0 as nulls
-    from published
-),
-nodes as (
-    select
-        h.level,
-        h.node,
-        count(*) as size,
-        min(p.text) as text
-    from anon_scratch.main.hierarchy_1 h
-    join published p on p.value = h.value
-    group by h.level, h.node
-),
-named as (
-    select
-        n.level,
-        n.node,
-        n.size,
-        case
-            when length(n.text) < k.kept then n.text
-            else left(n.text, k.kept) || repeat('*', greatest(x.longest - k.kept, 0))
-        end as text
-    from nodes n
-    join anon_scratch.main.kept_1 k on k.level = n.level
-    cross join extent x
-)
-select 0 as level, cast(code as bigint) as node, label, false as nullable
-from published
-union all
-select
-    n.level,
-    n.node,
-    case
-        when n.level = 5 or n.size = x.size then '*'
-        else case when regexp_matches(n.text, '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(n.text, '"', '""') || '"' else n.text end
-    end,
-    n.level = 5 and x.nulls
-from named n
-cross join extent x;
+-- 50 lines as in plans/full_domain.sql, nodes of zip
 
 -- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
-create or replace table anon_scratch.main.cells as
-with classes as (
-    select
-        m.class_id,
-        cast(sum(u.n) as bigint) as n,
-        min(u.draw) as draw
-        , min(u.c1) as c1
-    from anon_scratch.main.members m
-    join anon_scratch.main.units u on u.unit = m.unit
-    group by m.class_id
-),
-numbers as (
-    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
-    from classes
-)
-select
-    b.class_id,
-    o.number,
-    b.n
-    , s1.label || case when s1.nullable then ' or NULL' else '' end as cell1
-from classes b
-join numbers o on o.class_id = b.class_id
-join anon_scratch.main.class_levels v on v.class_id = b.class_id
--- every class has its cells, so left joins drop no row; they keep this join order, which saves the search for the best
-left join anon_scratch.main.recoding_1 r1 on r1.code = b.c1 and r1.level = v.l1
-left join anon_scratch.main.shown_1 s1 on s1.level = r1.level and s1.node = r1.node;
+-- 26 lines as in plans/full_domain.sql, cells of classes
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

@@ -8,53 +8,9 @@ union all (
         greatest((g.have + 1) * z.total - z.goal * g.q, 0) - greatest(g.have * z.total - z.goal * g.q, 0) as surplus
 , (g.w1 | g.gw1) as jw1, least(g.l1, g.gl1) as jl1, greatest(g.h1, g.gh1) as jh1
     from anon_scratch.main.deal_grown g
-    cross join anon_scratch.main.deal_size z
-    where not g.taken and g.have < g.cap
-),
-best as (
-    select
-        cell, min(case when size = 0 then turn else (greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000) * 16384 + turn end) as score,
-        min(surplus) as surplus, min(size) as size, min(goal) as goal, min(budget - spent) as unspent
-    from open
-    where spent + surplus <= budget
-    group by cell
-),
-ranked as (
-    select
-        *,
-        row_number() over (partition by cell >> 24 order by score) as choice,
-        cast(sum(surplus) over (partition by cell >> 24 order by score rows unbounded preceding) as bigint) as spending
-    from best
-),
-picked as (
-    select cell, cast(score % 16384 as bigint) as turn, surplus, size, goal
-    from ranked
-    where choice <= least(greatest(size / 2, 1), goal - size) and (size > 0 or choice = 1) and (surplus = 0 or spending <= unspent)
-),
-state as (
-    select
-        g.cell >> 24 as block, cast(count(*) as bigint) as more, cast(sum(p.surplus) as bigint) as surplus,
-        min(p.size) + count(*) >= min(p.goal) as closes, min(p.goal) as goal
-, bit_or(g.w1) as pw1, min(g.l1) as pl1, max(g.h1) as ph1
-    from picked p
+    -- 29 lines as in templates/deal/groups.sql, mondrian_tree_distance, deal classes
     join anon_scratch.main.deal_grown g on g.cell = p.cell and g.turn = p.turn
-    where not g.taken
-    group by g.cell >> 24
-),
-moved as (
-    select s.*, c.cell, p.turn, case when p.turn is null then 0 else 1 end as joins
-    from (select distinct cell from anon_scratch.main.deal_blocks) c
-    join state s on s.block = c.cell >> 24
-    left join picked p on p.cell = c.cell
-)
-select
-    g.unit, g.cell, g.q, g.cap, g.turn, g.left_over - n.more as left_over,
-    g.grp + case when g.size = 0 then 1 else 0 end as grp,
-    coalesce(g.turn = n.turn, false) as taken,
-    case when n.closes then 0 else g.size + n.more end as size,
-    case when n.closes then 0 else g.spent + n.surplus end as spent,
-    case when n.closes then 0 else g.have + n.joins end as have
-, g.w1, case when n.closes then 0 else (n.pw1 | g.gw1) end as gw1, g.l1, case when n.closes then 40000000 else least(n.pl1, g.gl1) end as gl1, g.h1, case when n.closes then -40000000 else greatest(n.ph1, g.gh1) end as gh1
+    -- 17 lines as in templates/deal/groups.sql, mondrian_tree_distance, deal classes
 from anon_scratch.main.deal_grown g
 join moved n on n.cell = g.cell
 where not g.taken and (g.turn = n.turn or not n.closes or g.left_over - n.more >= n.goal)

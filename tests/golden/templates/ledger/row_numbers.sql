@@ -1,21 +1,5 @@
 -- ledger_tables, ledger row_numbers: Persons whom an observer who knows how many rows they have can single out from the releases together: fewer than k persons were in the same classes and had as many rows in every table.
-with patterns as materialized (
-    select *, row_number() over () as pattern
-    from (
-        select distinct c1 is not null as p1, c2 is not null as p2
-        from anon_scratch.main.ledger_seen
-    )
-),
-candidates as materialized (
-    select
-        s.person,
-        p.p1,
-        p.p2,
-p.p1 = (s.c1 is not null) and p.p2 = (s.c2 is not null) as own,
-        dense_rank() over (order by p.pattern, s.c0, case when p.p1 then s.c1 end, case when p.p2 then s.c2 end) as grp
-    from anon_scratch.main.ledger_seen s
-    join patterns p on (not p.p1 or s.c1 is not null) and (not p.p2 or s.c2 is not null)
-),
+-- 17 lines as in templates/ledger/events.sql, ledger_tables, ledger events
 counted as (
     select 0 as place, person, source, count(*) as n
     from anon_scratch.main.ledger_rows where remembered

@@ -68,20 +68,7 @@ d3 as (
     from (select *, 3 as round from r2)
 ),
 r3 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d3
 ),
 d4 as (
@@ -89,20 +76,7 @@ d4 as (
     from (select *, 4 as round from r3)
 ),
 r4 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d4
 ),
 d5 as (
@@ -110,20 +84,7 @@ d5 as (
     from (select *, 5 as round from r4)
 ),
 r5 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d5
 ),
 d6 as (
@@ -131,20 +92,7 @@ d6 as (
     from (select *, 6 as round from r5)
 ),
 r6 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d6
 ),
 d7 as (
@@ -152,20 +100,7 @@ d7 as (
     from (select *, 7 as round from r6)
 ),
 r7 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d7
 ),
 d8 as (
@@ -173,20 +108,7 @@ d8 as (
     from (select *, 8 as round from r7)
 ),
 r8 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d8
 ),
 d9 as (
@@ -194,20 +116,7 @@ d9 as (
     from (select *, 9 as round from r8)
 ),
 r9 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d9
 ),
 d10 as (
@@ -215,20 +124,7 @@ d10 as (
     from (select *, 10 as round from r9)
 ),
 r10 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d10
 ),
 whole as (select value, tweak, concat(a, b) as signs from r10),

@@ -2,84 +2,8 @@
 create or replace table anon_scratch.main.tokens_run as
 with known as (
     select value, tweak + 1 as tweak from anon_scratch.main.tokens_run where not settled
-),
-plain as (
-    select
-        value, tweak,
-        regexp_replace(value, '[^0-9A-Za-z]', '', 'g') as signs,
-        regexp_replace(regexp_replace(regexp_replace(value, '[0-9]', '0', 'g'), '[A-Z]', 'A', 'g'), '[a-z]', 'a', 'g') as form
-    from known
-),
-r0 as (
-    select
-        value, tweak, form,
-        left(signs, length(signs) // 2) as a,
-        substr(signs, length(signs) // 2 + 1) as b,
-        left(regexp_replace(form, '[^0Aa]', '', 'g'), length(signs) // 2) as form_a,
-        substr(regexp_replace(form, '[^0Aa]', '', 'g'), length(signs) // 2 + 1) as form_b
-    from plain
-),
-d1 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
-    from (select *, 1 as round from r0)
-),
-r1 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
-    from d1
-),
-d2 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', b))))) as digest
-    from (select *, 2 as round from r1)
-),
-r2 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
-    from d2
-),
-d3 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
-    from (select *, 3 as round from r2)
-),
-r3 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+-- 64 lines as in templates/masking/like.sql, masks, tokens of patient
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d3
 ),
 d4 as (
@@ -87,20 +11,7 @@ d4 as (
     from (select *, 4 as round from r3)
 ),
 r4 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d4
 ),
 d5 as (
@@ -108,20 +19,7 @@ d5 as (
     from (select *, 5 as round from r4)
 ),
 r5 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d5
 ),
 d6 as (
@@ -129,20 +27,7 @@ d6 as (
     from (select *, 6 as round from r5)
 ),
 r6 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d6
 ),
 d7 as (
@@ -150,20 +35,7 @@ d7 as (
     from (select *, 7 as round from r6)
 ),
 r7 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d7
 ),
 d8 as (
@@ -171,20 +43,7 @@ d8 as (
     from (select *, 8 as round from r7)
 ),
 r8 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d8
 ),
 d9 as (
@@ -192,20 +51,7 @@ d9 as (
     from (select *, 9 as round from r8)
 ),
 r9 as (
-    select
-        value, tweak, form, form_a, form_b,
-        a,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("b") + 1),
-            lambda j: chr(cast(
-                case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("b", cast(j as integer), 1))
-                    - case substr("form_b", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_b", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as b
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
     from d9
 ),
 d10 as (
@@ -213,34 +59,8 @@ d10 as (
     from (select *, 10 as round from r9)
 ),
 r10 as (
-    select
-        value, tweak, form, form_a, form_b,
-        coalesce(list_aggregate(list_transform(
-            range(1, length("a") + 1),
-            lambda j: chr(cast(
-                case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                + (
-                    ascii(substr("a", cast(j as integer), 1))
-                    - case substr("form_a", cast(j as integer), 1) when '0' then 48 when 'A' then 65 else 97 end
-                    + cast(concat('0x', substr(digest, cast((j - 1) % 21 * 3 + 1 as integer), 3)) as integer)
-                ) % case substr("form_a", cast(j as integer), 1) when '0' then 10 else 26 end
-            as integer))
-        ), 'string_agg', ''), '') as a,
-        b
-    from d10
-),
-whole as (select value, tweak, concat(a, b) as signs from r10),
-permuted as (
-select
-    value, tweak,
-    coalesce(list_aggregate(list_transform(
-        range(1, length(value) + 1),
-        lambda j: case when regexp_matches(substr(value, cast(j as integer), 1), '[0-9A-Za-z]')
-            then substr(signs, length(regexp_replace(left(value, cast(j as integer)), '[^0-9A-Za-z]', '', 'g')), 1)
-            else substr(value, cast(j as integer), 1) end
-    ), 'string_agg', ''), '') as token
-from whole
-)
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
+    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
 
 select value, token, tweak, settled from anon_scratch.main.tokens_run where settled
 union all

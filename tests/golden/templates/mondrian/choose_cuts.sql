@@ -9,31 +9,8 @@ with histogram as (
     select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from anon_scratch.main.open_units
     where not closed
-    group by class_id, c2
-),
-placed as (
-    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
-
-    from histogram h
-    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
-),
--- an attribute with one value in a class cannot be cut there
-spans as (
-    select
-        class_id, attribute,
-        cast(sum(n) as bigint) as n_all,
-        count(*) as values_all,
-        min(code) as first_code,
-        max(code) as last_code,
-        min(share) as first_share,
-        max(share) as last_share
-    from placed
-    group by class_id, attribute
-    having count(*) > 1 and sum(n) >= 4
-),
-totals as (
-    select
-        s.*
+    -- 13 lines as in plans/mondrian.sql, partition
+        -- 12 lines as in plans/mondrian.sql, partition
     from spans s
 ),
 running as (
@@ -258,32 +235,7 @@ allowed as (
     from candidates
 where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
 and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_2)
-),
--- the best cut of every attribute
-best as (
-    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
-),
-first as (
-    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
-    from allowed a
-    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
-    group by a.class_id, a.attribute, a.merit
-),
--- ranked by counting the better ones: a class has few cuts, and a window function would cost more
-ranked as (
-    select
-        f.class_id, f.attribute, f.place,
-        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
-        count(*) as rivals
-    from first f
-    join first r on r.class_id = f.class_id
-    group by f.class_id, f.attribute, f.place
-),
-contenders as (
-    select a.*, r.rank, r.rivals
-    from ranked r
-    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
-        and 2 * a.code + case when a.single then 1 else 0 end = r.place
+-- 26 lines as in plans/mondrian.sql, partition
     where r.rank <= 1
 ),
 cuts as (

@@ -22,30 +22,7 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, sever
 placed as (
     select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
 , p.a1, p.z1, p.a2, p.z2, p.a3, p.z3, p.a4, p.z4, p.a5, p.z5
-    from histogram h
-    join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
-),
--- an attribute with one value in a class cannot be cut there
-spans as (
-    select
-        class_id, attribute,
-        cast(sum(n) as bigint) as n_all,
-        cast(sum(units) as bigint) as units_all,
-        count(*) as values_all,
-        min(code) as first_code,
-        max(code) as last_code,
-        min(share) as first_share,
-        max(share) as last_share
-    from placed
-    group by class_id, attribute
-    having count(*) > 1 and sum(n) >= 4
-),
-totals as (
-    select
-        s.*
-        , cast(sum(n_all) over below as bigint) - n_all as n_before
-        , cast(sum(units_all) over below as bigint) - units_all as units_before
-        , cast(sum(values_all) over below as bigint) - values_all as values_before
+    -- 24 lines as in plans/mondrian.sql, partition
         , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
         , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
         , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
@@ -97,52 +74,9 @@ scored as (
     select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (2, 3)
-        and code > first_code and code < last_code
-        and n >= 2 and n_all - n >= 2
-        and level < 16
-),
--- a cut that saves nothing need not be judged
-candidates as (
-    select * from scored where cast(gain as decimal(18, 8)) > 0
-),
-allowed as (
-    select
-        class_id, attribute, code, single, level, units_left, kept_left, n_all,
-        -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
+        -- 12 lines as in plans/mondrian.sql, partition
         case when level < 16 then cast(gain / sqrt(case when attribute in (1) then least(kept_left, n_all - kept_left) when attribute in (2) then n_all when attribute in (3) then n_all end) as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
-    from candidates
-),
--- the best cut of every attribute
-best as (
-    select class_id, attribute, max(merit) as merit from allowed group by class_id, attribute
-),
-first as (
-    select a.class_id, a.attribute, a.merit, min(2 * a.code + case when a.single then 1 else 0 end) as place
-    from allowed a
-    join best b on b.class_id = a.class_id and b.attribute = a.attribute and b.merit = a.merit
-    group by a.class_id, a.attribute, a.merit
-),
--- ranked by counting the better ones: a class has few cuts, and a window function would cost more
-ranked as (
-    select
-        f.class_id, f.attribute, f.place,
-        sum(case when r.merit > f.merit or r.merit = f.merit and r.attribute <= f.attribute then 1 else 0 end) as rank,
-        count(*) as rivals
-    from first f
-    join first r on r.class_id = f.class_id
-    group by f.class_id, f.attribute, f.place
-),
-contenders as (
-    select a.*, r.rank, r.rivals
-    from ranked r
-    join allowed a on a.class_id = r.class_id and a.attribute = r.attribute
-        and 2 * a.code + case when a.single then 1 else 0 end = r.place
-    where r.rank <= 4
-),
-halves as (
-    select
-        class_id, cut, is_left, cast(sum(n) as bigint) as n
-        , min(c1) as low1, max(c1) as high1
+    -- 33 lines as in plans/mondrian.sql, partition
         , min(c2) as low2, max(c2) as high2
         , min(c3) as low3, max(c3) as high3
         , bit_or(w1) as w1
@@ -153,19 +87,7 @@ halves as (
                 when 1 then case when t.single then o.c1 = t.code else o.c1 <= t.code end
                 when 2 then case when t.single then o.c2 = t.code else o.c2 <= t.code end
                 when 3 then case when t.single then o.c3 = t.code else o.c3 <= t.code end
-            end as is_left
-        from partition o
-        join contenders t on t.class_id = o.class_id
-        where not o.closed
-            and t.rivals > 1 and t.level < 16
-    )
-    group by class_id, cut, is_left
-),
-extents as (
-    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, 0 as different
-    from halves
-    where low1 < high1
-    union all
+            -- 13 lines as in plans/mondrian.sql, partition
     select class_id, cut, is_left, n, 2 as attribute, low2 as low, high2 as high, 0 as different
     from halves
     where low2 < high2
@@ -178,46 +100,7 @@ extents as (
 losses as (
     -- rounded once per term and once more in the sum, so that equal sums tie
     select e.class_id, e.cut, cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 when l.a5 = h.a5 then h.z5 else 1 end when e.attribute in (3) then different / cast(l.size as double) end as decimal(38, 12)) as lost
-        , case when e.is_left then cast(1 as bigint) << e.attribute else 0 end as left_several
-        , case when e.is_left then 0 else cast(1 as bigint) << e.attribute end as right_several
-    from extents e
-    join anon_scratch.main.positions l on l.attribute = e.attribute and l.code = e.low
-    join anon_scratch.main.positions h on h.attribute = e.attribute and h.code = e.high
-    union all
-    select distinct class_id, cut, 0, 0, 0 from halves
-),
-lost as (
-    select class_id, cut, cast(sum(lost) as decimal(38, 6)) as lost
-        , bit_or(left_several) as left_several, bit_or(right_several) as right_several
-    from losses
-    group by class_id, cut
-),
-weighed as (
-    select l.class_id, min(l.cut) as attribute
-    from lost l
-    join (select class_id, min(lost) as lost from lost group by class_id) b on b.class_id = l.class_id and b.lost = l.lost
-    group by l.class_id
-),
-
-cuts as (
-    select
-        c.class_id, c.attribute, c.code, c.single, c.units_left,
-        -- a half that is too small to be cut again is final at once
-        c.kept_left < 4 as left_closed,
-        c.n_all - c.kept_left < 4 as right_closed
-        , coalesce(l.left_several, -1) as left_several
-        , coalesce(l.right_several, -1) as right_several
-    from contenders c
-    left join weighed w on w.class_id = c.class_id
-    left join lost l on l.class_id = w.class_id and l.cut = w.attribute
-    where c.attribute = coalesce(w.attribute, c.attribute) and (w.attribute is not null or c.rank = 1)
-)
-
-        select
-    unit,
-    case when is_left then class_id else class_id + units_left end as class_id,
-    level + 1 as level,
-    case when is_left then left_closed else right_closed end as closed,
+        -- 40 lines as in plans/mondrian.sql, partition
     n, c1, c2, c3, w1, several & case when is_left then left_several else right_several end as several
 from (
     select

@@ -11,31 +11,7 @@ extent as (
         , max(e.c2) filter (where e.c2 > 0) as hi2
         , bool_or(e.c2 = 0) as nil2
     from "halves" g
-    join anon_scratch.main.units e on e.unit = g.unit
-    group by g.grp
-),
-boxes as (
-    select
-        x.*
-        , coalesce(case
-            when lo2 = hi2 then 0
-            when lo2 = 1 and hi2 = 8 then 5
-            when low2.a1 = high2.a1 then 1
-            when low2.a2 = high2.a2 then 2
-            when low2.a3 = high2.a3 then 3
-            when low2.a4 = high2.a4 then 4
-            when low2.a5 = high2.a5 then 5
-            else 5
-        end, 0) as level2
-        , low2.a1 as node2_1
-        , low2.a2 as node2_2
-        , low2.a3 as node2_3
-        , low2.a4 as node2_4
-        , low2.a5 as node2_5
-    from extent x
-    left join anon_scratch.main.domain_2 low2 on low2.code = x.lo2
-    left join anon_scratch.main.domain_2 high2 on high2.code = x.hi2
-),
+    -- 25 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
 parents as (
     select class_id as parent, class_id as grp from anon_scratch.main.chosen_cuts
     union all
@@ -46,24 +22,4 @@ from boxes b
 join parents c on c.grp = b.grp
 join anon_scratch.main.population_within w on w.class_id = c.parent
 join anon_scratch.main.population_tuples p on p.tuple = w.tuple and true
-and coalesce(
-    case
-        when p.p1 = 0 then b.nil1
-        else p.p1 between 2 * b.lo1 and 2 * b.hi1
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p2 = 0 then b.nil2
-        when b.lo2 is null then false
-        when b.level2 = 0 then p.p2 = b.lo2
-        when b.level2 = 5 or p.p2 = -2 then true
-        when b.level2 = 1 then p.p2_1 = b.node2_1
-        when b.level2 = 2 then p.p2_2 = b.node2_2
-        when b.level2 = 3 then p.p2_3 = b.node2_3
-        when b.level2 = 4 then p.p2_4 = b.node2_4
-        when b.level2 = 5 then p.p2_5 = b.node2_5
-    end,
-    false
-)
+-- 21 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population

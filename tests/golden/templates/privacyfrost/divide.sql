@@ -22,28 +22,7 @@ moves as (
 children as (
     select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n, min(o.unit) as part
     from anon_scratch.main.open_classes o
-    join moves m on m.class_id = o.class_id
-    group by 1, 2, 3
-),
-parts as (
-    select class_id, attribute, count(*) as parts
-    from children
-    group by class_id, attribute
-    having min(n) >= 2
-),
-sized as (
-    select m.*, cast(m.priority as decimal(25, 12)) * cast(s.parts - 1 as decimal(13, 0)) as gain
-    from moves m
-    join parts s on s.class_id = m.class_id and s.attribute = m.attribute
-),
-best_1 as (
-    select class_id, max({'gain': gain, 'place': -attribute}) as best from "sized" group by class_id
-),
-chosen_1 as (
-    select a.*
-    from "sized" a
-    join best_1 b on b.class_id = a.class_id and -b.best.place = a.attribute
-),
+    -- 22 lines as in plans/privacyfrost.sql, partial-domain de-generalization
 
 counted_1_1 as (
     select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n

@@ -10,19 +10,7 @@ with ordered as (
 ),
 stepped as (
     select *, unnest(generate_series(1, 16)) as step from ordered
-),
-beside as (
-    select x.class_id as a, y.class_id as b
-    from stepped x
-    join ordered y on y.place_0 = x.place_0 + x.step
-    union all
-    select x.class_id as a, y.class_id as b
-    from stepped x
-    join ordered y on y.place_1 = x.place_1 + x.step
-    union all
-    select x.class_id as a, y.class_id as b
-    from stepped x
-    join ordered y on y.place_2 = x.place_2 + x.step
+-- 13 lines as in plans/mondrian.sql, near classes
 )
 select distinct least(a, b) as a, greatest(a, b) as b from beside
 ,  -- m_invariance_persons, near classes: row_number() over (order by bucket, {{ order }}, class_id) as place_{{ (loop.index + orders | length) | lit }}{% if not loop.last %},{% endif %}

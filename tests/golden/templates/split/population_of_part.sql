@@ -1,18 +1,7 @@
 -- mondrian_parts_of_persons, population of a part: The tuples of the population that match a part.
 with everyone as (
     select 1 as grp, unit from anon_scratch.main.units where unit between $first and $last
-),
-extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
-        , list(distinct e.c2) as set2
-        , count(distinct e.c2) filter (where e.c2 > 0) as size2
+-- 12 lines as in templates/split/population_verdicts.sql, mondrian_parts_of_persons, nodes in the population
     from "everyone" g
     join anon_scratch.main.extents e on e.unit = g.unit
     group by g.grp

@@ -33,18 +33,7 @@ sizes as (
 ),
 pairs as materialized (
     select b.grp, p.tuple, p.members, true as sure
-    from boxes b
-    join anon_scratch.main.population_tuples p on true
-and coalesce(
-    case
-        when p.p1 = 0 then b.nil1
-        else p.p1 between 2 * b.lo1 and 2 * b.hi1
-    end,
-    false
-)
-and coalesce(
-    case
-        when p.p2 = 0 then b.nil2
+    -- 12 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
         when b.size2 > 1 and b.size2 = 8 then true
         else list_contains(b.set2, p.p2)
     end,

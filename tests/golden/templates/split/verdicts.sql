@@ -48,55 +48,7 @@ layer_1_1 as (
     from layer_1_0
 ),
 -- mondrian_parts_of_rows, guarantees in the nodes: {% if p.runs %}
-run_2 as (
-    select
-        *,
-        place - 1 as place_before,
-        area - upto as before,
-        coalesce(next_place, m + case when q_size > q_known then 1 else 0 end + 1) - 1 as last_place,
-        cast(running_n as decimal(38, 0)) * q_size as reached,
-        cast(floor(cast(running_n as double precision) * q_size / group_size) as bigint) as reached_units
-    from layer_2_2
-    where group_size > 0
-),
--- the last value up to which the release has no more than that many units
-overtaken_2 as (
-    select reached_units, max(max_place) as place, max(max_area) as area
-    from (
-        select
-            reached_units, asked,
-            max(place) over upwards as max_place,
-            max(area) over upwards as max_area
-        from (
-            select distinct reached_units, 1 as asked, 0 as place, 0 as area from run_2
-            union all
-            select upto, 0, place, area from anon_scratch.main.reference_2
-        ) line
-        window upwards as (order by reached_units, asked rows between unbounded preceding and current row)
-    ) met
-    where asked = 1
-    group by reached_units
-),
-crossed_2 as (
-    select
-        r.*,
-        greatest(least(o.place, r.last_place), r.place_before) as crossing,
-        case
-            when o.place < r.place then r.before
-            when o.place > r.last_place then r.next_before
-            else o.area
-        end as area_there
-    from run_2 r
-    join overtaken_2 o on o.reached_units = r.reached_units
-),
-areas_2 as (
-    select
-        *,
-        case when previous_place is null then cast(group_size as decimal(38, 0)) * before else 0 end
-        + (crossing - place_before) * reached - cast(group_size as decimal(38, 0)) * (area_there - before)
-        + cast(group_size as decimal(38, 0)) * (coalesce(next_before, area_there) - area_there) - (last_place - crossing) * reached as run_area
-    from crossed_2
-),
+-- 49 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
 areas_2  -- mondrian_parts_of_rows, guarantees in the nodes: from {% if p.runs %}areas_{{ i }}{% else %}layer_{{ i }}_{{ p.layers | length | lit }}{% endif %}
 and s.node not in (select grp from anon_scratch.main.asked_leaves_verdicts where holds is not true)  -- mondrian_parts_of_persons, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
 and s.node in (select node from anon_scratch.main.population_compared where holds)  -- mondrian_parts_of_persons, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
