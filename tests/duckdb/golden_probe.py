@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import jinja2
@@ -24,6 +25,8 @@ from anonymizer.steps import Step
 START, NUMBERED, END = "\ue000", "\ue001", "\ue002"
 """Marks in a rendering where the text of a branch starts and ends; of no use in any SQL."""
 MARK = re.compile(f"({START}[0-9]+{NUMBERED}|{END})")
+LONG = 10
+"""So many lines of the middle turns of a loop are told by their digest."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,12 @@ class Rendering:
 
     template: str
     statement: Statement
+    text: str
+    """The statement, with three turns of its long loops and a digest of the others."""
     taken: tuple[Taken, ...]
     """Every branch taken, outer ones before those inside."""
     digest: str
     """Of what the parameters decided: the branches taken and the values printed, in order."""
-
-    @property
-    def text(self) -> str:
-        return self.statement.text
 
 
 class Probe(jinja2.Environment):
@@ -101,8 +102,14 @@ class Probe(jinja2.Environment):
         assert MARK.sub("", marked).strip() == statement.text
         taken = tuple(self._taken(marked))
         decided = [f"{t.branch.number} {t.branch.outcome}" for t in taken] + self._values
-        digest = hashlib.sha256("\0".join(decided).encode()).hexdigest()[:8]
-        made = Rendering(template, statement, taken, digest)
+        short = _shortened(marked)
+        made = Rendering(
+            template,
+            statement,
+            MARK.sub("", short).strip(),
+            tuple(self._taken(short)),
+            _digest("\0".join(decided)),
+        )
         self._done[id(step), template] = step, made
         return made
 
@@ -159,3 +166,45 @@ class Probe(jinja2.Environment):
                 body.insert(0, nodes.Output([nodes.TemplateData(start)]))
                 body.append(nodes.Output([nodes.TemplateData(END)]))
         return tree.set_environment(self)  # type: ignore[return-value]
+
+
+def _shortened(marked: str) -> str:
+    """A rendering without the middle turns of long loops, unless some branch is in these alone."""
+    around: list[list[str]] = [[]]
+    for piece in MARK.split(marked):
+        if piece == END:
+            turn = _joined(around.pop()) + END
+            around[-1].append(turn)
+        elif piece.startswith(START):
+            around.append([piece])
+        else:
+            around[-1].append(piece)
+    return _joined(around[0])
+
+
+def _joined(pieces: list[str]) -> str:
+    text = ""
+    for branch, group in groupby(filter(None, pieces), _branch):
+        turns = list(group)
+        middle, shown = "".join(turns[2:-1]), "".join((*turns[:2], turns[-1]))
+        if branch and middle.count("\n") >= LONG and not _branches(middle) - _branches(shown):
+            said = f"-- {len(turns) - 3} more turns, {_digest(MARK.sub('', middle))}\n"
+            turns[2:-1] = [
+                said if turns[1].removesuffix(END).rstrip(" ").endswith("\n") else f"\n{said}"
+            ]
+        text += "".join(turns)
+    return text
+
+
+def _branch(piece: str) -> str:
+    """The mark with which a turn starts, empty for a text."""
+    found = MARK.match(piece)
+    return found[0] if found else ""
+
+
+def _branches(text: str) -> set[str]:
+    return set(MARK.findall(text))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

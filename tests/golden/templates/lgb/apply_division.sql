@@ -10,16 +10,7 @@ from (
         case when s.unit is null then o.attempt + 1 else 0 end as attempt
         , o.c1
         , o.c2
-        , o.c3
-        , o.p1
-        , o.p2
-        , o.a3_1
-        , o.z3_1
-        , o.a3_2
-        , o.z3_2
-        , o.a3_3
-        , o.z3_3
-        , o.a3_4
+-- 10 more turns, 142a894a
         , o.z3_4
     from anon_scratch.main.open_units o
     left join anon_scratch.main.sides s on s.unit = o.unit

@@ -1,6 +1,6 @@
 -- lgb_ncp, divide: Classes are divided into their two groups if both have k rows. If the cut may move, units are in one order: those of the first group before those of the second, each by how it leans.
 create or replace table anon_scratch.main.sides as
--- 47 lines as in templates/lgb/grow.sql, lgb_ncp, grow
+-- 27 lines as in templates/lgb/grow.sql, lgb_ncp, grow
     
 -- 14 lines as in templates/lgb/grow.sql, lgb_ncp, grow
 

@@ -10,17 +10,7 @@ with boxes as (
                 cast(sum(count(*)) over (partition by class_id) as bigint) as units
                 , min(p1) as lo1
                 , max(p1) as hi1
-                , min(p2) as lo2
-                , max(p2) as hi2
-                , max(case when c2 = 0 then 1 else 0 end) as null2
-                , case when min(c3) = max(c3) then min(c3) end as c3
-                , case when min(a3_1) = max(a3_1) then min(a3_1) end as a3_1
-                , max(z3_1) as z3_1
-                , case when min(a3_2) = max(a3_2) then min(a3_2) end as a3_2
-                , max(z3_2) as z3_2
-                , case when min(a3_3) = max(a3_3) then min(a3_3) end as a3_3
-                , max(z3_3) as z3_3
-                , case when min(a3_4) = max(a3_4) then min(a3_4) end as a3_4
+-- 11 more turns, fa7ea545
                 , max(z3_4) as z3_4
             from anon_scratch.main.dealt
             where is_left is not null
@@ -33,17 +23,7 @@ grown as (
         x.unit, x.class_id, x.turn, x.n, b.is_left, b.units, b.n as before, b.loss as loss_before
         , least(b.lo1, x.p1) as lo1
         , greatest(b.hi1, x.p1) as hi1
-        , least(b.lo2, x.p2) as lo2
-        , greatest(b.hi2, x.p2) as hi2
-        , greatest(b.null2, case when x.c2 = 0 then 1 else 0 end) as null2
-        , case when x.c3 = b.c3 then x.c3 end as c3
-        , case when x.a3_1 = b.a3_1 then x.a3_1 end as a3_1
-        , x.z3_1 as z3_1
-        , case when x.a3_2 = b.a3_2 then x.a3_2 end as a3_2
-        , x.z3_2 as z3_2
-        , case when x.a3_3 = b.a3_3 then x.a3_3 end as a3_3
-        , x.z3_3 as z3_3
-        , case when x.a3_4 = b.a3_4 then x.a3_4 end as a3_4
+-- 11 more turns, 8d5d940e
         , x.z3_4 as z3_4
     from boxes b
     join anon_scratch.main.dealt x on x.class_id = b.class_id

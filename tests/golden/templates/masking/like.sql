@@ -63,62 +63,7 @@ r2 as (
         b
     from d2
 ),
-d3 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
-    from (select *, 3 as round from r2)
-),
-r3 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d3
-),
-d4 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', b))))) as digest
-    from (select *, 4 as round from r3)
-),
-r4 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d4
-),
-d5 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
-    from (select *, 5 as round from r4)
-),
-r5 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d5
-),
-d6 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', b))))) as digest
-    from (select *, 6 as round from r5)
-),
-r6 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d6
-),
-d7 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
-    from (select *, 7 as round from r6)
-),
-r7 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d7
-),
-d8 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', b))))) as digest
-    from (select *, 8 as round from r7)
-),
-r8 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d8
-),
-d9 as (
-    select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
-    from (select *, 9 as round from r8)
-),
-r9 as (
-    -- 14 lines as in templates/masking/like.sql, masks, tokens of patient
-    from d9
-),
+-- 7 more turns, 869ea4ac
 d10 as (
     select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', b))))) as digest
     from (select *, 10 as round from r9)

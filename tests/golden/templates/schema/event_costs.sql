@@ -34,70 +34,7 @@ pending1 as materialized (
     join cells1 c on c.class_id = h.class_id and c.cell = h.cell
     where not c.held
 ),
-here2 as materialized (
-    select p.class_id, p.person, p.tuple, p.n, l.cell, l.lost, l.top, l.columns
-    from pending1 p
-    join anon_scratch.main.ladders l on l.tuple = p.tuple and l.step = 2
-),
-cells2 as materialized (
-    select class_id, cell, cast(sum(n * lost) as hugeint) as lost, count(distinct person) >= 3 as held
-    from here2
-    group by class_id, cell
-),
-pending2 as materialized (
-    select h.class_id, h.person, h.tuple, h.n, h.top, h.columns
-    from here2 h
-    join cells2 c on c.class_id = h.class_id and c.cell = h.cell
-    where not c.held
-),
-here3 as materialized (
-    select p.class_id, p.person, p.tuple, p.n, l.cell, l.lost, l.top, l.columns
-    from pending2 p
-    join anon_scratch.main.ladders l on l.tuple = p.tuple and l.step = 3
-),
-cells3 as materialized (
-    select class_id, cell, cast(sum(n * lost) as hugeint) as lost, count(distinct person) >= 3 as held
-    from here3
-    group by class_id, cell
-),
-pending3 as materialized (
-    select h.class_id, h.person, h.tuple, h.n, h.top, h.columns
-    from here3 h
-    join cells3 c on c.class_id = h.class_id and c.cell = h.cell
-    where not c.held
-),
-here4 as materialized (
-    select p.class_id, p.person, p.tuple, p.n, l.cell, l.lost, l.top, l.columns
-    from pending3 p
-    join anon_scratch.main.ladders l on l.tuple = p.tuple and l.step = 4
-),
-cells4 as materialized (
-    select class_id, cell, cast(sum(n * lost) as hugeint) as lost, count(distinct person) >= 3 as held
-    from here4
-    group by class_id, cell
-),
-pending4 as materialized (
-    select h.class_id, h.person, h.tuple, h.n, h.top, h.columns
-    from here4 h
-    join cells4 c on c.class_id = h.class_id and c.cell = h.cell
-    where not c.held
-),
-here5 as materialized (
-    select p.class_id, p.person, p.tuple, p.n, l.cell, l.lost, l.top, l.columns
-    from pending4 p
-    join anon_scratch.main.ladders l on l.tuple = p.tuple and l.step = 5
-),
-cells5 as materialized (
-    select class_id, cell, cast(sum(n * lost) as hugeint) as lost, count(distinct person) >= 3 as held
-    from here5
-    group by class_id, cell
-),
-pending5 as materialized (
-    select h.class_id, h.person, h.tuple, h.n, h.top, h.columns
-    from here5 h
-    join cells5 c on c.class_id = h.class_id and c.cell = h.cell
-    where not c.held
-),
+-- 4 more turns, c50ff068
 here6 as materialized (
     select p.class_id, p.person, p.tuple, p.n, l.cell, l.lost, l.top, l.columns
     from pending5 p
@@ -123,22 +60,8 @@ lost as (
     union all
     select class_id, cast(n * columns as hugeint) * 4000000000000 from pending1 where top = 1
     union all
-    select class_id, lost from cells2 where held
-    union all
-    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending2 where top = 2
-    union all
-    select class_id, lost from cells3 where held
-    union all
-    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending3 where top = 3
-    union all
-    select class_id, lost from cells4 where held
-    union all
-    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending4 where top = 4
-    union all
-    select class_id, lost from cells5 where held
-    union all
-    select class_id, cast(n * columns as hugeint) * 4000000000000 from pending5 where top = 5
-    union all
+
+-- 4 more turns, 2527a409
     select class_id, lost from cells6 where held
     union all
     select class_id, cast(n * columns as hugeint) * 4000000000000 from pending6 where top = 6
