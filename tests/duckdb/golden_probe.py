@@ -190,7 +190,7 @@ def _joined(pieces: list[str]) -> str:
         if branch and middle.count("\n") >= LONG and not _branches(middle) - _branches(shown):
             said = f"-- {len(turns) - 3} more turns, {_digest(MARK.sub('', middle))}\n"
             turns[2:-1] = [
-                said if turns[1].removesuffix(END).rstrip(" ").endswith("\n") else f"\n{said}"
+                said if MARK.sub("", turns[1]).rstrip(" ").endswith("\n") else f"\n{said}"
             ]
         text += "".join(turns)
     return text

@@ -74,7 +74,6 @@ plain as (
         place, n
         , f0
         , f1
-
 -- 41 more turns, db2a2902
         , upper(regexp_replace(f43, '[^0-9A-Za-z]', '', 'g')) as f43
     from found_3
@@ -84,7 +83,6 @@ counted as (
         place
         , sum(case when f0 then n else 0 end) as f0
         , sum(case when f1 then n else 0 end) as f1
-
 -- 41 more turns, 9c218a39
         , sum(case when f43 <> '' then n else 0 end) as m43
         , sum(case when f43 <> '' and case when length(f43) = 11 then (1 * cast(substr(f43, 1, 1) as integer) + 3 * cast(substr(f43, 2, 1) as integer) + 7 * cast(substr(f43, 3, 1) as integer) + 9 * cast(substr(f43, 4, 1) as integer) + 1 * cast(substr(f43, 5, 1) as integer) + 3 * cast(substr(f43, 6, 1) as integer) + 7 * cast(substr(f43, 7, 1) as integer) + 9 * cast(substr(f43, 8, 1) as integer) + 1 * cast(substr(f43, 9, 1) as integer) + 3 * cast(substr(f43, 10, 1) as integer) + 1 * cast(substr(f43, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f43
@@ -96,7 +94,6 @@ likely as (
         c.place
         , case when f0 >= CAST(0.0 AS DOUBLE) * k.n then f0 else 0 end as f0
         , case when f1 >= CAST(0.0 AS DOUBLE) * k.n then f1 else 0 end as f1
-
 -- 41 more turns, f3141bcc
         , case when f43 * 2 >= m43 and f43 >= CAST(0.8 AS DOUBLE) * k.n
             then f43 else 0 end as f43
@@ -110,7 +107,6 @@ judged as (
     select place, 1 as kind, cast(greatest(0, f18, f19, f20, f21, f22, f23, f24) as bigint) as n
     from likely
     union all
-
 -- 10 more turns, 42488853
     select place, 12 as kind, n
     from anon_scratch.main.suspects

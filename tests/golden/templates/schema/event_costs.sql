@@ -60,7 +60,6 @@ lost as (
     union all
     select class_id, cast(n * columns as hugeint) * 4000000000000 from pending1 where top = 1
     union all
-
 -- 4 more turns, 2527a409
     select class_id, lost from cells6 where held
     union all
