@@ -22,6 +22,7 @@ import click
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
 from anonymizer.commands.output import ERRORS, Output, open_streams, wanted_format
+from anonymizer.process import run_folder, turns
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published
 
 INTERRUPTED = 130
@@ -103,8 +104,6 @@ class Application(click.Group):
                 done = super().main(given, prog_name, complete_var, False, **extra)
             except BaseException as error:
                 if interrupted or isinstance(error, KeyboardInterrupt | click.Abort):
-                    from anonymizer.process import run_folder
-
                     run_folder.remove_left()
                     output.interrupted(error)
                     return INTERRUPTED
@@ -151,8 +150,6 @@ def _abandoned(output: Output) -> AbstractContextManager[None]:
     """
 
     def end() -> None:
-        from anonymizer.process import run_folder, turns
-
         try:
             run_folder.remove_own()
             turns.remove_own()

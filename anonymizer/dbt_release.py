@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import Policy, load
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
@@ -56,8 +56,6 @@ def publish(given: str, session: Any) -> None:
 
 def policy_of(data: dict[str, Any], project: Path) -> Policy:
     """The policy of a model. Raises PolicyError."""
-    from anonymizer.policy import load
-
     given, base = data["policy"], project
     if isinstance(given, str):
         path = project / given

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from anonymizer.api.calls import run
 from anonymizer.api.frames import alone, kind_of, rows_of, standing
+from anonymizer.engines.base import Limits
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.kinds import ANONYMISED, kind_of_mapping
 from anonymizer.policy.suggest import closest
-
-if TYPE_CHECKING:
-    from anonymizer.engines.base import Limits
-    from anonymizer.process.seed import Seed
-    from anonymizer.release.published import Release
+from anonymizer.process.seed import Seed
+from anonymizer.release.published import Release
 
 TABLE = "frame"
 

@@ -17,6 +17,7 @@ from anonymizer.commands.options import (
 )
 from anonymizer.commands.output import Output
 from anonymizer.contract.checks import verdict
+from anonymizer.errors import Problem
 from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
@@ -92,7 +93,6 @@ def command(
     put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
     does not hold.
     """
-    from anonymizer.errors import Problem
     from anonymizer.review.assess import assess, assess_policy
     from anonymizer.review.tables.assess import TablesAssessment
 

@@ -16,11 +16,11 @@ from anonymizer.commands.options import (
     preset_option,
 )
 from anonymizer.commands.output import Output
+from anonymizer.errors import PolicyError, Problem
 from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
-    from anonymizer.errors import Problem
     from anonymizer.review.attack import Attack
 
 
@@ -60,7 +60,6 @@ def command(
     is written, and no value is shown. With several tables, the attackers are observers who know the
     class of a person and one event, two events, the number of rows, or all events.
     """
-    from anonymizer.errors import PolicyError, Problem
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import attack
     from anonymizer.review.tables import attack_tables
@@ -87,8 +86,6 @@ def command(
 
 def _problems(found: Attack) -> list[Problem]:
     """What was promised and does not hold: of the release, and of it beside an earlier one."""
-    from anonymizer.errors import Problem
-
     problems = []
     if not found.alone_holds:
         said = "an attack got beyond a bound that the release promises"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.contract.checks import verdict
+from anonymizer.contract.checks import Verification, verdict
 from anonymizer.errors import Problem
 from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
-    from anonymizer.contract.checks import Verification
     from anonymizer.policy import AnyPolicy
     from anonymizer.release.published import Release
 

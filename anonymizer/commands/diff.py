@@ -14,6 +14,7 @@ from anonymizer.commands.options import (
     preset_option,
 )
 from anonymizer.commands.output import Output
+from anonymizer.errors import Problem
 from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def command(
     the source is classified by neither policy.
     """
     from anonymizer.commands.failures import CANNOT
-    from anonymizer.errors import Problem
     from anonymizer.review.diff import compare
     from anonymizer.review.diff.rendering import markdown_lines, text_lines, verdict
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from anonymizer import __version__
 from anonymizer.errors import AnonymizerError, Problem
 
 DEFECT = 70
@@ -88,8 +89,6 @@ def _system(error: OSError) -> Problem:
 
 def _defect(error: BaseException) -> Problem:
     """Kind and place of what happened; its words may quote a value and are not shown."""
-    from anonymizer import __version__
-
     package = str(Path(__file__).parents[1])
     ours = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(package)]
     where = ""

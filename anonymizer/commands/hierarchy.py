@@ -16,6 +16,7 @@ from anonymizer.commands.options import (
     output_options,
 )
 from anonymizer.commands.output import Output
+from anonymizer.errors import PolicyError
 
 if TYPE_CHECKING:
     from anonymizer.compile import Table
@@ -107,7 +108,6 @@ def _with_or_without(path: str) -> Policy:
 
     Only what is wrong with columns may follow from that, and may be gone under another algorithm.
     """
-    from anonymizer.errors import PolicyError
     from anonymizer.policy import Policy, load
 
     try:

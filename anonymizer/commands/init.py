@@ -8,6 +8,7 @@ import click
 
 from anonymizer.commands.options import check_target, database_option, limit_options, output_options
 from anonymizer.commands.output import Output
+from anonymizer.errors import TargetError
 from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ def command(
     """
     from pathlib import Path
 
-    from anonymizer.errors import TargetError
     from anonymizer.review.draft.draft import Draft, draft
     from anonymizer.review.draft.tables.draft import TablesDraft, draft_tables
 

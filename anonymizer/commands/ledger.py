@@ -6,6 +6,7 @@ import click
 
 from anonymizer.commands.options import output_options
 from anonymizer.commands.output import Output
+from anonymizer.process.text import table
 
 
 @click.group(no_args_is_help=False)
@@ -21,7 +22,6 @@ def command() -> None:
 def show(output: Output, ledger: str) -> None:
     """List the releases in LEDGER. Shows nothing about any person."""
     from anonymizer.ledger.manage import listed
-    from anonymizer.process.text import table
 
     found = [entry.as_dict() for entry in listed(ledger)]
     names = ("release", "run_id", "view", "created", "state", "persons", "counterfeits")
@@ -55,7 +55,6 @@ def approvals(output: Output, ledger: str) -> None:
     from pathlib import Path
 
     from anonymizer.ledger.approvals import known
-    from anonymizer.process.text import table
 
     found = [approval.shown() for approval in known(Path(ledger).resolve())]
     names = ("release", "by", "at", "until", "note")

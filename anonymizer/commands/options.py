@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from anonymizer.commands.output import Output
+from anonymizer.errors import Problem, TargetError
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
@@ -170,7 +171,6 @@ def check_target(
     """
     import os
 
-    from anonymizer.errors import Problem, TargetError
     from anonymizer.policy.files import refuse_files
 
     if path is None:

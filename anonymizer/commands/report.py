@@ -14,6 +14,7 @@ from anonymizer.commands.options import (
     preset_option,
 )
 from anonymizer.commands.output import Output
+from anonymizer.errors import Problem, SourceError, no_file
 from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ def command(
     """
     from pathlib import Path
 
-    from anonymizer.errors import Problem, SourceError, no_file
     from anonymizer.review.report import collected, form_of, rendered
 
     output = Output("text", quiet=quiet, debug=debug)

@@ -12,14 +12,13 @@ from anonymizer.compile import Table
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import Policy
 from anonymizer.policy.values import table_parts
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-    from anonymizer.policy import Policy
 
 Database: TypeAlias = "str | Path | DuckDBPyConnection | None"
 

@@ -12,6 +12,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import is_database
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
+from anonymizer.release import objects
 
 PATIENCE = 10.0
 """Seconds to wait for another run that has the ledger open."""
@@ -86,8 +87,6 @@ def _holds_views(engine: DuckDBEngine) -> bool:
 
 
 def _holds_releases(engine: DuckDBEngine) -> bool:
-    from anonymizer.release import objects
-
     return bool(objects.recorded(engine, CATALOG))
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError
+from anonymizer.release import objects
 
 if TYPE_CHECKING:
-    from anonymizer.engines.base import Engine
     from anonymizer.engines.postgres.connection import PostgresEngine
 
 ON_SERVER = "postgres:"
@@ -51,8 +52,6 @@ class FilePlace:
         return str(self.file) if self.file is not None else ""
 
     def holds(self, place: str, run_id: str) -> bool | None:
-        from anonymizer.release import objects
-
         if not place or on_server(place):
             return None
         if not Path(place).exists():
@@ -65,8 +64,6 @@ class FilePlace:
 
     def run_of(self, view: str) -> str | None:
         """The run whose release of that name the file holds; None where that is not known."""
-        from anonymizer.release import objects
-
         if self.file is None or not self.file.exists():
             return None
         try:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from anonymizer.errors import TargetError
+from anonymizer.policy.schema.either import AnyPolicy
 from anonymizer.policy.values import FilePath
-
-if TYPE_CHECKING:
-    from anonymizer.policy.schema.either import AnyPolicy
 
 BESIDE = (".key", ".approvals", ".wal")
 """What is appended to the name of a ledger or of a database for a file that belongs to it."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from anonymizer.policy.columns import Column
+from anonymizer.policy.columns import Column
 
 
 def weights_given(columns: Mapping[str, Column]) -> dict[str, float]:

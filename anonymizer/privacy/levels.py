@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from anonymizer.compile import Sql
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
 from anonymizer.contract.value_text import value_text
+from anonymizer.policy import Policy
+from anonymizer.policy.protect import Protect
 from anonymizer.privacy.exact import big, share_of_known
 from anonymizer.privacy.guarantee import Example, Given, Guarantee
 from anonymizer.privacy.rule import Rule
-
-if TYPE_CHECKING:
-    from anonymizer.policy import Policy
-    from anonymizer.policy.protect import Protect
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
@@ -17,6 +17,7 @@ from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.types import MOST_DIGITS
 from anonymizer.errors import EngineError
 from anonymizer.hierarchy.scale_of_type import DECIMAL
+from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.published import PostgresPublished, published_in
@@ -28,9 +29,6 @@ from anonymizer.release.sealing import objects_of, sealed_in
 from anonymizer.release.tables import names_of
 from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
-
-if TYPE_CHECKING:
-    from anonymizer.policy import Policy
 
 
 def carry(policy: Policy, database: Any, file: Path) -> None:

@@ -13,6 +13,7 @@ from anonymizer.algorithms.compiled import STAGED, staged_values
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout
 from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.policy import Policy
 from anonymizer.steps import Step
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from anonymizer.engines.base import Engine
     from anonymizer.engines.session import Session
-    from anonymizer.policy import Policy
     from anonymizer.release.manifest import Manifest
     from anonymizer.release.names import Names
     from anonymizer.release.objects import Recorded, Runs

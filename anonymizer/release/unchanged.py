@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from anonymizer import __version__
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification, turns
 from anonymizer.contract.layout import requirement_dict
@@ -150,8 +151,6 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
     """The SQL for recipients: a version knows what it writes itself, and what it can judge."""
-    from anonymizer import __version__
-
     found = [
         {name: check[name] for name in ("name", "column", "sql")}
         for check in manifest.data["verification"]["checks"]

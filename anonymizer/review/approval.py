@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from anonymizer import __version__
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, no_file
 from anonymizer.ledger import approvals
 from anonymizer.ledger.approvals import Approval
@@ -41,8 +42,6 @@ def approve(
     `ledger`: another one than the policy's. Raises PolicyError for a policy without a ledger, a day
     that is over, or a missing file.
     """
-    from anonymizer import __version__
-
     place = _ledger(policy, ledger)
     now = datetime.now(UTC)
     if not by.strip():

@@ -12,12 +12,12 @@ from anonymizer.compile import Table, ident, lit, quote, work
 from anonymizer.errors import Problem, SourceError, TargetError
 from anonymizer.hierarchy import distortion, exchange, files
 from anonymizer.hierarchy.show import Shown, show
+from anonymizer.policy import Policy, single
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.engines.duckdb.connection import DuckDBEngine
     from anonymizer.engines.session import Database, Session
-    from anonymizer.policy import Policy
     from anonymizer.source.profile import Attribute, Sensitive
 
 Described = TypeVar("Described", "Attribute", "Sensitive")
@@ -99,7 +99,6 @@ def built(
     """
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
-    from anonymizer.policy import single
     from anonymizer.run.prepare import hierarchy_stages
     from anonymizer.source.profile import published_type
     from anonymizer.source.roles import roles

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from anonymizer import __version__
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
@@ -168,8 +169,6 @@ class Job:
         refuse_unanswered(self.policy, verification, source=True)
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
-        from anonymizer import __version__
-
         return make_manifest(
             policy=self.policy,
             names=self.target.names,

@@ -12,6 +12,7 @@ from anonymizer.algorithms.guards import source_guard
 from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.compile import Table
+from anonymizer.compile.condition import columns_of, condition
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
@@ -159,8 +160,6 @@ def _of_extensions(text: str, profile: TableProfile) -> list[str]:
     """The columns in a condition whose operators are not the engine's: the run, in which no user's
     object stands for one of the engine's, would compare them by others.
     """
-    from anonymizer.compile.condition import columns_of
-
     types = dict(profile.columns)
     return [name for name in columns_of(text, types) if "." in (own_name(types[name]) or "")]
 
@@ -234,8 +233,6 @@ def refuse_clashes(policy: Policy, described: Roles, longest: int | None = None)
 
 def check_conditions(policy: Policy, session: Session) -> None:
     """Every condition has to be boolean over the source's columns."""
-    from anonymizer.compile.condition import condition
-
     names = [name for name, _ in session.profile.columns]
     problems: list[Problem] = []
     for name in policy.semi_sensitive:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.hierarchy.shape import Shape
-    from anonymizer.policy.hierarchies import Hierarchy
 
 Kind = Literal["numeric", "categorical", "date"]
 

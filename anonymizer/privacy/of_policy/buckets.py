@@ -13,14 +13,11 @@ largest, because the condition is not monotone in B.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from anonymizer.policy.protect import Protect
 from anonymizer.privacy.guarantee import Given
 from anonymizer.privacy.of_policy.registry import OF_COLUMNS, asked
 from anonymizer.privacy.rule import Rule
-
-if TYPE_CHECKING:
-    from anonymizer.policy.protect import Protect
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql
+from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.protect import Protect
 from anonymizer.privacy.guarantee import Given
 from anonymizer.privacy.of_policy.registry import OF_COLUMNS, OF_TABLE, asked
 from anonymizer.privacy.rule import Rule
-
-if TYPE_CHECKING:
-    from anonymizer.policy.privacy import Privacy
-    from anonymizer.policy.protect import Protect
 
 
 def rules_of(

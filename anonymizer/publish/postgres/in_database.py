@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
+from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.grants import make_private
 from anonymizer.engines.postgres.names import LONGEST, is_long
@@ -22,6 +23,7 @@ from anonymizer.engines.postgres.record import (
     has_schema,
     may_make_schemas,
 )
+from anonymizer.engines.session import Session
 from anonymizer.errors import Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
@@ -35,9 +37,6 @@ from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from anonymizer.engines.base import Engine
-    from anonymizer.engines.session import Session
 
 
 @dataclass(slots=True)

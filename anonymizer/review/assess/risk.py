@@ -17,6 +17,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.review.assess.figures import Sizes
 from anonymizer.review.assess.opening import Opened, relation_of
 from anonymizer.review.assess.staging import Staged, plain_value
+from anonymizer.source.profile import kind_of
 
 MATCHED = work("assess_matched")
 
@@ -203,6 +204,4 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
 
 
 def _family(sql_type: str) -> str:
-    from anonymizer.source.profile import kind_of
-
     return kind_of(sql_type) or sql_type

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.review import evidence
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -83,7 +85,6 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
 
     from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.text import plain
-    from anonymizer.review import evidence
     from anonymizer.review.evidence import markdown as evidence_markdown
     from anonymizer.review.evidence import page as evidence_page
     from anonymizer.review.report import content, markdown, page

@@ -16,6 +16,7 @@ from anonymizer.measure.staging import Staged as StagedAttribute
 from anonymizer.review.report.bins import intervals, merged, round_bounds
 from anonymizer.review.report.distances import EXACT, Distance, distance
 from anonymizer.review.with_source import Beside, Published
+from anonymizer.source.profile import kind_of
 
 MOST = 11
 """Values of a category shown one by one."""
@@ -199,8 +200,6 @@ def _kind(column: PublishedColumn) -> str:
     if any(mask["mask"] in UNORDERED for mask in column.masks):
         return "categorical"
     if column.role == "keep" and not column.sql_type.startswith(("VARCHAR", "BOOLEAN", "UUID")):
-        from anonymizer.source.profile import kind_of
-
         return kind_of(column.sql_type) or "categorical"
     return column.kind
 

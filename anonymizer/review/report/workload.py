@@ -13,7 +13,7 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
 from anonymizer.contract.columns import type_sql
-from anonymizer.errors import AnonymizerError, PolicyError, is_waited_for
+from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.measure.steps import step
 from anonymizer.policy import Policy
@@ -162,8 +162,6 @@ def _reconstruct(beside: Beside, name: str, schemas: list[str]) -> None:
 
 
 def _plain_type(sql_type: str) -> Sql:
-    from anonymizer.errors import TemplateError
-
     try:
         return type_sql(sql_type)
     except TemplateError:

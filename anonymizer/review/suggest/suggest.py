@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonymizer.compile import ident, sql
+from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.hierarchy.show import Node, Shown
-from anonymizer.policy import single
+from anonymizer.policy import Policy, single
 from anonymizer.review.assess.opening import Opened
 from anonymizer.review.draft.profiles import Profile, profiles
 from anonymizer.review.hierarchies import built
 from anonymizer.review.suggest.rules import Suggestion, pruned, suggestions, why_none
-
-if TYPE_CHECKING:
-    from anonymizer.engines.session import Database
-    from anonymizer.policy import Policy
 
 EXAMPLES = 3
 
@@ -90,8 +88,6 @@ def suggest(
 def _measured(
     policy: Policy, database: Database, columns: Sequence[str]
 ) -> list[tuple[Profile, tuple[float, float] | None]]:
-    from anonymizer.engines.duckdb.session import open_session
-
     with open_session(only_quasi(policy, {}), database) as session:
         opened = Opened(session.embedded, session.source, session.profile.columns)
         wanted = opened.find(columns, "--column") or policy.quasi

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from anonymizer.engines.base import Limits
+from anonymizer.engines.session import Database
 from anonymizer.policy import Policy
 from anonymizer.review.assess.opening import open_database
 from anonymizer.review.draft.fallback import without_quasi
@@ -16,10 +18,6 @@ from anonymizer.review.draft.tables.roles import key_of, roles
 from anonymizer.review.draft.tables.text import Drafted, Written, text_of
 from anonymizer.review.draft.tables.tree import find_tree
 from anonymizer.review.draft.tables.without import left_out
-
-if TYPE_CHECKING:
-    from anonymizer.engines.base import Limits
-    from anonymizer.engines.session import Database
 
 
 @dataclass(frozen=True, slots=True)
