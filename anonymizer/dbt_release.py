@@ -83,8 +83,7 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
             if name in place
         ]
         place = {**place, "name": data["name"], "schema": data["schema"]}
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
     whole = {
         "version": 1,
         **given,

@@ -35,8 +35,7 @@ def check(algorithms: Sequence[Algorithm]) -> None:
         if made.count(options) != 1
     ]
     found += [Problem(o.__name__, "is no algorithm of a policy") for o in made if o not in OPTIONS]
-    if found:
-        raise RegistryError(found)
+    RegistryError.refuse(found)
 
 
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _discovered()}

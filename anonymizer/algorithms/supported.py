@@ -16,8 +16,7 @@ from anonymizer.privacy.of_policy.registry import OF_COLUMNS, OF_TABLE, asked
 def refuse_unsupported(policy: Policy) -> None:
     """Raises PolicyError with every guarantee that the algorithm cannot work towards."""
     problems = list(_problems(policy))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
 
 
 def _problems(policy: Policy) -> Iterator[Problem]:

@@ -131,13 +131,11 @@ def _refuse_taken(policy: Mapping[str, Any]) -> None:
         "tables": "the frame is the only table: several tables are a policy for run",
         "columns": 'quasi, sensitive, identifiers and keep name them, as in {"zip": {"kind": ...}}',
     }
-    problems = [
+    PolicyError.refuse(
         Problem(name, "is no key of a policy for a frame", hint=hint)
         for name, hint in hints.items()
         if name in policy
-    ]
-    if problems:
-        raise PolicyError(problems)
+    )
 
 
 def _options(parameter: str, columns: object) -> dict[str, dict[str, Any]]:
@@ -146,13 +144,11 @@ def _options(parameter: str, columns: object) -> dict[str, dict[str, Any]]:
     if not isinstance(columns, Iterable):
         raise PolicyError.at(parameter, "is no list of columns", allowed=_COLUMNS)
     named = columns if isinstance(columns, Mapping) else dict.fromkeys(columns)
-    problems = [
+    PolicyError.refuse(
         Problem(f"{parameter}.{name}", "is no mapping of options", allowed=_COLUMNS)
         for name, given in named.items()
         if given is not None and not isinstance(given, Mapping)
-    ]
-    if problems:
-        raise PolicyError(problems)
+    )
     return {str(name): dict(given or {}) for name, given in named.items()}
 
 

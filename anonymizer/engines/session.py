@@ -44,10 +44,7 @@ def refuse_repeated(columns: Sequence[tuple[str, str]]) -> None:
     """Raises SourceError where a query gives several columns one name."""
     names = [name for name, _ in columns]
     repeated = {name for name in names if names.count(name) > 1}
-    if repeated:
-        raise SourceError(
-            [Problem("source", f"has several columns named {name}") for name in repeated]
-        )
+    SourceError.refuse(Problem("source", f"has several columns named {name}") for name in repeated)
 
 
 @dataclass(frozen=True, slots=True)

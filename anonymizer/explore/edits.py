@@ -225,8 +225,7 @@ def _refuse_elsewhere(before: Policy, now: Policy, edits: Sequence[Edit]) -> Non
     changed = [path for path in {**old, **new} if old.get(path) != new.get(path)]
     said = "would change as well, by an alias in the file"
     beside = [path for path in changed if path not in named]
-    if beside:
-        raise PolicyError([Problem(path_text(path), said, hint="edit the file") for path in beside])
+    PolicyError.refuse(Problem(path_text(path), said, hint="edit the file") for path in beside)
 
 
 def _parts(policy: Policy) -> dict[tuple[str, ...], Any]:

@@ -165,8 +165,7 @@ class Keeper:
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
                 found.problems.append(same_secret())
-            if found.problems:
-                raise GuaranteeError(found.problems)
+            GuaranteeError.refuse(found.problems)
             number = max((entry.release for entry in earlier), default=0) + 1
             with home.in_any_order():
                 with home.transaction("ledger"):

@@ -128,8 +128,7 @@ def files_of(policy: AnyPolicy) -> dict[str, str]:
             found[path] = hashlib.sha256(file.read_bytes()).hexdigest()
         else:
             problems.append(Problem(path, no_file(Path(name))))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
     return found
 
 

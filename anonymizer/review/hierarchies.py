@@ -158,8 +158,7 @@ def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
     ]
     if not having and not columns:
         problems = [Problem("columns", "no column of the policy has a hierarchy")]
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
 
 
 def read_csv(path: Path, *, nested: bool = True) -> Wide:
@@ -170,8 +169,7 @@ def read_csv(path: Path, *, nested: bool = True) -> Wide:
         raise SourceError.at("FILE", f"{path} {said}", allowed="a CSV file")
     rows, _ = files.read(path, path.name)
     problems = exchange.check(rows, path.name, nested=nested)
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)
     names = ["value", *(f"level_{level}" for level in range(1, len(rows[0])))]
     return Wide(tuple((name, "VARCHAR") for name in names), tuple(tuple(row) for row in rows))
 

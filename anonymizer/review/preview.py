@@ -151,8 +151,7 @@ def _try_tables(
     found.steps = [_shown(stage) for stage in read.plan().stages]
     tried = _tried(read.compiled.persons.stages, executor)
     with _collecting(found), at_persons(policy):
-        if tried:
-            raise InfeasibleError(tried)
+        InfeasibleError.refuse(tried)
     return read.session
 
 

@@ -121,11 +121,10 @@ def certify(
     """
     key = signing.private_key(sign)
     manifest, judged = _one(policy, database, engine=engine, population=population)
-    if judged.not_checked:
-        raise GuaranteeError(
-            Problem(item.name, f"was not judged: {item.reason}", hint="--population FILE")
-            for item in judged.not_checked
-        )
+    GuaranteeError.refuse(
+        Problem(item.name, f"was not judged: {item.reason}", hint="--population FILE")
+        for item in judged.not_checked
+    )
     # (the certificate states the figures of the manifest)
     GuaranteeError.refuse(other_checks(manifest, judged, population=True))
     return dsse.signed(attestation.PAYLOAD, attestation.payload(manifest), key)

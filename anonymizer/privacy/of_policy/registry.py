@@ -51,8 +51,7 @@ def check(guarantees: Sequence[Guarantee], fields: Sequence[str]) -> None:
         *((name, "is the name of several guarantees") for name, n in names.items() if n > 1),
         *((g.field, "asks the verifier nothing") for g in guarantees if not g.asks),
     ]
-    if found:
-        raise RegistryError([Problem(path, said) for path, said in found])
+    RegistryError.refuse(Problem(path, said) for path, said in found)
 
 
 GUARANTEES = _discovered()

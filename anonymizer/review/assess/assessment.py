@@ -232,5 +232,4 @@ def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | 
         problems += [Problem(option, f"names {name} twice") for name in twice]
     if person is not None and person in quasi:
         problems.append(Problem("--person", f"{person} is among the quasi-identifiers"))
-    if problems:
-        raise SourceError(problems)
+    SourceError.refuse(problems)

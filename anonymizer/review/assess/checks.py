@@ -75,8 +75,7 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
             problems.append(Problem(f"{OPTION} {name}", "is about the table, not about a column"))
             continue
         found.append(Required(name, column.strip() or None, figures))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
     return tuple(found)
 
 
@@ -120,8 +119,7 @@ def refuse_unanswerable(
         elif item.column is not None and item.column not in sensitive:
             said = f"{item.column} is not a sensitive column of this assessment"
             problems.append(Problem(path, said, allowed=", ".join(sensitive)))
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
 
 
 def judge(

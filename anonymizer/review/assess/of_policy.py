@@ -41,7 +41,7 @@ def assess_policy(
 
 def _refuse(options: dict[str, Any]) -> None:
     in_policy = "the policy tells the person, the roles and k"
-    problems = [
+    PolicyError.refuse(
         Problem(
             f"--{OPTIONS.get(name, name)}",
             "does not go with a policy of several tables",
@@ -50,6 +50,4 @@ def _refuse(options: dict[str, Any]) -> None:
             else "leave it out, or assess one table: anonymizer assess TABLE",
         )
         for name in options
-    ]
-    if problems:
-        raise PolicyError(problems)
+    )

@@ -60,8 +60,7 @@ class Opened:
                     said = f"{name} is not a column of the table"
                     allowed = None if near else ", ".join(name for name, _ in self.columns)
                     problems.append(Problem(option, said, allowed=allowed, hint=hint))
-        if problems:
-            raise SourceError(problems)
+        SourceError.refuse(problems)
         return [
             tuple(name if name in exact else folded[name.lower()] for name in names)
             for names in named.values()
@@ -109,8 +108,7 @@ def open_table(
         source = Path(table).resolve()
     named = [Path(file).resolve() for file in (*files, *([source] if source else []))]
     missing = [file for file in named if not file.is_file()]
-    if missing:
-        raise SourceError([Problem("TABLE", f"there is no file {file.name}") for file in missing])
+    SourceError.refuse(Problem("TABLE", f"there is no file {file.name}") for file in missing)
     with ExitStack() as stack:
         if database is None or path is not None:
             engine = stack.enter_context(

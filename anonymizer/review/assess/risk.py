@@ -167,13 +167,11 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
     person = None
     if staged.person is not None and staged.person in {name for name, _ in other.columns}:
         person = ident(staged.person)
-    wrong = [
+    SourceError.refuse(
         Problem("--population", f"{ours} has another kind of type there")
         for ours, theirs in zip(staged.quasi, columns, strict=True)
         if _family(opened.type_of(ours)) != _family(other.type_of(theirs))
-    ]
-    if wrong:
-        raise SourceError(wrong)
+    )
     keys = [
         (plain_value(name, other.type_of(name)), q)
         for name, q in zip(columns, staged.q, strict=True)

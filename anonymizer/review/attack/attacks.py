@@ -104,7 +104,7 @@ def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
 
 def _refuse_unknown(layout: Layout, originals: Originals) -> None:
     """An earlier release may have fewer columns than the policy; others cannot be compared."""
-    problems = [
+    PolicyError.refuse(
         Problem(
             "--earlier",
             f"publishes {column.column} as {column.role}, and the policy does not publish it",
@@ -112,9 +112,7 @@ def _refuse_unknown(layout: Layout, originals: Originals) -> None:
         )
         for column in layout.columns
         if column.role != "keep" and column.column not in originals.values
-    ]
-    if problems:
-        raise PolicyError(problems)
+    )
 
 
 def _link(now: Arena, k: int | None) -> Linking:

@@ -63,8 +63,7 @@ def check(policy: AnyPolicy, grid: Sequence[Mapping[str, str]]) -> None:
                 continue
         if found is not None:
             problems[_as_varied(name, text, found)] = None
-    if problems:
-        raise PolicyError(problems)
+    PolicyError.refuse(problems)
 
 
 def _form_problem(policy: AnyPolicy, options: Mapping[str, str]) -> Problem | None:
