@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    approvals_option,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
@@ -22,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@policy_argument
+@options.policy_argument
 @click.option("--by", metavar="NAME", required=True, help="Who accepts the residual risks.")
 @click.option(
     "--until",
@@ -32,9 +26,9 @@ if TYPE_CHECKING:
     help="The last day of the approval (YYYY-MM-DD, in UTC).",
 )
 @click.option("--note", metavar="TEXT", default="", help="Why, or under which conditions.")
-@approvals_option
-@preset_option
-@output_options
+@options.approvals_option
+@options.preset_option
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -52,7 +46,7 @@ def command(
     """
     from anonymizer.review.approval import approve
 
-    loaded = load_policy(policy, preset)
+    loaded = options.load_policy(policy, preset)
     made = approve(loaded, by=by, until=until.date(), note=note, ledger=approvals)
     output.result({"approval": made.shown()}, _lines(made))
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    database_option,
-    limit_options,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.process.text import figure, table
@@ -25,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@policy_argument
-@database_option("Database file of the source; not needed where the policy names a file.")
+@options.policy_argument
+@options.database_option("Database file of the source; not needed where the policy names a file.")
 @click.option("--release", metavar="FILE", help="The release; default: publish.database of POLICY.")
 @click.option("--earlier", metavar="FILE", help="An earlier release of the same view.")
 @click.option(
@@ -38,9 +31,9 @@ if TYPE_CHECKING:
     help="Share of the source's rows (persons) that the attacker looks for.",
 )
 @click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for drawing the targets.")
-@preset_option
-@limit_options
-@output_options
+@options.preset_option
+@options.limit_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -64,7 +57,7 @@ def command(
     from anonymizer.review.attack import attack
     from anonymizer.review.tables import attack_tables
 
-    asked = load_policy(policy, preset)
+    asked = options.load_policy(policy, preset)
     if isinstance(asked, SchemaPolicy):
         if earlier is not None:
             raise PolicyError.at("--earlier", "is not offered with several tables")

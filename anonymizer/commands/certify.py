@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    engine_option,
-    load_policy,
-    output_options,
-    policy_argument,
-    population_option,
-    preset_option,
-    release_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
 
 
 @click.command()
-@policy_argument
-@release_option
-@engine_option
-@preset_option
+@options.policy_argument
+@options.release_option
+@options.engine_option
+@options.preset_option
 @click.option(
     "--sign", metavar="KEYFILE", required=True, help="The private key to sign with (PEM)."
 )
@@ -35,8 +26,8 @@ from anonymizer.process.files import write_text
     show_default=True,
     help="Where the certificate goes.",
 )
-@population_option
-@output_options
+@options.population_option
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -55,8 +46,8 @@ def command(
     """
     from anonymizer.run.verify import certify
 
-    loaded = load_policy(policy, preset)
-    check_target(target, policies=[loaded])
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
     text = certify(loaded, database, sign=sign, engine=engine, population=population)
     write_text(target, text)
     output.result({"certificate": target}, [f"wrote {target}"])

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
 
 
 @click.command()
-@policy_argument
-@database_option("Database of the source: a file, or postgresql://...")
+@options.policy_argument
+@options.database_option("Database of the source: a file, or postgresql://...")
 @click.option(
     "--dialect",
     type=click.Choice(["duckdb", "spark", "postgres"]),
     help="Dialect of the SQL; default: that of the engine given by --database or the policy.",
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
-@preset_option
-@output_options
+@options.preset_option
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -48,8 +41,8 @@ def command(
 
     from anonymizer.run.scripts import script
 
-    loaded = load_policy(policy, preset)
-    check_target(target, policies=[loaded])
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
     dialect, text = script(loaded, database, dialect)
     if target is None:
         if output.json:

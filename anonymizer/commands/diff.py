@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    limit_options,
-    load_policy,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.errors import Problem
 from anonymizer.process.files import write_text
@@ -24,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@database_option("Database file of the source; not needed where the policies name a file.")
+@options.database_option("Database file of the source; not needed where the policies name a file.")
 @click.option(
     "--format",
     "form",
@@ -34,8 +28,8 @@ if TYPE_CHECKING:
     help="Text, Markdown for a comment on a pull request, or one JSON object.",
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write Markdown there as well.")
-@preset_option
-@limit_options
+@options.preset_option
+@options.limit_options
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
 def command(
@@ -60,8 +54,8 @@ def command(
     from anonymizer.review.diff.rendering import markdown_lines, text_lines, verdict
 
     output = Output("json" if form == "json" else "text", quiet=quiet, debug=debug)
-    before, after = load_policy(old, preset), load_policy(new, preset)
-    check_target(target, policies=[before, after])
+    before, after = options.load_policy(old, preset), options.load_policy(new, preset)
+    options.check_target(target, policies=[before, after])
     found = compare(before, after, database, limits=limits)
     if target is not None:
         write_text(target, "\n".join(markdown_lines(found)) + "\n")

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.options import (
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-    release_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 
 
 @click.command()
-@policy_argument
+@options.policy_argument
 @click.option(
     "-o",
     "--output",
@@ -25,10 +19,10 @@ from anonymizer.commands.output import Output
     help="A .parquet or .csv file; from Postgres also a .duckdb file; for several tables a folder,"
     " or the file of the persons.",
 )
-@release_option
-@preset_option
+@options.release_option
+@options.preset_option
 @click.option("--force", is_flag=True, help="Replace a file that is not an earlier export.")
-@output_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -44,6 +38,6 @@ def command(
     """
     from anonymizer.publish.export import export
 
-    done = export(load_policy(policy, preset), target, database, force=force)
+    done = export(options.load_policy(policy, preset), target, database, force=force)
     lines = [f"wrote {file.path} ({file.rows:,} rows)" for file in done.files]
     output.result(done.as_dict(), [*lines, f"wrote {done.manifest}"])

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    limit_options,
-    load_policy,
-    output_options,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.errors import PolicyError
 
@@ -37,10 +31,10 @@ def command() -> None:
 @command.command()
 @click.argument("columns", nargs=-1, metavar="[COLUMN]...")
 @policy_option
-@database_option(SOURCE)
+@options.database_option(SOURCE)
 @click.option("--published", is_flag=True, help="Distortions as in Table 4 of Yaseen et al.")
 @click.option("--children", default=12, show_default=True, help="Nodes drawn under a node.")
-@output_options
+@options.output_options
 def show(
     output: Output,
     columns: tuple[str, ...],
@@ -56,7 +50,7 @@ def show(
 
     from anonymizer.review.hierarchies import built
 
-    with built(load_policy(policy), database, columns) as made:
+    with built(options.load_policy(policy), database, columns) as made:
         found = [one.shown(published=published) for one in made]
     lines: list[str] = []
     for one in found:
@@ -70,7 +64,7 @@ def show(
 
 @command.command()
 @click.argument("target", metavar="TABLE|POLICY")
-@database_option("Database file of the table; not needed for a data file.")
+@options.database_option("Database file of the table; not needed for a data file.")
 @click.option(
     "--column",
     "columns",
@@ -78,8 +72,8 @@ def show(
     metavar="COLUMN",
     help="A column; repeatable.",
 )
-@limit_options
-@output_options
+@options.limit_options
+@options.output_options
 def suggest(
     output: Output, target: str, database: str | None, columns: tuple[str, ...], limits: Limits
 ) -> None:
@@ -111,7 +105,7 @@ def _with_or_without(path: str) -> Policy:
     from anonymizer.policy import Policy, load
 
     try:
-        return load_policy(path)
+        return options.load_policy(path)
     except PolicyError as error:
         given = load.read(Path(path))
         of_columns = all(problem.path.startswith("columns.") for problem in error.problems)
@@ -125,11 +119,11 @@ def _with_or_without(path: str) -> Policy:
 @command.command()
 @click.argument("column", metavar="COLUMN")
 @policy_option
-@database_option(SOURCE)
+@options.database_option(SOURCE)
 @click.option("-o", "--output", "target", metavar="FILE", help="Write CSV, `;` between levels.")
 @click.option("--table", "table", metavar="NAME", help="Write a table of the database instead.")
 @click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
-@output_options
+@options.output_options
 def export(
     output: Output,
     column: str,
@@ -148,8 +142,8 @@ def export(
 
     if (target is None) == (table is None):
         raise UsageError.at("hierarchy export", "needs one target", "-o FILE or --table NAME")
-    loaded = load_policy(policy)
-    check_target(target, policies=[loaded])
+    loaded = options.load_policy(policy)
+    options.check_target(target, policies=[loaded])
     if table is not None and database is None:
         raise UsageError.at("--database", "is needed for a table")
     with built(loaded, database, (column,)) as made:
@@ -171,10 +165,10 @@ def export(
 @command.command(name="import")
 @click.argument("file", metavar="FILE")
 @click.option("--table", "table", metavar="NAME", required=True, help="Name of the table.")
-@database_option("Database that will hold the table.", required=True)
+@options.database_option("Database that will hold the table.", required=True)
 @click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
 @click.option("--independent", is_flag=True, help="Levels need not nest: nested: false.")
-@output_options
+@options.output_options
 def import_(
     output: Output, file: str, table: str, database: str, replace: bool, independent: bool
 ) -> None:

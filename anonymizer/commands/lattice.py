@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
 from anonymizer.process.text import figure, table
@@ -27,9 +20,9 @@ MOST_LINES = 40
 
 
 @click.command()
-@policy_argument
-@database_option("Database file of the source; not needed where the policy names a file.")
-@preset_option
+@options.policy_argument
+@options.database_option("Database file of the source; not needed where the policy names a file.")
+@options.preset_option
 @click.option(
     "--measure",
     type=click.Choice(["ncp", "glm", "distortion", "dcp"]),
@@ -37,7 +30,7 @@ MOST_LINES = 40
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write all nodes (.csv or .json).")
 @click.option("--plot", metavar="FILE", help="Draw k against cost (.png, .svg, .pdf).")
-@output_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -55,9 +48,9 @@ def command(
     from anonymizer.commands.progress import progress
     from anonymizer.review.lattice import lattice_table
 
-    loaded = load_policy(policy, preset)
-    check_target(target, policies=[loaded])
-    check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
+    options.check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
     with progress(output) as listener:
         found = lattice_table(loaded, database, measure=measure, listener=listener)
     if target is not None:

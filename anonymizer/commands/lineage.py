@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    engine_option,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-    release_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
 
 
 @click.command()
-@policy_argument
-@release_option
-@engine_option
-@preset_option
+@options.policy_argument
+@options.release_option
+@options.engine_option
+@options.preset_option
 @click.option("-o", "--output", "target", metavar="FILE", help="Write the event to FILE.")
 @click.option("--to", "address", metavar="URL", help="Send it to URL (HTTP POST), e.g. Marquez.")
 @click.option(
@@ -34,7 +26,7 @@ from anonymizer.process.files import write_text
 @click.option(
     "--source-namespace", metavar="NAME", help="Namespace of the source; default: --namespace."
 )
-@output_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -57,8 +49,8 @@ def command(
     from anonymizer.process.http import check_address, post_json
     from anonymizer.run.verify import lineage
 
-    loaded = load_policy(policy, preset)
-    check_target(target, policies=[loaded])
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
     if address is not None:
         check_address(address, "--to")
     event = lineage(

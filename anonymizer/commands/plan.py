@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonymizer.commands.options import (
-    database_option,
-    engine_option,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.commands.steps import step_lines
 from anonymizer.process.text import figure, table
@@ -27,17 +20,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@policy_argument
-@database_option("Database of the source: a file or postgresql://...; not needed for file sources.")
-@engine_option
-@preset_option
+@options.policy_argument
+@options.database_option(
+    "Database of the source: a file or postgresql://...; not needed for file sources."
+)
+@options.engine_option
+@options.preset_option
 @click.option(
     "--forecast/--no-forecast",
     "foresee",
     default=True,
     help="Try samples to estimate time, memory and loss of a run.  [default: forecast]",
 )
-@output_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -53,7 +48,7 @@ def command(
     from anonymizer.commands.failures import CANNOT
     from anonymizer.review.preview import preview
 
-    loaded = load_policy(policy, preset)
+    loaded = options.load_policy(policy, preset)
     found = preview(loaded, database, engine, foresee=foresee)
     for warning in found.warnings:
         output.warn(warning)

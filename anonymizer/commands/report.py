@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    load_policy,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.errors import Problem, SourceError, no_file
 from anonymizer.process.files import write_text
@@ -23,9 +17,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@policy_argument
+@options.policy_argument
 @click.option("--source", metavar="FILE", help="Database of the source, for the figures before.")
-@database_option("Database file of the release; default: publish.database of POLICY.")
+@options.database_option("Database file of the release; default: publish.database of POLICY.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html, or by --as.")
 @click.option(
     "--format",
@@ -51,7 +45,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Share of the source's rows (persons) that are attacked.",
 )
-@preset_option
+@options.preset_option
 @click.option("--quiet", is_flag=True, help="Print nothing when the report is written.")
 @click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
 def command(
@@ -87,8 +81,8 @@ def command(
     chosen = form or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = f"{standard or 'report'}.html"
-    loaded = load_policy(policy, preset)
-    check_target(target, policies=[loaded])
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
     found = collected(loaded, database, source, attacks=attacks, earlier=earlier, share=share)
     text = rendered(found, chosen, standard)
     if target is None:

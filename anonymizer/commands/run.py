@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    approvals_option,
-    database_option,
-    engine_option,
-    limit_options,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-    seed_options,
-    workers_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
@@ -29,13 +18,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@policy_argument
-@database_option("Database of the source: a file or postgresql://...; not needed for file sources.")
-@engine_option
-@preset_option
-@seed_options
-@limit_options
-@workers_option
+@options.policy_argument
+@options.database_option(
+    "Database of the source: a file or postgresql://...; not needed for file sources."
+)
+@options.engine_option
+@options.preset_option
+@options.seed_options
+@options.limit_options
+@options.workers_option
 @click.option(
     "--yes-replace-source",
     is_flag=True,
@@ -47,9 +38,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Refuse a policy that is not approved as it is (anonymizer approve).",
 )
-@approvals_option
+@options.approvals_option
 @click.option("--explain", is_flag=True, help="Show every statement, its rows and its time.")
-@output_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -75,7 +66,7 @@ def command(
 
     if approvals is not None and not require_approval:
         raise UsageError.at("--approvals", "needs --require-approval")
-    loaded = load_policy(policy, preset)
+    loaded = options.load_policy(policy, preset)
     approval = None
     if require_approval:
         from anonymizer.review.approval import required

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    check_target,
-    database_option,
-    limit_options,
-    load_policy,
-    output_options,
-    policy_argument,
-    preset_option,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.text import table
 
@@ -29,8 +21,8 @@ DRAWN = (".svg", ".png", ".pdf")
 
 
 @click.command()
-@policy_argument
-@database_option("Database file of the source; not needed if the policy names a file.")
+@options.policy_argument
+@options.database_option("Database file of the source; not needed if the policy names a file.")
 @click.option(
     "--vary",
     metavar="NAME=V,V",
@@ -47,9 +39,9 @@ DRAWN = (".svg", ".png", ".pdf")
     help="Write a chart: .html (interactive), .svg, .png or .pdf.",
 )
 @click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for ties and shuffles.")
-@preset_option
-@limit_options
-@output_options
+@options.preset_option
+@options.limit_options
+@options.output_options
 def command(
     output: Output,
     policy: str,
@@ -69,8 +61,8 @@ def command(
     """
     from anonymizer.review.sweep import sweep
 
-    loaded = load_policy(policy, preset)
-    check_target(target, suffixes=(".html", *DRAWN), policies=[loaded])
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, suffixes=(".html", *DRAWN), policies=[loaded])
     points = sweep(loaded, database, vary=vary, seed=test_seed, limits=limits)
     if target is not None:
         _draw(points, target, policy)

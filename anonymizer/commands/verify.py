@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.commands.options import (
-    engine_option,
-    load_policy,
-    output_options,
-    population_option,
-    preset_option,
-    release_option,
-    shown,
-)
+from anonymizer.commands import options
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
@@ -31,10 +23,10 @@ OTHERS = "Name their own policies, or no POLICY: then every release of --databas
 
 @click.command()
 @click.argument("policy", metavar="[POLICY]", required=False)
-@release_option
-@engine_option
-@preset_option
-@population_option
+@options.release_option
+@options.engine_option
+@options.preset_option
+@options.population_option
 @click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
 @click.option(
     "--public-key",
@@ -49,7 +41,7 @@ OTHERS = "Name their own policies, or no POLICY: then every release of --databas
 @click.option(
     "--independent", is_flag=True, help="Judge with a second verifier as well, in plain Python."
 )
-@output_options
+@options.output_options
 def command(
     output: Output,
     policy: str | None,
@@ -76,7 +68,7 @@ def command(
 
     if policy is None and database is None:
         raise UsageError.at("POLICY", "is missing", hint="or name a release: --database FILE")
-    loaded = load_policy(policy, preset) if policy is not None else None
+    loaded = options.load_policy(policy, preset) if policy is not None else None
     if population is not None and loaded is None and not independent:
         raise UsageError.at("--population", "needs the POLICY that asks for it")
     alone = independent and loaded is None and public_key is None and certificate is None
@@ -99,7 +91,7 @@ def command(
     if found.others:
         output.warn(f"not judged, in the same file: {', '.join(found.others)}. {OTHERS}")
     result = {
-        "database": shown(database) or _named_in(loaded),
+        "database": options.shown(database) or _named_in(loaded),
         "policy": policy,
         "passed": found.passed,
         "origin": found.origin,

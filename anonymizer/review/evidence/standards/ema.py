@@ -7,29 +7,7 @@ uses as well. Both take 0.09 as the largest acceptable risk of a public release.
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.library import (
-    RISK,
-    RISKS,
-    RISKS_BEFORE,
-    UTILITY,
-    guarantees,
-    limits,
-    method,
-    observer,
-)
-from anonymizer.review.evidence.parts import (
-    WITH_SOURCE,
-    Ask,
-    ByHand,
-    Checks,
-    Columns,
-    Figure,
-    Figures,
-    Quotes,
-    Says,
-    Threshold,
-    on_values,
-)
+from anonymizer.review.evidence import library, parts
 from anonymizer.review.evidence.standard import Standard, section
 
 AT_MOST = 0.09
@@ -47,61 +25,65 @@ STANDARD = Standard(
         section(
             "Chapter 3, 3.1",
             "Context of data disclosure",
-            Ask("Who receives the data (a public release: anybody)", "recipients"),
-            Ask("What the data are used for", "purpose"),
-            Ask("What an adversary could know, with motive and capacity", "knowledge"),
-            Ask("Mitigating controls (a public release has none)", "controls"),
+            parts.Ask("Who receives the data (a public release: anybody)", "recipients"),
+            parts.Ask("What the data are used for", "purpose"),
+            parts.Ask("What an adversary could know, with motive and capacity", "knowledge"),
+            parts.Ask("Mitigating controls (a public release has none)", "controls"),
         ),
         section(
             "Report template",
             "Anonymisation methodology",
-            Quotes(method),
-            Quotes(guarantees),
-            ByHand("Why this methodology was chosen"),
+            parts.Quotes(library.method),
+            parts.Quotes(library.guarantees),
+            parts.ByHand("Why this methodology was chosen"),
         ),
         section(
             "Report template",
             "Identification of data variables",
-            Columns("Direct and indirect identifiers, and the technique applied to each"),
-            ByHand("That no other direct or indirect identifier is in the data"),
+            parts.Columns("Direct and indirect identifiers, and the technique applied to each"),
+            parts.ByHand("That no other direct or indirect identifier is in the data"),
         ),
         section(
             "Report template",
             "Assessment of the risk of re-identification",
-            Figures("Initial risk, of the source", RISKS_BEFORE, without=WITH_SOURCE),
-            Figures("Residual risk, of the release", RISKS),
-            Quotes(observer),
-            Threshold("Largest residual risk against the threshold", RISK, AT_MOST),
-            ByHand("Why the threshold suits this release; how the population was chosen"),
+            parts.Figures(
+                "Initial risk, of the source", library.RISKS_BEFORE, without=parts.WITH_SOURCE
+            ),
+            parts.Figures("Residual risk, of the release", library.RISKS),
+            parts.Quotes(library.observer),
+            parts.Threshold("Largest residual risk against the threshold", library.RISK, AT_MOST),
+            parts.ByHand("Why the threshold suits this release; how the population was chosen"),
         ),
         section(
             "Chapter 3, 3.2.1",
             "Anonymisation criteria: singling out, linkability, inference",
-            Figures(
+            parts.Figures(
                 "Singling out",
-                (Figure("Share of {unit} alone in their class", "risk.after.unique_share"),),
+                (parts.Figure("Share of {unit} alone in their class", "risk.after.unique_share"),),
             ),
-            ByHand("Linkability: other releases or data sets on the same participants"),
-            Checks("Inference: rules on the values of a class", of=on_values),
-            Quotes(limits),
+            parts.ByHand("Linkability: other releases or data sets on the same participants"),
+            parts.Checks("Inference: rules on the values of a class", of=parts.on_values),
+            parts.Quotes(library.limits),
         ),
         section(
             "Report template",
             "Impact of the anonymisation on data utility",
-            Figures("Measures of the release", UTILITY),
-            ByHand("What the anonymisation changes for the scientific use of the data"),
+            parts.Figures("Measures of the release", library.UTILITY),
+            parts.ByHand("What the anonymisation changes for the scientific use of the data"),
         ),
         section(
             "Report template",
             "Deviations from the guidance",
-            ByHand("Deviations and their reasons, or that there are none"),
+            parts.ByHand("Deviations and their reasons, or that there are none"),
         ),
         section(
             "Report template",
             "Confirmation",
-            Ask("Who answers for the release", "responsible"),
-            Says("By signing, the signatory confirms that the page is accurate and complete."),
-            ByHand("Name, position, date, signature"),
+            parts.Ask("Who answers for the release", "responsible"),
+            parts.Says(
+                "By signing, the signatory confirms that the page is accurate and complete."
+            ),
+            parts.ByHand("Name, position, date, signature"),
         ),
     ),
 )

@@ -6,28 +6,7 @@ acceptable follows from the context (clause 6) and is stated there.
 
 from __future__ import annotations
 
-from anonymizer.review.evidence.library import (
-    ATTACKED,
-    RISK,
-    RISKS,
-    RISKS_BEFORE,
-    UTILITY,
-    guarantees,
-    limits,
-    method,
-    observer,
-)
-from anonymizer.review.evidence.parts import (
-    WITH_SOURCE,
-    Acceptable,
-    Ask,
-    ByHand,
-    Checks,
-    Columns,
-    Figure,
-    Figures,
-    Quotes,
-)
+from anonymizer.review.evidence import library, parts
 from anonymizer.review.evidence.standard import Standard, section
 
 STANDARD = Standard(
@@ -41,98 +20,100 @@ STANDARD = Standard(
         section(
             "6.2.2",
             "Threat modelling: security and privacy practices",
-            Ask("Who receives the data", "recipients"),
-            Ask("What for", "purpose"),
-            Ask("Security and privacy practices that bind the recipients", "controls"),
+            parts.Ask("Who receives the data", "recipients"),
+            parts.Ask("What for", "purpose"),
+            parts.Ask("Security and privacy practices that bind the recipients", "controls"),
         ),
         section(
             "6.2.3",
             "Threat modelling: motives and capacity to re-identify",
-            Ask("What recipients could know, and why they might look", "knowledge"),
+            parts.Ask("What recipients could know, and why they might look", "knowledge"),
         ),
         section(
             "6.3.2",
             "Transparency of actions and stakeholder engagement",
-            Ask("Who was asked or told", "stakeholders"),
+            parts.Ask("Who was asked or told", "stakeholders"),
         ),
         section(
             "6.3.3",
             "Privacy-related harms",
-            Ask("What it would do to a person to be found", "impact"),
+            parts.Ask("What it would do to a person to be found", "impact"),
         ),
         section(
             "7.2",
             "Data features",
-            Columns("Attributes by their types, and what happens to each"),
-            Figures(
+            parts.Columns("Attributes by their types, and what happens to each"),
+            parts.Figures(
                 "Dataset properties",
                 (
-                    Figure("Rows published", "measures.rows"),
-                    Figure("Persons published", "risk.after.persons"),
+                    parts.Figure("Rows published", "measures.rows"),
+                    parts.Figure("Persons published", "risk.after.persons"),
                 ),
             ),
-            ByHand("Data principals: who the persons are, and of which population"),
+            parts.ByHand("Data principals: who the persons are, and of which population"),
         ),
         section(
             "7.3.2",
             "Attack modelling: maximum or average risk",
-            Quotes(observer),
-            Figures("Risk of the release", RISKS),
+            parts.Quotes(library.observer),
+            parts.Figures("Risk of the release", library.RISKS),
         ),
         section(
             "7.3.3",
             "Attack modelling: population or sample-based attack",
-            Figures("Risk of the source", RISKS_BEFORE, without=WITH_SOURCE),
-            ByHand("Whether recipients may know that a person is in the data"),
+            parts.Figures("Risk of the source", library.RISKS_BEFORE, without=parts.WITH_SOURCE),
+            parts.ByHand("Whether recipients may know that a person is in the data"),
         ),
         section(
             "7.3.4",
             "Attack modelling: data privacy models",
-            Quotes(guarantees),
-            Checks("Required and achieved"),
+            parts.Quotes(library.guarantees),
+            parts.Checks("Required and achieved"),
         ),
         section(
             "8.2.2",
             "Quantifying identifiability",
-            Acceptable("The largest risk that the context accepts", RISK),
+            parts.Acceptable("The largest risk that the context accepts", library.RISK),
         ),
         section(
             "8.2.3",
             "Adversarial testing",
-            Figures(
+            parts.Figures(
                 "Attacks that were tried on the release",
-                ATTACKED,
+                library.ATTACKED,
                 without="anonymizer report POLICY --source DATABASE --attack",
             ),
-            ByHand("Tests by persons who had no part in the release"),
+            parts.ByHand("Tests by persons who had no part in the release"),
         ),
         section(
             "8.3.2",
             "Mitigation: reconfiguring the environment",
-            ByHand("Changes of recipients, controls or access that followed from the figures"),
+            parts.ByHand(
+                "Changes of recipients, controls or access that followed from the figures"
+            ),
         ),
         section(
             "8.3.3",
             "Mitigation: transforming the data",
-            Quotes(method),
-            Figures("What it cost", UTILITY),
+            parts.Quotes(library.method),
+            parts.Figures("What it cost", library.UTILITY),
         ),
-        section("8.3.4", "Mitigation: re-evaluation", Quotes(limits)),
+        section("8.3.4", "Mitigation: re-evaluation", parts.Quotes(library.limits)),
         section(
             "9.2",
             "Governance before data are made available",
-            Ask("Roles and responsibilities", "responsible"),
-            ByHand("Principles, policies and procedures; who is told of the disclosure"),
+            parts.Ask("Roles and responsibilities", "responsible"),
+            parts.ByHand("Principles, policies and procedures; who is told of the disclosure"),
         ),
         section(
             "9.3",
             "Governance after data are made available",
-            Ask("Monitoring of the data environment", "monitoring"),
+            parts.Ask("Monitoring of the data environment", "monitoring"),
         ),
         section(
             "9.4",
             "Mitigation in case of incident",
-            ByHand("What is done when somebody was found, by whom, and how soon"),
+            parts.ByHand("What is done when somebody was found, by whom, and how soon"),
         ),
     ),
 )

@@ -8,19 +8,9 @@ from __future__ import annotations
 
 from anonymizer.policy.safe_harbor import PRESET
 from anonymizer.release.certificate import SAFE_HARBOR
+from anonymizer.review.evidence import parts
 from anonymizer.review.evidence.facts import Facts
 from anonymizer.review.evidence.library import UTILITY, limits
-from anonymizer.review.evidence.parts import (
-    Ask,
-    ByHand,
-    Checks,
-    Columns,
-    Figures,
-    Identifiers,
-    Quotes,
-    Says,
-    of_safe_harbor,
-)
 from anonymizer.review.evidence.standard import Standard, section
 
 
@@ -41,21 +31,23 @@ STANDARD = Standard(
         section(
             "164.514(b)(2)(i)",
             "The identifiers of the individual, relatives, employers, or household members",
-            Says(SAFE_HARBOR),
-            Identifiers("(A) to (R), with the columns that hold them and what was done"),
-            Checks("Published values that break a condition, judged again", of=of_safe_harbor),
-            ByHand("That every column holds what the policy states of it"),
+            parts.Says(SAFE_HARBOR),
+            parts.Identifiers("(A) to (R), with the columns that hold them and what was done"),
+            parts.Checks(
+                "Published values that break a condition, judged again", of=parts.of_safe_harbor
+            ),
+            parts.ByHand("That every column holds what the policy states of it"),
         ),
         section(
             "164.514(b)(2)(i)",
             "Every column",
-            Columns("What every column is, and what happens to it"),
+            parts.Columns("What every column is, and what happens to it"),
         ),
         section(
             "164.514(b)(2)(ii)",
             "No actual knowledge",
-            Ask("What the covered entity knows that recipients could know", "knowledge"),
-            ByHand(
+            parts.Ask("What the covered entity knows that recipients could know", "knowledge"),
+            parts.ByHand(
                 "That the covered entity has no actual knowledge that the information could be"
                 " used, alone or with other information, to identify an individual"
             ),
@@ -63,7 +55,7 @@ STANDARD = Standard(
         section(
             "164.514(c)",
             "Codes for re-identification",
-            Says(
+            parts.Says(
                 "No code is published that is derived from information about the individual:"
                 " under this preset tokens are refused."
             ),
@@ -71,16 +63,16 @@ STANDARD = Standard(
         section(
             "Beyond the rule",
             "Guarantees, cost and limits",
-            Checks("Guarantees required and achieved, judged again from the published rows"),
-            Figures("Measures of the release", UTILITY),
-            Quotes(limits),
+            parts.Checks("Guarantees required and achieved, judged again from the published rows"),
+            parts.Figures("Measures of the release", UTILITY),
+            parts.Quotes(limits),
         ),
         section(
             "Signature",
             "Who answers for it",
-            Ask("Who receives the information", "recipients"),
-            Ask("Who answers for the release", "responsible"),
-            ByHand("Name, position, date, signature"),
+            parts.Ask("Who receives the information", "recipients"),
+            parts.Ask("Who answers for the release", "responsible"),
+            parts.ByHand("Name, position, date, signature"),
         ),
     ),
     refuses=_of_another_kind,
