@@ -67,10 +67,7 @@ def anonymize(
 
     >>> anonymized, release = anonymize(visits, ["age", "zip"], {"ill": {"l_diversity": 3}}, k=5)
     """
-    kind = kind_of(frame)
-    if kind is None:
-        said = f"is of type {type(frame).__name__}, and not a frame"
-        raise SourceError.at("frame", said, allowed="pandas, polars or Arrow")
+    kind = _kind(frame)
     _refuse_taken(policy)
     roles = {
         "quasi": _options("quasi", quasi),
@@ -98,6 +95,14 @@ def anonymize(
         given["publish"] = _joined({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
     return Anonymized(rows_of(release, kind), alone(release))
+
+
+def _kind(frame: Any) -> str:
+    kind = kind_of(frame)
+    if kind is None:
+        said = f"is of type {type(frame).__name__}, and not a frame"
+        raise SourceError.at("frame", said, allowed="pandas, polars or Arrow")
+    return kind
 
 
 def _columns(

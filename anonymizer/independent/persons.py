@@ -39,17 +39,17 @@ def ir_kl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 
 def ir_alpha_beta(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """No person with more than alpha of the records, no value in more than beta of them."""
-    return _alpha_beta(terms, groups, enhanced=False)
+    return _alpha_beta(terms, enhanced=False)
 
 
 def eir_alpha_beta(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """No person with more than alpha of the records, no value held by more than beta of the
     persons: then no choice of one value per person has it more often (Theorem 3.2).
     """
-    return _alpha_beta(terms, groups, enhanced=True)
+    return _alpha_beta(terms, enhanced=True)
 
 
-def _alpha_beta(terms: Terms, groups: Sequence[Group], *, enhanced: bool) -> Rule:
+def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
     terms.only("alpha", "beta")
     alpha, beta = terms.number("alpha"), terms.number("beta")
     nulls = terms.null_as_value

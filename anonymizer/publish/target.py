@@ -194,9 +194,16 @@ class StagedTarget:
     """A target whose rows are staged and judged in the run's work tables, and then copied."""
 
     names: Names
+    warnings: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    stands: bool = False
     snapshot: Step | None = None
     """The statement that read the source; known after `build`."""
+
+    @property
+    def place(self) -> Path | None:
+        """None where a release is in no file or folder."""
+        return None
 
     @property
     def staged(self) -> Mapping[str, Table]:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymizer.engines.base import Limits
+from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -151,14 +151,8 @@ def run(
                 target.check(session.engine)
                 if keeper is not None:
                     keeper.target = target.place
-                    home = home_of(session.engine, keeper.path, place.run_id)
-                    with at_persons(policy):
-                        keeper.begin(session.engine, opened.enter_context(home))
-                make, prepared, told = _prepared(policy, session, executor)
-                if keeper is not None:
-                    told = (*told, *keeper.warnings)
-                with at_persons(policy):
-                    executor.run(prepared.compiled.stages, "anonymizing")
+                    opened.enter_context(_begun(keeper, policy, session.engine, place.run_id))
+                make, prepared, told = _anonymized(policy, session, executor, keeper)
                 job = make(
                     lead, session, executor, prepared, target, chosen, began, keeper, told, key
                 )
@@ -178,12 +172,29 @@ def _keeper(policy: AnyPolicy, database: Any, place: Workplace, names: Names) ->
     return keeper
 
 
-def _prepared(
-    policy: AnyPolicy, session: Session, executor: Executor
+@contextmanager
+def _begun(keeper: Keeper, policy: AnyPolicy, engine: Engine, run_id: str) -> Iterator[None]:
+    """The ledger, opened for the run until its release has taken its place."""
+    with home_of(engine, keeper.path, run_id) as home:
+        with at_persons(policy):
+            keeper.begin(engine, home)
+        yield
+
+
+def _anonymized(
+    policy: AnyPolicy, session: Session, executor: Executor, keeper: Keeper | None
 ) -> tuple[Callable[..., Job], Prepared, tuple[str, ...]]:
-    """What makes the job, the source as it was read, and warnings about it."""
+    """Read the source and execute all stages; returns what makes the job, and warnings."""
+    make: Callable[..., Job] = Job
     if isinstance(policy, SchemaPolicy):
         read = read_tables(policy, session, executor)
-        return partial(TablesJob, schema=policy, read=read), read.prepared, read.told
-    prepared = prepare(policy, session, executor)
-    return Job, prepared, tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+        make = partial(TablesJob, schema=policy, read=read)
+        prepared, told = read.prepared, read.told
+    else:
+        prepared = prepare(policy, session, executor)
+        told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
+    if keeper is not None:
+        told = (*told, *keeper.warnings)
+    with at_persons(policy):
+        executor.run(prepared.compiled.stages, "anonymizing")
+    return make, prepared, told

@@ -6,13 +6,13 @@ The view protects nothing from readers of the database; the run says so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
-from anonymizer.engines.base import Engine
+from anonymizer.engines.base import Engine, Rows
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
@@ -52,7 +52,6 @@ class InPlaceTarget(StagedTarget):
     connection: DuckDBPyConnection | None = None
     """The user's connection, where there is one."""
     warnings: tuple[str, ...] = (WARNING,)
-    stands: bool = field(default=False)
     _held: tuple[objects.Recorded, ...] = ()
     """What the tool had made in the database."""
 
@@ -97,11 +96,7 @@ class InPlaceTarget(StagedTarget):
         refuse_foreign(engine, self.catalog)
         if self.connection is None:
             return
-        rows = engine.raw(
-            f"select readonly from duckdb_databases() where database_name = {lit(self.catalog)}",
-            "publish",
-        )
-        if rows and rows[0][0]:
+        if any(read_only for (read_only,) in _databases(engine, "readonly", self.catalog)):
             raise TargetError.at(
                 "publish.database",
                 "is needed: the connection has the database of the source open for reading",
@@ -112,10 +107,7 @@ class InPlaceTarget(StagedTarget):
         """The file of the database, also where the connection is the user's: the JSON file beside
         it would otherwise be that of an earlier run. None in memory.
         """
-        rows = engine.raw(
-            f"select path from duckdb_databases() where database_name = {lit(self.catalog)}",
-            "publish",
-        )
+        rows = _databases(engine, "path", self.catalog)
         file = Path(rows[0][0]) if rows and rows[0][0] else None
         return file.resolve() if file is not None and file.is_file() else None
 
@@ -201,10 +193,7 @@ def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
     and views, which attached lakes and databases of other kinds do not all have. A lake would
     keep the replaced rows in its earlier snapshots, too.
     """
-    rows = engine.raw(
-        f"select type from duckdb_databases() where database_name = {lit(catalog)}", "publish"
-    )
-    kinds = {str(kind) for (kind,) in rows}
+    kinds = {str(kind) for (kind,) in _databases(engine, "type", catalog)}
     if kinds - {"duckdb"}:
         raise TargetError.at(
             "publish.database",
@@ -213,3 +202,9 @@ def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
             hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
             " the lake",
         )
+
+
+def _databases(engine: DuckDBEngine, column: str, catalog: str) -> Rows:
+    """What the engine says of a catalog; no row where it has none of that name."""
+    text = f"select {column} from duckdb_databases() where database_name = {lit(catalog)}"
+    return engine.raw(text, "publish")

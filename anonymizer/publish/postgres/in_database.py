@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.algorithms.compiled import STAGED
@@ -48,18 +47,12 @@ class PostgresTarget(StagedTarget):
     source: Table | None
     read: Callable[[str], pd.DataFrame]
     """Runs a query of the release on a connection to the database."""
-    warnings: tuple[str, ...] = ()
-    stands: bool = False
 
     @classmethod
     def of(cls, policy: Policy, session: Session, names: Names) -> PostgresTarget:
         engine = session.engine
         assert isinstance(engine, PostgresEngine)
         return cls(names, policy.publish.grantees, session.source.table, engine.reader())
-
-    @property
-    def place(self) -> Path | None:
-        return None
 
     @property
     def readers(self) -> Readers:

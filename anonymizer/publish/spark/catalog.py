@@ -46,13 +46,7 @@ class CatalogTarget(StagedTarget):
 
     names: Names
     spark: SparkSession
-    warnings: tuple[str, ...] = ()
-    stands: bool = False
     _building: bool = field(default=False)
-
-    @property
-    def place(self) -> Path | None:
-        return None
 
     @property
     def readers(self) -> Readers:

@@ -111,8 +111,6 @@ class ParquetTarget(StagedTarget):
 
     names: Names
     folder: Path
-    warnings: tuple[str, ...] = ()
-    stands: bool = False
 
     @property
     def manifest_file(self) -> Path:
