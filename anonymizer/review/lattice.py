@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import EngineError, PolicyError, Problem
-from anonymizer.policy import FullDomain, Policy, single
 from anonymizer.policy.paths import column_path
-from anonymizer.policy.schema.either import together
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Listener
     from anonymizer.engines.session import Database
+    from anonymizer.policy import Policy
 
 MEASURES = ("ncp", "glm", "distortion", "dcp")
 
@@ -123,6 +122,8 @@ def lattice_table(
     from anonymizer.compile import lit, render
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
+    from anonymizer.policy import single
+    from anonymizer.policy.schema.either import together
     from anonymizer.process.seed import Seed
     from anonymizer.run.prepare import prepare
     from anonymizer.source.masking.keys import bound_values
@@ -153,6 +154,8 @@ def lattice_table(
 
 def _over_levels(policy: Policy, measure: str | None) -> tuple[Policy, str]:
     """The policy as one of full_domain, and the measure in the table's words."""
+    from anonymizer.policy import FullDomain
+
     named = measure or (
         policy.algorithm.optimum if isinstance(policy.algorithm, FullDomain) else "ncp"
     )
