@@ -39,6 +39,7 @@ from anonymizer.verification.tables import tables_sql
 from anonymizer.verification.verify import check_sql
 
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
+OTHER_VERSION = "it names another version: verify it with that one, or run again; or it was changed"
 OF_CLASSES = frozenset({"classes", "class_min", "class_mean", "class_max", "c_dm", "ncp", "glm"})
 """Measures that a release without classes does not have."""
 UNREADABLE = (
@@ -150,8 +151,6 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
     """The SQL for recipients: a version knows what it writes itself, and what it can judge."""
-    from anonymizer import __version__
-
     found = [
         {name: check[name] for name in ("name", "column", "sql")}
         for check in manifest.data["verification"]["checks"]
@@ -165,12 +164,21 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
     except UNREADABLE:
         yield _problem("manifest.requirements", "are none that this tool asks for")
         return
-    if manifest.data["versions"].get("anonymizer") != __version__:
-        return
+    # (whatever version a manifest names: anybody can write that, and recipients run this SQL)
     if found[: len(expected)] != _plain(expected):
-        yield _problem("manifest.verification", "has other SQL than the checks of this layout")
+        said = "has other SQL than the checks of this layout"
+        yield Problem("manifest.verification", said, hint=_whose(manifest))
     if any(check["sql"] is not None for check in found[len(expected) :]):
-        yield _problem("manifest.verification", "has SQL of checks that no requirement asks for")
+        said = "has SQL of checks that no requirement asks for"
+        yield Problem("manifest.verification", said, hint=_whose(manifest))
+
+
+def _whose(manifest: Manifest) -> str:
+    """A way on from SQL that this version does not write."""
+    from anonymizer import __version__
+
+    other = manifest.data["versions"].get("anonymizer") != __version__
+    return OTHER_VERSION if other else CHANGED
 
 
 def other_checks(

@@ -436,6 +436,7 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a field of its own": _field("epsilon", 0.1),
     "a day of no calendar": _field("created", "2026, differentially private"),
     "a version that is a figure": _field("versions", {"anonymizer": 1}),
+    "no version of this tool": _field("versions", {"duckdb": "2.0"}),
     "neither reproducible nor not": _field("reproducible", "no"),
     "a run of another kind": _field("run_id", "Ada"),
     "attacks that are one text": _field("known_attacks", "none"),
@@ -511,7 +512,7 @@ def test_a_manifest_that_was_sealed_again(forged: Place[Policy], name: str) -> N
 
 @pytest.mark.parametrize("parameters", [{}, {"k": {}}, {"l": [1]}, {"k": None}])
 def test_requirements_of_another_version(forged: Place[Policy], parameters: Any) -> None:
-    """Other versions write other SQL, which is not compared; what cannot be judged is refused."""
+    """What cannot be judged is refused."""
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
         data["versions"]["anonymizer"] = "0.0.1"
@@ -522,6 +523,20 @@ def test_requirements_of_another_version(forged: Place[Policy], parameters: Any)
     for policy in (forged.policy, None):
         with pytest.raises(GuaranteeError, match=r"manifest\.requirements"):
             anonymizer.verify(policy, forged.file)
+
+
+def test_sql_of_a_manifest_that_names_another_version(forged: Place[Policy]) -> None:
+    """Recipients run it, and anybody can write a version: its SQL is compared all the same."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        _check("sql", "select 1 where false")(data)
+        data["versions"]["anonymizer"] = "0.0.1"
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match=r"has other SQL .* verify it with that one"):
+            anonymizer.verify(policy, forged.file)
+    is_neither_handed_on_nor_quoted(forged)
 
 
 def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None:
