@@ -17,6 +17,8 @@ from anonymizer.independent.judge import judge
 from anonymizer.independent.result import Check, Judgement
 from anonymizer.independent.rules import Figure
 
+FIGURES = "not compared by this verifier: measures, and the figures that the manifest states"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge the release that the arguments name; returns the exit code."""
@@ -53,7 +55,8 @@ def lines(found: Judgement) -> list[str]:
     made += [f"not checked  {item.name}  {item.reason}" for item in found.not_checked]
     failed = sum(not check.passed for check in found.checks)
     verdict = f"{failed} of {len(found.checks)} checks fail" if failed else "all checks hold"
-    return [*made, f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"]
+    verdict = f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"
+    return [*made, verdict, FIGURES]
 
 
 def _line(check: Check) -> str:
