@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.compile import lit
+from anonymizer.compile import as_pattern, lit
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.apart import COPY, Apart
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, scratch
@@ -124,7 +124,8 @@ def close_walls(
 ) -> None:
     """Close everything but these for the rest of the connection's life."""
     for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
-        listed = ", ".join(lit(str(path)).text for path in paths)
+        every = dict.fromkeys(one for path in paths for one in (path, as_pattern(path)))
+        listed = ", ".join(lit(str(path)).text for path in every)
         connection.execute(f"set {name} = [{listed}]")
     connection.execute("set enable_external_access = false")
     free = ["threads", "preserve_insertion_order", *(["memory_limit"] if lends_memory else [])]
