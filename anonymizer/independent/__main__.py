@@ -56,7 +56,7 @@ def lines(found: Judgement) -> list[str]:
     failed = sum(not check.passed for check in found.checks)
     verdict = f"{failed} of {len(found.checks)} checks fail" if failed else "all checks hold"
     verdict = f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"
-    return [*made, verdict, FIGURES]
+    return [*made, FIGURES, verdict]
 
 
 def _line(check: Check) -> str:

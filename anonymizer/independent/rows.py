@@ -22,7 +22,7 @@ from anonymizer.independent.cells import Raw
 from anonymizer.independent.errors import ChangedError, UnreadableError
 from anonymizer.independent.fetch import CATALOG, SUFFIXES, Name, Table
 from anonymizer.independent.layout import Column
-from anonymizer.independent.manifest import Manifest, read_manifest
+from anonymizer.independent.manifest import Manifest, read_manifest, refuse_changed
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -226,6 +226,7 @@ def _export(path: Path) -> Opened:
     except (OSError, ValueError):
         raise UnreadableError(f"{beside.name}: cannot be read") from None
     manifest = read_manifest(text)
+    refuse_changed(text)
     columns = manifest.layout.columns
     files = manifest.files
     separate = {
