@@ -45,7 +45,7 @@ def judge_independently(
     """
     from anonymizer.commands.checks import unverified_lines
     from anonymizer.independent import ChangedError, UnreadableError, judge
-    from anonymizer.independent.__main__ import lines
+    from anonymizer.independent.__main__ import FIGURES, lines
 
     place = _place(policy, database)
     view = None
@@ -95,7 +95,7 @@ def judge_independently(
         for check in found.checks
         if not check.passed
     ]
-    told = [*lines(found), *unverified_lines(unverified)]
+    told = [*lines(found), FIGURES, *unverified_lines(unverified)]
     output.judged(result, told, problems, holds=found.passed)
 
 

@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("release: is too large to be judged here", file=sys.stderr)
         return 2
     print("\n".join(lines(found)))
+    print(FIGURES, file=sys.stderr)
     return 0 if found.passed else 1
 
 
@@ -55,8 +56,7 @@ def lines(found: Judgement) -> list[str]:
     made += [f"not checked  {item.name}  {item.reason}" for item in found.not_checked]
     failed = sum(not check.passed for check in found.checks)
     verdict = f"{failed} of {len(found.checks)} checks fail" if failed else "all checks hold"
-    verdict = f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"
-    return [*made, FIGURES, verdict]
+    return [*made, f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"]
 
 
 def _line(check: Check) -> str:
