@@ -5,6 +5,7 @@ Every value is fetched as the text of its SQL type (lists as lists of texts) and
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
@@ -69,6 +70,9 @@ def locked(*, attached: Path | None = None, allowed: Path | None = None) -> Duck
     try:
         connection.execute("set TimeZone = 'UTC'")
         if attached is not None:
+            log = attached.with_name(f"{attached.name}.wal")
+            if os.path.lexists(log) and not log.is_file():  # a pipe would be waited for
+                raise UnreadableError(f"{log.name}: is not a file")
             place = _literal(attached)
             connection.execute(f"attach {place} as {CATALOG} (type duckdb, read_only)")
         if allowed is not None:

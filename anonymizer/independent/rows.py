@@ -222,6 +222,8 @@ def _export(path: Path) -> Opened:
     """An exported file with its manifest; linked tables are files of their own names beside it."""
     beside = path.with_name(f"{path.name}{MANIFEST}")
     try:
+        if not beside.is_file():  # a pipe would be waited for
+            raise OSError
         text = beside.read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise UnreadableError(f"{beside.name}: cannot be read") from None

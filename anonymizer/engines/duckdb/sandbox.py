@@ -65,6 +65,8 @@ def own_connection(
     """
     import duckdb
 
+    for path in databases:
+        refuse_odd_logs(path, where)
     with ExitStack() as stack:
         if spill is None:
             folder = run_folder.create(secrets.token_hex(8))
@@ -205,6 +207,16 @@ def refuse_missing(database: str | Path, where: str = "--database") -> None:
         )
     if not Path(database).is_file():
         raise SourceError.at(where, no_file(database))
+    refuse_odd_logs(Path(database), where)
+
+
+def refuse_odd_logs(database: Path, where: str) -> None:
+    """Raises SourceError where a log beside a database, which is read with it, is no file: a pipe
+    would be waited for.
+    """
+    for log in (database.with_name(f"{database.name}{end}") for end in LOGS[1:]):
+        if not log.is_file() and os.path.lexists(log):
+            raise SourceError.at(where, f"{log.name} beside it is not a file", hint="remove it")
 
 
 def is_database(file: Path) -> bool:

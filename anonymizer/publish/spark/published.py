@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +18,7 @@ from anonymizer.engines.spark.names import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.process import run_folder
+from anonymizer.process.files import read_beside
 from anonymizer.publish.spark.catalog import OF, catalog_objects, properties
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
 from anonymizer.release.manifest import (
@@ -124,7 +126,7 @@ def _all_of(folder: Path) -> list[Names]:
     strange: list[Path] = []
     for file in sorted(folder.glob("*.manifest.json")):
         try:
-            schema, name = json.loads(file.read_text(encoding="utf-8"))["view"].split(".", 1)
+            schema, name = json.loads(read_beside(file))["view"].split(".", 1)
             names = Names(schema, name, "")
         except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
             strange.append(file)
@@ -147,8 +149,8 @@ def _all_of(folder: Path) -> list[Names]:
 def _manifest(target: ParquetTarget) -> Manifest:
     signature = signature_file(target.manifest_file)
     try:
-        text = target.manifest_file.read_text(encoding="utf-8")
-        signed = signature.read_text(encoding="utf-8").strip() if signature.is_file() else None
+        text = read_beside(target.manifest_file)
+        signed = read_beside(signature).strip() if os.path.lexists(signature) else None
         manifest = parsed(text, signed)
     except (OSError, ValueError) as error:
         raise no_manifest() from error
