@@ -28,6 +28,7 @@ from anonymizer.release.seal import (
 )
 from anonymizer.release.tables import names_of, released_tables
 from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.release.unused_space import unused_space
 
 
 def objects_of(engine: DuckDBEngine, names: Names, catalog: str) -> tuple[SealedObject, ...]:
@@ -88,6 +89,7 @@ def changes_in_database(
     every = [one for _, made in listed.values() for one in made]
     found += catalog_changes(engine, catalog, every, alone=alone)
     found += _record_changes(engine, catalog, listed, alone=alone)
+    found += unused_space(engine, catalog) if alone else ()
     yield from found
     if not found:  # the rows of a different table need not be read
         yield from _row_changes(engine, catalog, seal.objects)
