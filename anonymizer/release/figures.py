@@ -17,6 +17,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.measure.groups import measure_groups
 from anonymizer.measure.release import losses_again, measured_again, of_nodes
+from anonymizer.policy.schema.paths import table_path
 from anonymizer.release.judge import Suppression
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import CHANGED
@@ -105,7 +106,7 @@ def unverified(manifest: Manifest) -> tuple[str, ...]:
         told = measures["tables"][one.table]
         hidden = of_nodes(one.layout) & {f"ncp.{name}" for name in told["ncp"]}
         names = told.keys() & LEFT_OUT_OF_TABLES | hidden
-        found |= {f"tables.{one.table}.{name}" for name in names}
+        found |= {f"{table_path(one.table)}.{name}" for name in names}
     checks = {one["name"] for one in manifest.data["verification"]["checks"]} & OF_SOURCE
     return tuple(sorted(found | checks))
 
@@ -160,7 +161,7 @@ def _other_measures_of(
     engine: Engine, view: Table, one: Released, told: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """The same of a further table."""
-    stated, path = told[one.table], f"manifest.measures.tables.{one.table}"
+    stated, path = told[one.table], f"manifest.measures.{table_path(one.table)}"
     run_sql = engine.asking("measures")
     (count,) = run_sql(f"select count(*) from {ident(view)}")[0]
     if stated["rows"] != count:
