@@ -89,10 +89,11 @@ def changes_in_database(
     every = [one for _, made in listed.values() for one in made]
     found += catalog_changes(engine, catalog, every, alone=alone)
     found += _record_changes(engine, catalog, listed, alone=alone)
-    found += unused_space(engine, catalog) if alone else ()
     yield from found
     if not found:  # the rows of a different table need not be read
         yield from _row_changes(engine, catalog, seal.objects)
+    if alone:
+        yield from unused_space(engine, catalog)
 
 
 def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:

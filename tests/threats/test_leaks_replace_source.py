@@ -98,7 +98,9 @@ def test_leaks_rewrite_looks_into_blocks_of_every_size(tmp_path: Path, size: int
     with duckdb.connect() as connection:
         connection.execute(f"attach '{path}' as old (block_size {size})")
         for name in ("before", "raw", "behind"):
-            made = f"select '{name} number ' || i || ' ' || hash(i) as who from range({rows}) t(i)"
+            made = (
+                f"select '{name} number ' || i || md5(i || '{name}') as who from range({rows}) t(i)"
+            )
             connection.execute(f"create table old.{name} as {made}")
             connection.execute("checkpoint old")
         connection.execute("drop table old.raw")
