@@ -11,6 +11,7 @@ import duckdb
 from anonymizer import Policy, SchemaPolicy
 from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
 from anonymizer.release.sealing import objects_of, sealed_in
 from anonymizer.release.tables import names_of
@@ -46,3 +47,4 @@ def seal_again(file: Path, name: str, schema: str = "main") -> None:
         write_manifest(engine, names, catalog, made)
     for beside in file.parent.glob(f"{name}.manifest.*"):
         beside.unlink()
+    rewrite(file)  # what was there before must not be found in its unused space

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.contract.checks import Verification, verdict
+from anonymizer.contract.checks import UNVERIFIED, Verification, verdict
 from anonymizer.errors import Problem
 from anonymizer.process.text import figure, table
 
@@ -33,6 +33,14 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
         yield f"  and {many} {form} {hold}"
     for item in verification.not_checked:
         yield f"  NOT CHECKED: {item.name} {item.reason}"
+    yield from unverified_lines(verification.unverified)
+
+
+def unverified_lines(names: Iterable[str]) -> Iterator[str]:
+    """What a manifest states, and verifying the release again does not show."""
+    listed = ", ".join(names)
+    if listed:
+        yield f"  {UNVERIFIED}: {listed}"
 
 
 def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:

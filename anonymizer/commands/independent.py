@@ -36,14 +36,16 @@ def judge_independently(
     *,
     origin: Origin,
     state: State,
+    unverified: tuple[str, ...] = (),
 ) -> None:
     """Judge a file by what its manifest promises. Raises Unfulfilled (1) where it does not hold.
 
     `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
-    GuaranteeError if it is another one now.
+    GuaranteeError if it is another one now. `unverified`: what the first verifier could not judge.
     """
+    from anonymizer.commands.checks import unverified_lines
     from anonymizer.independent import ChangedError, UnreadableError, judge
-    from anonymizer.independent.__main__ import lines
+    from anonymizer.independent.__main__ import FIGURES, lines
 
     place = _place(policy, database)
     view = None
@@ -86,13 +88,15 @@ def judge_independently(
             for check in found.checks
         ],
         "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],
+        "unverified": list(unverified),
     }
     problems = [
         Problem("release", f"{check.name} does not hold for the second verifier")
         for check in found.checks
         if not check.passed
     ]
-    output.judged(result, lines(found), problems, holds=found.passed)
+    told = [*lines(found), FIGURES, *unverified_lines(unverified)]
+    output.judged(result, told, problems, holds=found.passed)
 
 
 def is_export(database: str | None) -> bool:

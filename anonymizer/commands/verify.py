@@ -102,7 +102,15 @@ def command(
     }
     if independent and found.passed:
         origin = found.origin or "unknown"
-        judge_independently(output, loaded, database, population, origin=origin, state=state)
+        judge_independently(
+            output,
+            loaded,
+            database,
+            population,
+            origin=origin,
+            state=state,
+            unverified=found.unverified,
+        )
     else:
         problems = failed_checks(found, loaded)
         output.judged(result, _lines(found), problems, holds=found.passed)

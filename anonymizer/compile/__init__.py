@@ -2,7 +2,19 @@
 
 from anonymizer.compile.numbered import NumberedColumn, NumberedTable
 from anonymizer.compile.render import Header, Statement, header, render
-from anonymizer.compile.sql import SCRATCH, Sql, Table, ident, join, lit, quote, sql, work
+from anonymizer.compile.sql import (
+    SCRATCH,
+    Sql,
+    Table,
+    as_pattern,
+    ident,
+    join,
+    lit,
+    one_file,
+    quote,
+    sql,
+    work,
+)
 
 __all__ = [
     "SCRATCH",
@@ -12,10 +24,12 @@ __all__ = [
     "Sql",
     "Statement",
     "Table",
+    "as_pattern",
     "header",
     "ident",
     "join",
     "lit",
+    "one_file",
     "quote",
     "render",
     "sql",

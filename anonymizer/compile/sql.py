@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import PurePath
 
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
@@ -63,6 +64,18 @@ def ident(name: str | Table | Sql) -> Sql:
         ours = name.catalog == SCRATCH
         return Sql(".".join(p if ours and PLAIN_NAME.match(p) else quote(p) for p in name.parts))
     return Sql(quote(name))
+
+
+def one_file(path: PurePath, *, files: str = "") -> Sql:
+    """A path as the literal that DuckDB's readers of files take for it alone, or for the `files` of
+    a folder: they read a path as a pattern, by which `a[1].csv` would be `a1.csv`.
+    """
+    return lit(str(as_pattern(path) / files))
+
+
+def as_pattern(path: PurePath) -> PurePath:
+    """The pattern that matches a path, and no other."""
+    return type(path)(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 
 def lit(value: object) -> Sql:

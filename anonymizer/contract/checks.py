@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from anonymizer.process.shown import Fact, as_html, as_text
@@ -19,6 +19,19 @@ Origin = Literal["unknown", "policy", "signature"]
 made with, or a signature."""
 
 Figure = float | int | Mapping[str, Any] | None
+
+UNVERIFIED = "stated by the manifest and not judged, as only the source shows it"
+
+OF_SOURCE = frozenset(
+    f"source_{name}"
+    for name in (
+        *("rows", "link", "persons", "covers", "spanned", "bucket", "flags", "unflagged", "equal"),
+        *("values", "links", "key_order", "mask_one_to_one", "mask_foreign", "mask_like"),
+        *("mask_shift", "mask_coded", "mask_rounded", "mask_near", "mask_identifiers"),
+        *("mask_untouched", "mask_zip3"),
+    )
+)
+"""Checks against the source, which are made once: nobody has the snapshot after the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +101,16 @@ class Verification:
     others: tuple[str, ...] = ()
     """For releases that were verified again: others in the same file, which were not judged."""
 
+    unverified: tuple[str, ...] = ()
+    """For releases that were verified again: figures and checks of their manifests that were not
+    judged, since only the source shows them."""
+
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"passed": self.passed}
         found |= {"origin": self.origin} if self.origin is not None else {}
         found |= {"kinds": dict(self.kinds)} if self.kinds else {}
         found |= {"others": list(self.others)} if self.others else {}
+        found |= {"unverified": list(self.unverified)} if self.unverified else {}
         found["checks"] = [check.as_dict() for check in self.checks]
         left = [asdict(item) for item in self.not_checked]
         return {**found, "not_checked": left} if left else found
@@ -127,6 +145,7 @@ class Verification:
         rest = len(self.checks) - len(shown)
         facts += [Fact("form and source", f"{rest} checks hold")] if rest else []
         facts += [Fact(view, "in the same file, not judged") for view in self.others]
+        facts += [Fact(UNVERIFIED, ", ".join(self.unverified))] if self.unverified else []
         return facts + [Fact(item.name, f"not checked: {item.reason}") for item in self.not_checked]
 
     def _title(self) -> str:
@@ -140,7 +159,8 @@ class Verification:
 
     def __add__(self, other: Verification) -> Verification:
         left = (*self.not_checked, *other.not_checked)
-        return verification((*self.checks, *other.checks), left)
+        both = verification((*self.checks, *other.checks), left)
+        return replace(both, unverified=tuple(sorted({*self.unverified, *other.unverified})))
 
 
 def verification(

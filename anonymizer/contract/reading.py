@@ -84,7 +84,8 @@ def _has_head(manifest: Mapping[str, Any]) -> bool:
     """Whether what tells one release from another is of its kinds, and nothing stands beside."""
     dt.datetime.fromisoformat(manifest["created"])
     texts = [manifest[name] for name in ("view", "algorithm", "policy_digest", "certificate")]
-    texts += [*manifest["versions"].values(), *manifest["known_attacks"]]
+    versions = manifest["versions"]
+    texts += [versions["anonymizer"], *versions.values(), *manifest["known_attacks"]]
     return (
         manifest.keys() <= FIELDS
         and all(isinstance(text, str) for text in texts)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 NUMBERS = frozenset({"class_max", "suppressed_share"})
+MORE = ("persons", "suppressed_persons", "counterfeits")
+"""Counts that not every release has."""
 MOST = 10**30
 """No figure of a release is as large, and doubles can be larger."""
 LOSSES = "ncp"
@@ -40,7 +42,8 @@ def _is_of_table(measures: Mapping[str, Any]) -> bool:
 
 def _has_counts(measures: Mapping[str, Any]) -> bool:
     """Whether the rows that are published, and those that are left out, are counted."""
-    counts = (measures["rows"], measures["suppressed"])
+    counts = [measures["rows"], measures["suppressed"]]
+    counts += [measures[name] for name in MORE if name in measures]
     return all(_is_number(count) and isinstance(count, int) and count >= 0 for count in counts)
 
 

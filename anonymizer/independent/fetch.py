@@ -5,6 +5,8 @@ Every value is fetched as the text of its SQL type (lists as lists of texts) and
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -38,13 +40,14 @@ def read_file(path: Path) -> Table:
     if suffix not in SUFFIXES or not path.is_file():
         raise UnreadableError(f"{path.name}: is no Parquet or CSV file")
     with closing(locked(allowed=path)) as connection:
-        place = _literal(path)
+        place = _literal(_pattern(path))
         if suffix == ".parquet":
-            relation = f"read_parquet({place})"
+            relation = f"read_parquet({place}, hive_partitioning = false)"
         else:
             relation = (
                 f"read_csv({place}, header = true, all_varchar = true, delim = ',', quote = '\"',"
-                " escape = '\"', allow_quoted_nulls = false, null_padding = false)"
+                " escape = '\"', allow_quoted_nulls = false, null_padding = false,"
+                " hive_partitioning = false)"
             )
         described = connection.execute(f"describe select * from {relation}").fetchall()
         columns = [(str(row[0]), str(row[1])) for row in described]
@@ -67,16 +70,25 @@ def locked(*, attached: Path | None = None, allowed: Path | None = None) -> Duck
     try:
         connection.execute("set TimeZone = 'UTC'")
         if attached is not None:
+            log = attached.with_name(f"{attached.name}.wal")
+            if os.path.lexists(log) and not log.is_file():  # a pipe would be waited for
+                raise UnreadableError(f"{log.name}: is not a file")
             place = _literal(attached)
             connection.execute(f"attach {place} as {CATALOG} (type duckdb, read_only)")
         if allowed is not None:
-            connection.execute(f"set allowed_paths = [{_literal(allowed)}]")
+            both = f"{_literal(allowed)}, {_literal(_pattern(allowed))}"
+            connection.execute(f"set allowed_paths = [{both}]")
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _pattern(path: Path) -> Path:
+    """What matches this file alone: the engine reads a path as a pattern."""
+    return Path(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 
 def _literal(path: Path) -> str:

@@ -5,12 +5,14 @@ The type of everything that is used later is checked here, once.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.errors import ChangedError, UnreadableError
 from anonymizer.independent.fields import listed, mapping, parsed, text
 from anonymizer.independent.layout import Layout, Requirement, read_layout, read_requirement
 from anonymizer.independent.linked import Linked, read_linked
@@ -68,6 +70,21 @@ def read_manifest(given: str) -> Manifest:
     if "tables" not in top:
         return manifest
     return _of_persons(manifest, read_linked(top["tables"], manifest.layout.cells))
+
+
+def refuse_changed(given: str) -> None:
+    """Raises ChangedError for the JSON of a manifest without the digest of its content as its seal.
+
+    It is the SHA-256 of that JSON without white space and with sorted keys, but for the digest, and
+    for the files of an export. Who changes a manifest can make it anew: it shows no publisher.
+    """
+    data = mapping(json.loads(given), "manifest")
+    seal = mapping(data.get("seal"), "manifest.seal")
+    stated = seal.pop("digest", None)
+    data.pop("export", None)
+    content = json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+    if stated != hashlib.sha256(content).hexdigest():
+        raise ChangedError("manifest: its digest is not that of its content: a field changed")
 
 
 def _kind(given: object) -> str:

@@ -22,7 +22,7 @@ from anonymizer.independent.cells import Raw
 from anonymizer.independent.errors import ChangedError, UnreadableError
 from anonymizer.independent.fetch import CATALOG, SUFFIXES, Name, Table
 from anonymizer.independent.layout import Column
-from anonymizer.independent.manifest import Manifest, read_manifest
+from anonymizer.independent.manifest import Manifest, read_manifest, refuse_changed
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -222,10 +222,13 @@ def _export(path: Path) -> Opened:
     """An exported file with its manifest; linked tables are files of their own names beside it."""
     beside = path.with_name(f"{path.name}{MANIFEST}")
     try:
+        if not beside.is_file():  # a pipe would be waited for
+            raise OSError
         text = beside.read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise UnreadableError(f"{beside.name}: cannot be read") from None
     manifest = read_manifest(text)
+    refuse_changed(text)
     columns = manifest.layout.columns
     files = manifest.files
     separate = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
-from anonymizer.engines.duckdb.sandbox import is_database
+from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
 from anonymizer.release import objects
@@ -45,6 +45,7 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
 
 
 def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
+    refuse_odd_logs(path, "ledger")
     mode = f"type duckdb, {'read_only' if read_only else 'read_write'}"
     until = time.monotonic() + PATIENCE
     while True:

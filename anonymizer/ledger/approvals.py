@@ -19,7 +19,7 @@ from typing import Any
 
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.key import digest, key_file, make_key, no_key, read_key
-from anonymizer.process.files import append
+from anonymizer.process.files import append, read_beside
 
 PURPOSE = "approvals 1"
 """Derives from the ledger's key the one that approvals are under."""
@@ -99,7 +99,7 @@ def known(ledger: Path) -> tuple[Approval, ...]:
     """
     path = approvals_file(ledger)
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
+        lines = read_beside(path, "ascii").splitlines()
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from anonymizer.compile import Table, ident, lit, quote
+from anonymizer.compile import Table, ident, lit, one_file, quote
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
@@ -127,7 +127,7 @@ def _read(home: DuckDBEngine, table: Table, columns: Sequence[str], file: Path) 
     read = ", ".join(f"{_value(name)} as {quote(name)}" for name in columns)
     home.raw(
         f"create or replace table {ident(table)} as select {read}"
-        f" from read_csv({lit(str(file))}, header = false, delim = ',', quote = '\"',"
+        f" from read_csv({one_file(file)}, header = false, delim = ',', quote = '\"',"
         f" escape = '\"', auto_detect = false, columns = {{{listed}}}) order by all",
         "ledger",
     )

@@ -13,6 +13,7 @@ from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PENDING, PUBLISHED, Entry
+from anonymizer.ledger.recording import held
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, SIGNATURES
 
 RESTORE = "restore the ledger from a copy"
@@ -51,6 +52,7 @@ def _is_recorded(entry: Entry) -> bool:
         and isinstance(values["several"], bool)
         and len(entry.facets) == len(entry.scopes)
         and (entry.forms is None or len(entry.forms) == len(entry.facets))
+        and (entry.held is None or None not in entry.held)
         and _names_host(entry.owner)
     )
 
@@ -64,6 +66,9 @@ def _names_host(owner: str) -> bool:
 
 def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Problem]:
     """What the ledger counts of a release, or refers to, and does not hold."""
+    now = held(engine)
+    if any(e.held is not None and e.held != now.get(e.release, ()) for e in entries):
+        yield _damaged("it does not hold as much of its releases as was recorded")
     counted: dict[Any, Any] = dict(
         engine.raw(
             f"select release, count(distinct person) from {ident(MEMBERS)} group by release",

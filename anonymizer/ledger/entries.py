@@ -50,6 +50,8 @@ class Entry:
     """The kind of its values, or the columns of the rows; None in ledgers of before it was kept."""
     forms: tuple[str, ...] | None = None
     """What the values of the facets are written as; None in ledgers of before it was kept."""
+    held: tuple[int, ...] | None = None
+    """What the other tables hold of it, in numbers; None in ledgers of before it was kept."""
 
     @property
     def recognized(self) -> Recognized | None:
@@ -61,7 +63,7 @@ class Entry:
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:
         named = dict(zip(cls.__slots__, row, strict=True))
-        for name in ("facets", "scopes", "marks", "forms"):
+        for name in ("facets", "scopes", "marks", "forms", "held"):
             named[name] = None if named[name] is None else tuple(named[name])
         return cls(**named)
 
@@ -110,7 +112,7 @@ def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
     return tuple(Entry.of(row) for row in rows)
 
 
-LATER = ("person_column", "person_kind", "forms")
+LATER = ("person_column", "person_kind", "forms", "held")
 """Columns that a ledger has since releases of later versions were recorded in it."""
 
 

@@ -28,7 +28,7 @@ from anonymizer.ledger.joined import joined_by_name
 from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key, same_secret
 from anonymizer.ledger.places import FilePlace, Place, place_of
 from anonymizer.ledger.recognized import Recognized
-from anonymizer.ledger.recording import record, record_rows
+from anonymizer.ledger.recording import record, record_held, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.tables import (
     HISTORY,
@@ -172,6 +172,7 @@ class Keeper:
                     self._write(home, number, secret_digest, contents, counts, recognized)
                     if schema is not None:
                         record_rows(home, number, schema)
+                    record_held(home, number)
                 settle_down(home)
         self.remembered = True
         return found

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from anonymizer.errors import EngineError, Problem
+from anonymizer.process.files import read_beside
 
 DIGITS = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -22,7 +23,7 @@ def key_file(ledger: Path) -> Path:
 def read_key(ledger: Path) -> str | None:
     """The key of a ledger, None where there is none. Raises EngineError for a damaged file."""
     try:
-        text = key_file(ledger).read_text(encoding="ascii").strip()
+        text = read_beside(key_file(ledger), "ascii").strip()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from anonymizer.compile import ident, lit
+from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.gathering import Contents
@@ -17,7 +17,9 @@ from anonymizer.ledger.tables import (
     NEW_MEMBERS,
     NEW_ROWS,
     NEW_SIGNATURES,
+    RELEASES,
     ROWS,
+    SCHEMAS,
     SIGNATURES,
 )
 
@@ -86,3 +88,43 @@ def record_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
             f" cells from {ident(NEW_ROWS)} where remembered order by content, person",
             "ledger",
         )
+
+
+HELD = (
+    (MEMBERS, ("person", "class_id", "number", "lineage", "since"), ("buckets", "marks")),
+    (SIGNATURES, ("facet", "grp"), ("signature",)),
+    (SCHEMAS, ("k", "events", "rows"), ("tables", "keys", "columns")),
+    (ROWS, ("person", "source", "by_key", "content", "cells"), ()),
+)
+"""Tables with what is known of every release, and their columns of values and of lists."""
+
+
+def held(engine: DuckDBEngine) -> dict[int, tuple[int, ...]]:
+    """What the ledger holds of every release, in numbers: lines, and values that are not NULL."""
+    tables = [_held_in(engine, *known) for known in HELD]
+    return {
+        release: sum((by_release.get(release, none) for by_release, none in tables), ())
+        for release in {release for by_release, _ in tables for release in by_release}
+    }
+
+
+def _held_in(
+    engine: DuckDBEngine, table: Table, values: Sequence[str], lists: Sequence[str]
+) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:
+    """What one table holds of every release that is in it, and what it holds of any other."""
+    counted = ["count(*)", *(f"count({name})" for name in values)]
+    counted += [f"coalesce(sum(len(list_filter({n}, lambda v: v is not null))), 0)" for n in lists]
+    text = f"select release, {', '.join(counted)} from {ident(table)} group by release"
+    rows = engine.raw(text, "ledger")
+    found = {release: tuple(map(int, figures)) for release, *figures in rows}
+    return found, (0,) * len(counted)
+
+
+def record_held(engine: DuckDBEngine, number: int) -> None:
+    """Write beside a release how much of it was recorded, so that a loss is noticed."""
+    figures = ", ".join(map(str, held(engine).get(number, ())))
+    engine.raw(
+        f"update {ident(RELEASES)} set held = cast([{figures}] as bigint[])"
+        f" where release = {lit(number)}",
+        "ledger",
+    )

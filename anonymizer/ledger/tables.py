@@ -40,6 +40,7 @@ CREATE = (
     f"alter table {ident(RELEASES)} add column if not exists person_column varchar",
     f"alter table {ident(RELEASES)} add column if not exists person_kind varchar",
     f"alter table {ident(RELEASES)} add column if not exists forms varchar[]",
+    f"alter table {ident(RELEASES)} add column if not exists held bigint[]",
     f"create table if not exists {ident(MEMBERS)} (release integer, person uhugeint,"
     " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint,"
     " since integer)",
@@ -60,4 +61,5 @@ as well. `schemas`: a release of several tables, with what it promises against t
 of each table besides that of the persons, the kind of its key (NULL without one) and its event
 columns. `rows`: one line per published row of those tables that somebody may know, found again by
 the digest of its key or of its person and true events; equal `cells`, a digest by the run's secret,
-say that two rows of the release look the same."""
+say that two rows of the release look the same. `held`: what the other tables hold of a release, in
+numbers."""

@@ -13,6 +13,8 @@ from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
 
 Measures = dict[str, float | int | None]
+OF_ALL_COLUMNS = ("ncp", "ncp_sum", "ncp_weighted", "glm", "glm_sum")
+"""Losses of all columns together."""
 
 
 def measure_release(
@@ -65,6 +67,33 @@ def measure_release(
         found[f"lemma2_bound.{name}"] = bound
         found[f"strict_min.{name}"] = left
     return found
+
+
+def measured_again(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
+    """The measures as anybody computes them who has the release; those `of_nodes` are too low."""
+    return measure_release(run_sql, view, layout, _published(view, layout), suppressed=suppressed)
+
+
+def losses_again(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
+    """The losses of columns as anybody computes them who has the release, without nodes."""
+    losses = column_losses(run_sql, view, layout, _published(view, layout))
+    return {name: losses[name] for name in losses.keys() - _with_nodes(layout)}
+
+
+def of_nodes(layout: Layout) -> set[str]:
+    """Measures that the release does not show: the values under a node have to be known."""
+    names = _with_nodes(layout)
+    whole = OF_ALL_COLUMNS if names else ()
+    return {*whole, *(f"{kind}.{name}" for name in names for kind in ("ncp", "bucket_range"))}
+
+
+def _with_nodes(layout: Layout) -> set[str]:
+    return {column.column for column in quasi(layout) if column.hierarchy}
+
+
+def _published(view: Table, layout: Layout) -> Originals:
+    """The release in the place of the source, without any nodes."""
+    return Originals(view, {column.column: column.column for column in layout.columns})
 
 
 def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:

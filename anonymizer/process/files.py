@@ -7,6 +7,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
+def read_beside(path: Path, encoding: str = "utf-8") -> str:
+    """The text of a file that is found by its name, beside another one or in a folder.
+
+    Nobody chose it, so that it may be anything: a named pipe would be waited for, a device has no
+    end. Raises OSError for what is no regular file, and ValueError for another encoding.
+    """
+    import os
+    import stat
+
+    # (not to block is for the opening of a pipe; it changes nothing for a file)
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError("not a regular file")
+    with os.fdopen(handle, encoding=encoding) as file:
+        return file.read()
+
+
 def write_text(path: str, text: str) -> None:
     """Write a file whole or not at all."""
     import os

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymizer.errors import EngineError
+from anonymizer.process.files import read_beside
 
 PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
@@ -211,7 +212,7 @@ def _folders() -> Iterator[tuple[Path, dict[str, object] | None]]:
 def _record(path: Path) -> dict[str, object] | None:
     """The owner of a folder; None where it names none, or another run."""
     try:
-        record = json.loads((path / OWNER).read_text())
+        record = json.loads(read_beside(path / OWNER))
     except (OSError, ValueError):
         return None
     if not isinstance(record, dict) or record.get("run_id") != path.name.removeprefix(PREFIX):

@@ -17,6 +17,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem, TargetError
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.files import refuse_files
+from anonymizer.process.files import read_beside
 from anonymizer.process.interrupts import decide
 from anonymizer.release.manifest import Manifest
 
@@ -119,7 +120,7 @@ def _refuse_foreign(files: list[Path]) -> None:
 def _known(target: Path) -> dict[str, str]:
     """Names and digests of the files of an earlier export, by the manifest beside the first."""
     try:
-        recorded = json.loads(manifest_of(target).read_text(encoding="utf-8"))["export"]["files"]
+        recorded = json.loads(read_beside(manifest_of(target)))["export"]["files"]
         return {str(entry["name"]): str(entry["sha256"]) for entry in recorded}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}

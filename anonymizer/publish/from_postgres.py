@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table, ident, lit, one_file
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.postgres.connection import PostgresEngine
@@ -95,7 +95,7 @@ def _copy(
             for number, (name, kind) in enumerate(columns, start=1)
         )
         target.raw(
-            f"create table {ident(made)} as select {values} from read_csv({lit(str(file))},"
+            f"create table {ident(made)} as select {values} from read_csv({one_file(file)},"
             f" columns = {{{listed}}}, header = false, delim = ',', quote = '\"', escape = '\"',"
             " nullstr = '', allow_quoted_nulls = false, parallel = false, auto_detect = false,"
             " max_line_size = 100000000, new_line = '\\n')",

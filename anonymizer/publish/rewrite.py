@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetEr
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.process.run_folder import building_of
 from anonymizer.release.judge import fingerprint
+from anonymizer.release.unused_space import HEADERS
 
 OLD, NEW = SOURCE, "anon_new"
 WINDOW = 16
@@ -79,7 +81,23 @@ def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
     return Rewritten(tables, before, after, len(pieces), len(absent))
 
 
-Blocks = frozenset[int]
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Blocks of a DuckDB file: after three headers it has blocks of one size."""
+
+    size: int
+    live: frozenset[int]
+    """Those that hold rows of tables."""
+
+    def parts(self, path: Path) -> Iterator[tuple[bool, bytes]]:
+        """The content of every block of the file, and whether rows of tables are in it."""
+        with path.open("rb") as handle:
+            handle.seek(HEADERS)
+            for number in count():
+                content = handle.read(self.size)
+                if not content:
+                    return
+                yield number in self.live, content
 
 
 def _copy(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
@@ -134,7 +152,11 @@ def _objects(engine: DuckDBEngine, catalog: str) -> list[tuple[object, ...]]:
 
 
 def _blocks(engine: DuckDBEngine, catalog: str) -> Blocks:
-    """The blocks that hold rows of tables."""
+    """The blocks of a file that hold rows of tables."""
+    ((size,),) = engine.raw(
+        f"select block_size from pragma_database_size() where database_name = {lit(catalog)}",
+        "--database",
+    )
     found: set[int] = set()
     for schema, name in _tables(engine, catalog):
         table = lit(ident(Table(name, schema, catalog)).text)
@@ -144,34 +166,20 @@ def _blocks(engine: DuckDBEngine, catalog: str) -> Blocks:
         )
         for block, further in rows:
             found |= {int(b) for b in (block, *(further or ())) if b is not None and b >= 0}
-    return frozenset(found)
+    return Blocks(size, frozenset(found))
 
 
-HEADERS = 3 * 4096
-BLOCK = 262_144
-"""Layout of a DuckDB file: three headers, then blocks of one size."""
-
-
-def _parts(path: Path) -> Iterator[tuple[int, bytes]]:
-    with path.open("rb") as handle:
-        handle.seek(HEADERS)
-        number = 0
-        while content := handle.read(BLOCK):
-            yield number, content
-            number += 1
-
-
-def _pieces(path: Path, live: Blocks) -> Iterator[bytes]:
+def _pieces(path: Path, blocks: Blocks) -> Iterator[bytes]:
     """Pieces of text in the blocks of the old file that hold no rows any more, but for those that
     live blocks hold too.
     """
     dead: set[bytes] = set()
-    for number, content in _parts(path):
-        if number not in live:
+    for live, content in blocks.parts(path):
+        if not live:
             dead |= set(_windows(content))
     alive: set[bytes] = set()
-    for number, content in _parts(path):
-        if number in live:
+    for live, content in blocks.parts(path):
+        if live:
             alive |= _found(content, dead)
     yield from dead - alive
 
@@ -195,11 +203,11 @@ def _found(content: bytes, pieces: set[bytes]) -> set[bytes]:
     return found
 
 
-def _refuse_found(path: Path, pieces: set[bytes], live: Blocks, absent: Sequence[str]) -> None:
+def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequence[str]) -> None:
     """Scan the new file: its rows for old text, all of it for the values of the caller."""
     found = 0
-    for number, content in _parts(path):
-        if number in live and pieces:
+    for live, content in blocks.parts(path):
+        if live and pieces:
             found += len(_found(content, pieces))
     with path.open("rb") as handle, mmap(handle.fileno(), 0, access=ACCESS_READ) as whole:
         values = sum(1 for value in absent if whole.find(value.encode()) >= 0)

@@ -186,8 +186,14 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
     signature = "signature" if signed else "null"
     rows = runs.raw(f"select manifest, {signature} from {ident(table)}", "manifest")
     if len(rows) != 1:
-        raise NothingToCheckError.at("manifest", "is not one row")
+        raise several_manifests()
     return parsed(rows[0][0], rows[0][1])
+
+
+def several_manifests() -> NothingToCheckError:
+    """The error of a table that should hold one manifest, and has other rows."""
+    hint = "it was changed after it was published: run again"
+    return NothingToCheckError.at("manifest", "is not one row", hint=hint)
 
 
 def no_manifest() -> NothingToCheckError:

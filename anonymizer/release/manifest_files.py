@@ -11,6 +11,7 @@ from anonymizer.compile import Table, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import is_database, own_connection
 from anonymizer.errors import AnonymizerError, NothingToCheckError, Problem
+from anonymizer.process.files import read_beside
 from anonymizer.release import objects
 from anonymizer.release.manifest import (
     Manifest,
@@ -98,7 +99,7 @@ def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[
     signed = manifest.signature
     for path, text in ((file, manifest.text()), (signature_file(file), signed)):
         try:
-            found = path.read_text(encoding="utf-8")
+            found = read_beside(path)
         except FileNotFoundError:
             continue  # a recipient of only the database has no copies
         except (OSError, ValueError):
@@ -128,7 +129,7 @@ def other_file(
 
 def _run_of(file: Path) -> str | None:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(read_beside(file))
     except (OSError, ValueError, RecursionError):
         return None
     return found.get("run_id") if isinstance(found, dict) else None

@@ -28,6 +28,7 @@ from anonymizer.release.seal import (
 )
 from anonymizer.release.tables import names_of, released_tables
 from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.release.unused_space import unused_space
 
 
 def objects_of(engine: DuckDBEngine, names: Names, catalog: str) -> tuple[SealedObject, ...]:
@@ -91,6 +92,8 @@ def changes_in_database(
     yield from found
     if not found:  # the rows of a different table need not be read
         yield from _row_changes(engine, catalog, seal.objects)
+    if alone:
+        yield from unused_space(engine, catalog)
 
 
 def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:

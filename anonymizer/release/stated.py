@@ -5,11 +5,11 @@ from __future__ import annotations
 from anonymizer.compile import Table
 from anonymizer.contract.tables import in_release
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.release.figures import refuse_other_figures
 from anonymizer.release.judge import judge
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.tables import released_tables
 from anonymizer.release.tables_judge import judge_tables
-from anonymizer.release.unchanged import refuse_other_figures
 from anonymizer.verification.fast.release import fast_release
 
 

@@ -18,6 +18,7 @@ from anonymizer.privacy.of_policy.requirements import requirements_of, with_path
 from anonymizer.publish.target import Published, publisher
 from anonymizer.release import attestation, dsse, signing
 from anonymizer.release.agreement import HINT, refuse_unmet
+from anonymizer.release.figures import other_checks, refuse_other_figures, unverified
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
@@ -25,12 +26,7 @@ from anonymizer.release.population import members_at_hand, with_population
 from anonymizer.release.seal import of_another, seal_of
 from anonymizer.release.tables import asked_of, refuse_tables_unmet, released_tables
 from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
-from anonymizer.release.unchanged import (
-    other_checks,
-    refuse_changed,
-    refuse_other_figures,
-    refuse_other_policy,
-)
+from anonymizer.release.unchanged import refuse_changed, refuse_other_policy
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 from anonymizer.run.at_table import at_persons
 from anonymizer.verification.fast.release import fast_release
@@ -51,7 +47,9 @@ def verify(
 
     With a policy, its requirements are judged on its view; without one, those of every manifest in
     the database. In the latter case the publisher is unknown, as `Verification.origin` says. Other
-    releases in the file of the policy's are not judged; `Verification.others` names them.
+    releases in the file of the policy's are not judged; `Verification.others` names them. What
+    manifests state and only the source shows, such as how many rows were left out, is named in
+    `Verification.unverified`.
 
     `database`: the file of the release, or an open DuckDB connection to its database.
     `population`: a file with the population of k_map and delta_presence. `public_key`: the file of
@@ -251,4 +249,5 @@ def _judged_again(
         if policy is not None:
             refuse_other_policy(policy.digest(), manifest, holds=True)
         refuse_other_figures(found.engine, view, manifest, judged)
+        judged = replace(judged, unverified=unverified(manifest))
     return judged

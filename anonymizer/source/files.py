@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Sql, lit
+from anonymizer.compile import Sql, lit, one_file
 from anonymizer.errors import SourceError
 from anonymizer.policy.values import file_format
 
@@ -31,7 +31,7 @@ Ask = Callable[[str, str], Sequence[tuple[Any, ...]]]
 def file_relation(path: Path, ask: Ask, where: str) -> Sql:
     """SQL to select from a file. Raises SourceError for a CSV file that is not one table."""
     form = file_format(path.name) or ""
-    file = lit(str(path)).text
+    file = one_file(path).text
     if form == "csv":
         _refuse_torn(file, ask, where)
     return Sql(f"{READERS[form]}({file})")

@@ -132,3 +132,25 @@ def test_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert "engine: Spark is not installed" in refused(given)
+
+
+@pytest.mark.spark
+def test_a_manifest_of_several_rows_in_the_catalog(spark: Any, tmp_path: Path) -> None:
+    given = policy({"file": str(rows(tmp_path))})
+    anonymizer.run(given, spark, seed=1)
+    said = spark.table("released_manifest").collect()[0][0].replace("\\", "\\\\")
+    twice = said.replace("'", "\\'")
+    for query in (f"values ('{twice}'), ('{twice}')", "select 'x' where false"):
+        spark.sql(f"create or replace view released_manifest (manifest) as {query}")
+        with pytest.raises(AnonymizerError, match="manifest: is not one row"):
+            anonymizer.verify(given, spark)
+
+
+@pytest.mark.spark
+def test_a_file_whose_name_reads_like_a_pattern(spark: Any, tmp_path: Path) -> None:
+    found = rows(tmp_path).rename(tmp_path / "rows1.parquet")
+    path = tmp_path / "rows[1].parquet"
+    duckdb.execute(f"copy (select * replace ('here' as town) from '{found}') to '{path}'")
+    target = {"database": str(tmp_path / "out")}
+    release = anonymizer.run(policy({"file": str(path)}, publish=target), spark, seed=1)
+    assert set(release.df()["town"]) == {"here"}

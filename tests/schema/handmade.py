@@ -14,6 +14,7 @@ import duckdb
 from anonymizer.independent.fetch import Table
 from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.rows import Opened, Part
+from anonymizer.release.seal import manifest_digest
 from tests.runs import fill
 from tests.schema.oracle import Child, Published
 
@@ -165,7 +166,9 @@ class Made:
                 connection.execute(f"copy \"{name}\" to '{file}'")
         listed = [{"name": f.name, "sha256": sha256(f.read_bytes()).hexdigest()} for f in files]
         beside = path / f"{self.person}{suffix}.manifest.json"
-        manifest = {**self.manifest(), "export": {"files": listed}}
+        manifest = {**self.manifest(), "seal": {}}
+        manifest["seal"] = {"digest": manifest_digest(manifest)}
+        manifest["export"] = {"files": listed}
         beside.write_text(json.dumps(manifest), encoding="utf-8")
         return path
 

@@ -436,6 +436,7 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a field of its own": _field("epsilon", 0.1),
     "a day of no calendar": _field("created", "2026, differentially private"),
     "a version that is a figure": _field("versions", {"anonymizer": 1}),
+    "no version of this tool": _field("versions", {"duckdb": "2.0"}),
     "neither reproducible nor not": _field("reproducible", "no"),
     "a run of another kind": _field("run_id", "Ada"),
     "attacks that are one text": _field("known_attacks", "none"),
@@ -474,6 +475,17 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a larger class": (_measure("class_min", 50), "manifest.measures.class_min"),
     "another mean": (_measure("class_mean", 50.5), "manifest.measures.class_mean"),
     "another c_dm": (_measure("c_dm", 1), "manifest.measures.c_dm"),
+    "a smaller loss": (_measure("ncp", 0.001), "manifest.measures.ncp: is not what"),
+    "a smaller loss by another metric": (_measure("glm", 0.001), "manifest.measures.glm"),
+    "a smaller loss of a column": (_measure("ncp.age", 0.001), "manifest.measures.ncp.age"),
+    "no loss told": (lambda data: data["measures"].pop("ncp"), "manifest.measures.ncp"),
+    "another share left out": (_measure("suppressed_share", 0.25), "measures.suppressed_share"),
+    "more left out than the policy allows": (
+        lambda data: data["measures"].update(suppressed=40, suppressed_share=0.25),
+        "manifest.measures.suppressed: is more than the policy's",
+    ),
+    "a measure of nobody": (_measure("epsilon", 0.1), "manifest.measures.epsilon: is none of a"),
+    "a level of no column": (_measure("level.Ada", 3), "manifest.measures.level.Ada: is none"),
     "SQL that finds nothing": (_check("sql", "select 1 where false"), "has other SQL"),
     "a check that is called otherwise": (_check("name", "very_safe"), "has other SQL"),
     "a better figure": (_check("achieved", 100), "states other figures"),
@@ -483,6 +495,10 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         "differential_privacy: is no check",
     ),
     "a source that was not as published": (_added("source_equal", 0, 3), "source_equal: is no"),
+    "a check of the source that nobody makes": (
+        _added("source_private", 0),
+        "source_private: is no check",
+    ),
     "a condition of form that is none": (_added("anonymous", 0), "anonymous: is no check"),
     "a check that failed": (_check("passed", False), "manifest.verification"),
     "a file of others": (_not_alone, ""),
@@ -511,7 +527,7 @@ def test_a_manifest_that_was_sealed_again(forged: Place[Policy], name: str) -> N
 
 @pytest.mark.parametrize("parameters", [{}, {"k": {}}, {"l": [1]}, {"k": None}])
 def test_requirements_of_another_version(forged: Place[Policy], parameters: Any) -> None:
-    """Other versions write other SQL, which is not compared; what cannot be judged is refused."""
+    """What cannot be judged is refused."""
     with duckdb.connect(str(forged.file)) as connection:
         data = manifest(connection)
         data["versions"]["anonymizer"] = "0.0.1"
@@ -522,6 +538,20 @@ def test_requirements_of_another_version(forged: Place[Policy], parameters: Any)
     for policy in (forged.policy, None):
         with pytest.raises(GuaranteeError, match=r"manifest\.requirements"):
             anonymizer.verify(policy, forged.file)
+
+
+def test_sql_of_a_manifest_that_names_another_version(forged: Place[Policy]) -> None:
+    """Recipients run it, and anybody can write a version: its SQL is compared all the same."""
+    with duckdb.connect(str(forged.file)) as connection:
+        data = manifest(connection)
+        _check("sql", "select 1 where false")(data)
+        data["versions"]["anonymizer"] = "0.0.1"
+        reseal(data)
+        put(connection, data)
+    for policy in (forged.policy, None):
+        with pytest.raises(GuaranteeError, match=r"has other SQL .* verify it with that one"):
+            anonymizer.verify(policy, forged.file)
+    is_neither_handed_on_nor_quoted(forged)
 
 
 def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None:
@@ -750,6 +780,38 @@ def test_a_file_beside_the_release_that_says_something_else(
         export(forged.policy, forged.folder / "out.parquet", forged.file)
     with pytest.raises(GuaranteeError, match=f"{VIEW}.{suffix} beside it is not that"):
         write_report(forged.policy, forged.folder / "report.md", database=forged.file)
+
+
+def test_figures_that_only_the_source_shows_are_named(forged: Place[Policy]) -> None:
+    """What nobody can find again in the release is said to be unverified, and nothing else."""
+    found = anonymizer.verify(forged.policy, forged.file)
+    source = {check for check in found.unverified if check.startswith("source_")}
+    assert {"source_rows", "source_covers", "source_equal"} <= source
+    assert {*found.unverified} - source == {
+        *("ncp_bound", "ncp_bound_sample", "suppressed", "suppressed_share")
+    }
+    assert found.as_dict()["unverified"] == [*found.unverified]
+    assert "suppressed_share" in repr(found)
+
+
+def test_losses_of_nodes_are_named(tmp_path: Path) -> None:
+    """How many values a node stands for is not in the release; a loss is a share all the same."""
+    database = runs.source(tmp_path, TYPES, ROWS)
+    tree = {"builder": "prefix"}
+    policy = runs.policy(tmp_path, {**COLUMNS, "sex": {"role": "quasi", "hierarchy": tree}}, k=3)
+    runs.run(policy, database)
+    file = tmp_path / "release.duckdb"
+    found = anonymizer.verify(policy, file)
+    assert {"ncp", "glm", "ncp.sex"} <= {*found.unverified}
+    assert "ncp.age" not in found.unverified
+    for name, value in (("ncp.sex", -0.5), ("ncp", 7), ("ncp.age", 0.001), ("ncp_nodes", 0.001)):
+        with duckdb.connect(str(file)) as connection:
+            data = manifest(connection)
+            data["measures"][name] = value
+            put(connection, data)
+        seal_again(file, VIEW)
+        with pytest.raises(GuaranteeError, match=f"manifest.measures.{name}"):
+            anonymizer.verify(policy, file)
 
 
 def test_the_release_itself_holds(forged: Place[Policy]) -> None:

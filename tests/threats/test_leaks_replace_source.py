@@ -11,7 +11,7 @@ import pytest
 import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import AnonymizerError, GuaranteeError, SourceError, TargetError
-from anonymizer.publish.rewrite import rewrite
+from anonymizer.publish.rewrite import Blocks, rewrite
 from tests.threats.population import policy
 
 COLUMNS: dict[str, Any] = {
@@ -88,6 +88,26 @@ def test_leaks_rewrite_refuses_what_is_still_there(tmp_path: Path, source: Path)
     assert [p.name for p in tmp_path.iterdir()] == ["source.duckdb"]
 
 
+SIZE = 262_144
+
+
+@pytest.mark.parametrize("size", [SIZE, 16_384])
+def test_leaks_rewrite_looks_into_blocks_of_every_size(tmp_path: Path, size: int) -> None:
+    """Text of a dropped table is looked for, however large the blocks of the file are."""
+    path, rows = tmp_path / "old.duckdb", 50_000
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{path}' as old (block_size {size})")
+        for name in ("before", "raw", "behind"):
+            made = (
+                f"select '{name} number ' || i || md5(i || '{name}') as who from range({rows}) t(i)"
+            )
+            connection.execute(f"create table old.{name} as {made}")
+            connection.execute("checkpoint old")
+        connection.execute("drop table old.raw")
+    assert rewrite(path).pieces > 1000
+    assert b"raw number" not in path.read_bytes()
+
+
 @pytest.mark.slow
 def test_leaks_rewrite_finds_old_text(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
@@ -95,9 +115,9 @@ def test_leaks_rewrite_finds_old_text(
     """The scan itself can fail: a copy that takes the old bytes along is refused."""
     anonymizer.run(replacing(tmp_path), source, replace_source=True)
 
-    def all_of_it(path: Path, aside: Path) -> tuple[int, frozenset[int], frozenset[int]]:
+    def all_of_it(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
         aside.write_bytes(path.read_bytes())
-        return 1, frozenset(), frozenset(range(1000))
+        return 1, Blocks(SIZE, frozenset()), Blocks(SIZE, frozenset(range(1000)))
 
     monkeypatch.setattr("anonymizer.publish.rewrite._copy", all_of_it)
     with pytest.raises(GuaranteeError, match="unused space"):

@@ -10,6 +10,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import EngineError
+from tests.schema import hospital
 from tests.selection import some
 from tests.threats.population import Population, policy
 from tests.threats.test_ledger import PROTECTED
@@ -68,3 +69,40 @@ def test_a_damaged_ledger_is_refused(kept: Path, tmp_path: Path, name: str) -> N
     with pytest.raises(EngineError, match=r"ledger: is damaged.*restore the ledger from a copy"):
         anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
     assert (tmp_path / "release.duckdb").read_bytes() == before
+
+
+LEDGER = {"ledger": "private.duckdb"}
+OF_TABLES = {
+    "no known rows": "delete from {0}.rows",
+    "known rows of one person fewer": (
+        "delete from {0}.rows where person = (select min(person) from {0}.rows)"
+    ),
+    "known rows that are null": "update {0}.rows set content = null",
+    "known rows without cells": "update {0}.rows set cells = null",
+    "known rows of another release": "update {0}.rows set release = 7",
+    "no promises against knowledge": "delete from {0}.schemas",
+    "promises for no table": "update {0}.schemas set tables = [], keys = [], columns = []",
+    "promises of another release": "update {0}.schemas set release = 7",
+    "neither rows nor promises": "delete from {0}.rows; delete from {0}.schemas",
+    "members without a lineage": "update {0}.members set lineage = null",
+}
+
+
+@pytest.fixture(scope="module")
+def kept_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    hospital.write(folder / "source.duckdb")
+    hospital.run(hospital.policy(folder, LEDGER), folder / "source.duckdb")
+    return folder
+
+
+@some(3)
+@pytest.mark.parametrize("name", OF_TABLES)
+def test_a_damaged_ledger_of_several_tables_is_refused(
+    kept_tables: Path, tmp_path: Path, name: str
+) -> None:
+    shutil.copytree(kept_tables, tmp_path, dirs_exist_ok=True)
+    with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
+        connection.execute(OF_TABLES[name].format(SCHEMA))
+    with pytest.raises(EngineError, match=r"ledger: is damaged.*restore the ledger from a copy"):
+        hospital.run(hospital.policy(tmp_path, LEDGER), tmp_path / "source.duckdb", seed=2)

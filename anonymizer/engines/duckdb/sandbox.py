@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.compile import lit
+from anonymizer.compile import as_pattern, lit
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.apart import COPY, Apart
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, scratch
@@ -65,6 +65,8 @@ def own_connection(
     """
     import duckdb
 
+    for path in databases:
+        refuse_odd_logs(path, where)
     with ExitStack() as stack:
         if spill is None:
             folder = run_folder.create(secrets.token_hex(8))
@@ -124,7 +126,8 @@ def close_walls(
 ) -> None:
     """Close everything but these for the rest of the connection's life."""
     for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
-        listed = ", ".join(lit(str(path)).text for path in paths)
+        every = dict.fromkeys(one for path in paths for one in (path, as_pattern(path)))
+        listed = ", ".join(lit(str(path)).text for path in every)
         connection.execute(f"set {name} = [{listed}]")
     connection.execute("set enable_external_access = false")
     free = ["threads", "preserve_insertion_order", *(["memory_limit"] if lends_memory else [])]
@@ -204,6 +207,16 @@ def refuse_missing(database: str | Path, where: str = "--database") -> None:
         )
     if not Path(database).is_file():
         raise SourceError.at(where, no_file(database))
+    refuse_odd_logs(Path(database), where)
+
+
+def refuse_odd_logs(database: Path, where: str) -> None:
+    """Raises SourceError where a log beside a database, which is read with it, is no file: a pipe
+    would be waited for.
+    """
+    for log in (database.with_name(f"{database.name}{end}") for end in LOGS[1:]):
+        if not log.is_file() and os.path.lexists(log):
+            raise SourceError.at(where, f"{log.name} beside it is not a file", hint="remove it")
 
 
 def is_database(file: Path) -> bool:

@@ -148,7 +148,8 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
         match source.kind:
             case "file":
                 path = policy.resolve(source.file or "").resolve()
-                if source.format != "parquet":
+                # (Spark, too, takes a path for a pattern)
+                if source.format != "parquet" or set(str(path)) & set("*?[]{}\\"):
                     path = _as_parquet(path, engine)
                 return spark.read.parquet(str(path))
             case "table":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile import Sql, Table, ident, lit, one_file, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark.names import catalog_table
 from anonymizer.engines.spark.routes import POPULATION
@@ -270,8 +270,8 @@ def _portable(column: str, kind: str) -> str:
 
 
 def _patterns(files: list[Path]) -> Sql:
-    listed = [f if f.suffix == ".parquet" else f / "*.parquet" for f in files]
-    return Sql("[" + ", ".join(lit(str(path)).text for path in listed) + "]")
+    listed = [one_file(f, files="" if f.suffix == ".parquet" else "*.parquet") for f in files]
+    return Sql("[" + ", ".join(one.text for one in listed) + "]")
 
 
 def parquet(files: list[Path]) -> Sql:

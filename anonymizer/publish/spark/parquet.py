@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Table, ident, lit, work
+from anonymizer.compile import Sql, Table, ident, one_file, work
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
@@ -33,13 +33,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def rows_in(folder: Path) -> Sql:
+    """The rows of a folder of Parquet files: the columns of all files, and none of its path."""
+    files = one_file(folder, files="*.parquet")
+    return Sql(f"read_parquet({files}, union_by_name = true, hive_partitioning = false)")
+
+
 @contextmanager
 def _read(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
     """The rows of a folder of Parquet files, on a new DuckDB that reads nothing else."""
     with own_connection(None, writable=(folder,), limits=limits) as engine:
         view = work("release")
-        files = lit(str(folder / "*.parquet"))
-        engine.raw(f"create view {ident(view)} as from read_parquet({files})", "release")
+        engine.raw(f"create view {ident(view)} as from {rows_in(folder)}", "release")
         yield engine, view
 
 
@@ -139,8 +144,7 @@ class ParquetTarget(StagedTarget):
         import duckdb
 
         with duckdb.connect() as connection:
-            files = lit(str(self.rows / "*.parquet"))
-            frame: pd.DataFrame = connection.execute(f"from read_parquet({files})").df()
+            frame: pd.DataFrame = connection.execute(f"from {rows_in(self.rows)}").df()
             return frame
 
     def check(self, engine: Engine) -> None:

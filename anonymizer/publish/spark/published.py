@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,9 +18,16 @@ from anonymizer.engines.spark.names import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.process import run_folder
+from anonymizer.process.files import read_beside
 from anonymizer.publish.spark.catalog import OF, catalog_objects, properties
-from anonymizer.publish.spark.parquet import ParquetTarget, relation_object
-from anonymizer.release.manifest import Manifest, no_manifest, parsed, signature_file
+from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
+from anonymizer.release.manifest import (
+    Manifest,
+    no_manifest,
+    parsed,
+    several_manifests,
+    signature_file,
+)
 from anonymizer.release.names import Names
 from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
 
@@ -41,7 +49,8 @@ class PublishedFolder:
     folder: Path
 
     def views(self, policy: Policy | None) -> list[Table]:
-        return list(self.manifests)
+        every = list(self.manifests)
+        return every if policy is None else [Names.of(policy, "").view(CATALOG)]
 
     def manifest(self, view: Table) -> Manifest:
         return self.manifests[view]
@@ -52,7 +61,7 @@ class PublishedFolder:
         found = relation_object(self.engine, names, view)
         yield from object_problems(seal_of(manifest), [found])
         for path in strange_files(self.folder, self.manifests):
-            said = f"the folder holds {path.name}, which no manifest lists"
+            said = f"the folder holds {path.relative_to(self.folder)}, which no manifest lists"
             yield Problem("release", said, hint=CHANGED)
 
 
@@ -79,13 +88,13 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
         connection.execute(f"set temp_directory = {lit(str(spilled.path / 'spilled'))}")
         engine = FolderEngine(connection, owned=True, catalog=CATALOG)
         found: dict[Table, Manifest] = {}
-        for names in [Names.of(policy, "")] if policy is not None else _all_of(folder):
+        own = [Names.of(policy, "")] if policy is not None else []
+        for names in dict.fromkeys((*own, *_all_of(folder))):
             target = ParquetTarget(names, folder)
             manifest = _manifest(target)
             view = names.view(CATALOG)
             engine.raw(f"create schema if not exists {ident(Table(names.schema))}", "release")
-            files = lit(str(target.rows / "*.parquet"))
-            engine.raw(f"create view {ident(view)} as from read_parquet({files})", "release")
+            engine.raw(f"create view {ident(view)} as from {rows_in(target.rows)}", "release")
             found[view] = manifest
         if not found:
             raise NothingToCheckError.at("--database", "holds no release of this tool")
@@ -93,28 +102,55 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
 
 
 def strange_files(folder: Path, manifests: Iterable[Table]) -> Iterator[Path]:
-    """Files in the folders of a release that are not its Parquet files."""
-    for view in manifests:
-        rows = ParquetTarget(Names(view.schema or "main", view.name, ""), folder).rows
-        for path in sorted(rows.iterdir()):
-            if not (path.name.endswith(".parquet") or path.name == "_SUCCESS"):
-                yield path
+    """Files in the folders of releases that are not their Parquet files, and Parquet files that are
+    of no release.
+    """
+    known = [ParquetTarget(Names(v.schema or "main", v.name, ""), folder).rows for v in manifests]
+    yield from sorted({*folder.glob("*.parquet")} - {*known})
+    for rows in known:
+        yield from (path for path in sorted(rows.iterdir()) if not _is_of_rows(path))
 
 
-def _all_of(folder: Path) -> Iterator[Names]:
+def _is_of_rows(path: Path) -> bool:
+    """Whether a file holds rows, or is the empty one that Spark writes beside them."""
+    if path.name == "_SUCCESS":
+        return path.is_file() and not path.stat().st_size
+    return path.name.endswith(".parquet") and path.is_file()
+
+
+def _all_of(folder: Path) -> list[Names]:
+    """The releases of all manifests. Raises NothingToCheckError for files beside manifests that are
+    none, or are of a release that stands elsewhere: nobody could tell what they are of.
+    """
+    found: list[Names] = []
+    strange: list[Path] = []
     for file in sorted(folder.glob("*.manifest.json")):
         try:
-            schema, name = json.loads(file.read_text(encoding="utf-8"))["view"].split(".", 1)
+            schema, name = json.loads(read_beside(file))["view"].split(".", 1)
+            names = Names(schema, name, "")
         except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
-            continue
-        yield Names(schema, name, "")
+            strange.append(file)
+        else:
+            own = ParquetTarget(names, folder).manifest_file == file
+            found += [names] if own else []
+            strange += [] if own else [file]
+    if found:
+        NothingToCheckError.refuse(
+            Problem(
+                "manifest",
+                f"{file.name} cannot be read, or names another release",
+                hint="it was changed after it was published, or belongs into another folder",
+            )
+            for file in strange
+        )
+    return found
 
 
 def _manifest(target: ParquetTarget) -> Manifest:
     signature = signature_file(target.manifest_file)
     try:
-        text = target.manifest_file.read_text(encoding="utf-8")
-        signed = signature.read_text(encoding="utf-8").strip() if signature.is_file() else None
+        text = read_beside(target.manifest_file)
+        signed = read_beside(signature).strip() if os.path.lexists(signature) else None
         manifest = parsed(text, signed)
     except (OSError, ValueError) as error:
         raise no_manifest() from error
@@ -153,7 +189,10 @@ class PublishedInCatalog:
         if not spark.catalog.tableExists(name_in_spark(kept)):
             raise no_manifest()
         found = spark.table(name_in_spark(kept))
-        (row,) = found.collect()
+        rows = found.limit(2).collect()
+        if len(rows) != 1:
+            raise several_manifests()
+        (row,) = rows
         return parsed(row[0], row[1] if "signature" in found.columns else None)
 
     def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:

@@ -21,10 +21,10 @@ from anonymizer.policy.schema.either import together
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.release.certificate import known_attacks
+from anonymizer.release.figures import refuse_other_figures
 from anonymizer.release.judge import judge
 from anonymizer.release.population import population_steps
 from anonymizer.release.tables import stated_certificate
-from anonymizer.release.unchanged import refuse_other_figures
 from anonymizer.review.attack import attack
 from anonymizer.review.attack.attacks import SHARE
 from anonymizer.review.report.classes import after, before

@@ -15,11 +15,11 @@ from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.process.text import figure
+from anonymizer.release.figures import refuse_other_figures
 from anonymizer.release.judge import judge
 from anonymizer.release.masks import mask_words
 from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
-from anonymizer.release.unchanged import refuse_other_figures
 from anonymizer.review.report.collect import without_listed
 from anonymizer.review.report.page import Tile, page_environment, percent
 from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source

@@ -1,0 +1,219 @@
+"""Figures that a manifest states: found again in the release, or named as unverified."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from anonymizer.compile import Table, ident
+from anonymizer.contract.checks import OF_SOURCE, Verification, turns
+from anonymizer.contract.columns import quasi
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.reading import FIGURES
+from anonymizer.contract.tables import Released, in_release
+from anonymizer.engines.base import Engine
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.measure.groups import measure_groups
+from anonymizer.measure.release import losses_again, measured_again, of_nodes
+from anonymizer.policy.schema.paths import table_path
+from anonymizer.release.judge import Suppression
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.seal import CHANGED
+from anonymizer.release.tables import released_tables
+from anonymizer.verification.population import Members, population_questions
+
+OF_CLASSES = frozenset({"classes", "class_min", "class_mean", "class_max", "c_dm", "ncp", "glm"})
+"""Measures that a release without classes does not have."""
+LEFT_OUT = ("suppressed", "suppressed_persons", "suppressed_share", "counterfeits")
+LEFT_OUT_OF_TABLES = frozenset({"suppressed", "orphans"})
+OF_RUNS = (
+    *("ncp_nodes", "ncp_sets", "ncp_bound", "ncp_bound_sample"),
+    *("ncp_weighted_bound", "ncp_weighted_bound_sample", "lattice_nodes", "lattice_judged"),
+    *("lattice_gap", "lattice_loss", "lattice_bound", "lattice_score"),
+)
+"""Measures that only the run could take, besides how many rows it left out."""
+TIMES = ("seconds_anonymizing", "seconds_judging")
+CLOSE = 1e-9
+"""Relative difference of two doubles that were summed in another order."""
+
+
+def refuse_other_figures(
+    engine: Engine, view: Table, manifest: Manifest, found: Verification
+) -> None:
+    """Raises GuaranteeError for figures of the manifest that the release does not have."""
+    problems = [*other_checks(manifest, found), *_other_measures(engine, view, manifest)]
+    GuaranteeError.refuse(problems)
+
+
+def other_checks(
+    manifest: Manifest, found: Verification, *, population: bool = False
+) -> Iterator[Problem]:
+    """Checks that the manifest states otherwise than they were made again, or that are none.
+
+    `population`: figures of a population too; `verify` may have been given a later one.
+    """
+    numbers = turns((check.name, check.column) for check in found.checks)
+    now = dict(zip(numbers, found.checks, strict=True))
+    listed = manifest.data["verification"]
+    if listed["passed"] is not True or not all(one["passed"] for one in listed["checks"]):
+        yield _problem("manifest.verification", "does not say that the release passed")
+    known, about = required_of_population(manifest), {None, *_columns(manifest)}
+    told = turns((one["name"], one["column"]) for one in listed["checks"])
+    for turn, stated in zip(told, listed["checks"], strict=True):
+        check, (name, column, _) = now.get(turn), turn
+        path = ".".join(filter(None, ("manifest.verification", name, column)))
+        if check is not None and (population or stated["sql"] is not None):
+            again = plain({one: getattr(check, one) for one in FIGURES})
+            same = _same({one: stated[one] for one in FIGURES}, again)
+            if not same or stated["passed"] is not check.passed:
+                yield _problem(path, "states other figures than the release has")
+        elif (name, column) in known:
+            if not _same(stated["required"], known[name, column]) or stated["failing"] != 0:
+                yield _problem(path, "states other figures than its requirement has")
+        elif (
+            name not in OF_SOURCE
+            or column not in about
+            or any(stated[one] not in (0, None) for one in FIGURES)
+        ):
+            yield _problem(path, "is no check that the release or its source can have passed")
+
+
+def _columns(manifest: Manifest) -> Iterator[str]:
+    """What a check can be about: a column, or a further table or a column of it."""
+    yield from (column.column for column in manifest.layout.columns)
+    tables = released_tables(manifest)
+    for one in tables.tables if tables is not None else ():
+        yield one.table
+        yield from (f"{one.table}.{column.column}" for column in one.layout.columns)
+
+
+def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
+    """What the checks require that only a population can answer."""
+    table, layout = Table(str(manifest.data["view"])), manifest.layout
+    nobody = Members(table, {column.column: column.column for column in layout.columns})
+    asked = population_questions(table, layout, manifest.requirements, nobody)
+    return {(one.name, one.column): plain([one.required])[0] for one in asked}
+
+
+def unverified(manifest: Manifest) -> tuple[str, ...]:
+    """What a manifest states and nobody can find again in the release: only the run knew it."""
+    measures, layout = manifest.data["measures"], manifest.layout
+    found = measures.keys() & {*LEFT_OUT, *OF_RUNS, *_levels(layout), *of_nodes(layout)}
+    tables = released_tables(manifest)
+    for one in tables.children if tables is not None else ():
+        told = measures["tables"][one.table]
+        hidden = of_nodes(one.layout) & {f"ncp.{name}" for name in told["ncp"]}
+        names = told.keys() & LEFT_OUT_OF_TABLES | hidden
+        found |= {f"{table_path(one.table)}.{name}" for name in names}
+    checks = {one["name"] for one in manifest.data["verification"]["checks"]} & OF_SOURCE
+    return tuple(sorted(found | checks))
+
+
+def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator[Problem]:
+    """Measures that the release does not have, and any that no run states."""
+    stated, layout = manifest.data["measures"], manifest.layout
+    again, hidden = _measured_again(engine, view, manifest), of_nodes(layout)
+    of_run = {*LEFT_OUT, *OF_RUNS, *TIMES, *_levels(layout)}
+    of_run |= {"tables"} if "tables" in manifest.data else set()
+    for name in sorted(stated.keys() - again.keys() - of_run):
+        classes = layout.classless and name in OF_CLASSES
+        said = "is of classes, and the release has none" if classes else "is none of a run"
+        yield _problem(f"manifest.measures.{name}", said)
+    for name, value in again.items():
+        figure = stated.get(name)
+        same = _is_share(figure, name) if name in hidden else _same(figure, value)
+        if not same:
+            yield _problem(f"manifest.measures.{name}", "is not what the release has")
+    if stated.get("ncp_nodes", stated.get("ncp")) != stated.get("ncp"):
+        yield _problem("manifest.measures.ncp_nodes", "is not the ncp of the release")
+    tables = released_tables(manifest)
+    for one in tables.children if tables is not None else ():
+        yield from _other_measures_of(engine, in_release(view)(one), one, stated["tables"])
+
+
+def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str, Any]:
+    """What the release, and the stated number of rows (persons) left out, make of measures."""
+    stated, layout = manifest.data["measures"], manifest.layout
+    run_sql = engine.asking("measures")
+    left_out = stated["suppressed"]
+    again: dict[str, Any] = dict(measured_again(run_sql, view, layout, left_out))
+    if layout.group_id is not None:
+        lost = suppression_stated(manifest).suppressed
+        again |= measure_groups(run_sql, view, layout, manifest.requirements, suppressed=lost)
+    again["suppressed_share"] = suppression_stated(manifest).share
+    return dict(plain(again))
+
+
+def suppression_stated(manifest: Manifest) -> Suppression:
+    """How much of the source was left out, by the counts of a manifest; counterfeits are no rows
+    of it.
+    """
+    stated = manifest.data["measures"]
+    unit = "persons" if "suppressed_persons" in stated else "rows"
+    published = stated.get(unit, 0) - stated.get("counterfeits", 0)
+    lost = stated.get("suppressed_persons", stated["suppressed"])
+    return Suppression(unit, published + lost, published)
+
+
+def _other_measures_of(
+    engine: Engine, view: Table, one: Released, told: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """The same of a further table."""
+    stated, path = told[one.table], f"manifest.measures.{table_path(one.table)}"
+    run_sql = engine.asking("measures")
+    (count,) = run_sql(f"select count(*) from {ident(view)}")[0]
+    if stated["rows"] != count:
+        yield _problem(f"{path}.rows", "is not what the release has")
+    for name in sorted(stated.keys() - {"rows", "ncp", *LEFT_OUT_OF_TABLES}):
+        yield _problem(f"{path}.{name}", "is none of a run")
+    losses = losses_again(run_sql, view, one.layout)
+    if stated["ncp"].keys() != {column.column for column in quasi(one.layout)}:
+        yield _problem(f"{path}.ncp", "is of other columns than the release has")
+    for name, figure in stated["ncp"].items():
+        known = name in losses
+        if not (_same(figure, round(losses[name], 6)) if known else _is_share(figure, name)):
+            yield _problem(f"{path}.ncp.{name}", "is not what the release has")
+
+
+def _levels(layout: Layout) -> set[str]:
+    return {f"level.{column.column}" for column in quasi(layout)}
+
+
+def _is_share(figure: Any, name: str) -> bool:
+    """Whether a figure that cannot be found again is one: a share, or a sum of them."""
+    found = _number(figure)
+    return found is not None and found >= 0 and (found <= 1 or name.endswith("_sum"))
+
+
+def _same(stated: Any, again: Any) -> bool:
+    if isinstance(stated, Mapping) and isinstance(again, Mapping):
+        return stated.keys() == again.keys() and all(_same(stated[n], again[n]) for n in again)
+    if isinstance(stated, bool) or isinstance(again, bool):
+        return stated is again
+    one, other = _number(stated), _number(again)
+    if one is not None and other is not None:
+        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+    return bool(stated == again)
+
+
+def _number(value: Any) -> float | int | None:
+    """A figure; a manifest writes a decimal of some engine, and an infinity, as text."""
+    if isinstance(value, int | float):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def plain(value: Any) -> Any:
+    """As it is once it has been written to a manifest and read."""
+    made = list(value) if not isinstance(value, Mapping) else value
+    text = json.dumps(made, default=str)
+    return json.loads(text, parse_constant=lambda name: str(float(name)))
+
+
+def _problem(path: str, said: str) -> Problem:
+    return Problem(path, said, hint=CHANGED)

@@ -1,0 +1,89 @@
+"""Space of a release's file that holds nothing: what was deleted from it can be read there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import GuaranteeError
+from anonymizer.publish.export import export
+from anonymizer.publish.rewrite import rewrite
+from tests import runs
+from tests.forging import Place
+
+ROWS = 60_000
+COLUMNS: dict[str, Any] = {"age": "quasi", "ill": "sensitive"}
+NAME = b"Lovelace of Ockham"
+
+
+@pytest.fixture(scope="module")
+def correct(tmp_path_factory: pytest.TempPathFactory) -> Place[Policy]:
+    """A release beside another in one file, which was replaced once."""
+    folder = tmp_path_factory.mktemp("release")
+    database = folder / "source.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        made = f"select i % 60 as age, i % 7 as ill from range({ROWS}) t(i)"
+        connection.execute(f"create table people as {made}")
+    policy = runs.policy(folder, COLUMNS, k=3, publish={"cells": "typed"})
+    other = runs.policy(folder, COLUMNS, k=4, publish={"name": "other"})
+    for seed, one in enumerate((policy, other, policy)):
+        runs.run(one, database, seed=seed)
+    return Place(folder, policy)
+
+
+@pytest.fixture
+def file(correct: Place[Policy], tmp_path: Path) -> Path:
+    return Path(shutil.copy(correct.file, tmp_path))
+
+
+def deleted(file: Path) -> None:
+    """A raw table that was made in the file of the release, and dropped."""
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("set force_compression = 'uncompressed'")
+        raw = f"select 'Ada {NAME.decode()} ' || i as who from range(30000) t(i)"
+        connection.execute(f"create table raw as {raw}")
+        connection.execute("checkpoint")
+        # what stands behind it in the file keeps the file as long
+        ((rows,),) = connection.execute(
+            "select object_name from _anonymizer.objects where kind = 'rows'"
+            " and release = 'main.people_anonymous'"
+        ).fetchall()
+        connection.execute(f"create table copied as from {rows}")
+        connection.execute("checkpoint")
+        connection.execute(f"drop table {rows}")
+        connection.execute(f"alter table copied rename to {rows}")
+        connection.execute("drop table raw")
+
+
+def appended(file: Path) -> None:
+    with file.open("ab") as handle:
+        handle.write(NAME * 20_000)
+
+
+@pytest.mark.parametrize("change", [deleted, appended])
+def test_what_was_deleted_is_not_handed_out(
+    correct: Place[Policy], file: Path, change: Callable[[Path], None]
+) -> None:
+    change(file)
+    assert NAME in file.read_bytes()
+    for policy in (correct.policy, None):
+        with pytest.raises(GuaranteeError, match="anonymizer rewrite"):
+            anonymizer.verify(policy, file)
+    with pytest.raises(GuaranteeError, match="anonymizer rewrite"):
+        export(correct.policy, file.parent / "out.csv", file)
+    rewrite(file)
+    assert NAME not in file.read_bytes()
+    assert anonymizer.verify(correct.policy, file).passed
+
+
+def test_a_release_is_written_without_unused_space(correct: Place[Policy], file: Path) -> None:
+    assert anonymizer.verify(correct.policy, file).passed
+    rewrite(file)
+    assert anonymizer.verify(correct.policy, file).passed
