@@ -66,8 +66,9 @@ def draft(
     """
     with open_table(table, database, limits=limits) as opened:
         found = profiles(opened, identifiers=True)
-        if found and found[0].rows == 0:
-            raise SourceError.at("TABLE", "has no rows", hint="there is nothing to look at")
+        if found and found[0].rows < 2:
+            said = "one row, which no other row can hide" if found[0].rows else "no rows"
+            raise SourceError.at("TABLE", f"has {said}", hint="a release needs two rows or more")
         guesses = guess_all(opened, found)
         guesses |= own_names(guesses, TAKEN)
         key = next(
