@@ -30,10 +30,10 @@ class Guess:
 def guess(p: Profile) -> Guess:
     """The likely role of one column. What is not understood is not published."""
     kind = kind_of(p.sql_type)
+    if p.known == 0 or (kind is not None and (p.different or 0) < 2):
+        return Guess("drop", "has one value only, or none")
     if kind is None:
         return Guess("drop", f"type {p.sql_type.split('(')[0]} cannot be anonymized as a value")
-    if p.known == 0 or (p.different or 0) < 2:
-        return Guess("drop", "has one value only, or none")
     return _by_content(p) or _by_name(p) or _by_counts(p, kind)
 
 
