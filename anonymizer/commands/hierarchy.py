@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anonymizer.commands.group import Group
 from anonymizer.commands.options import (
     check_target,
     database_option,
@@ -28,7 +29,7 @@ policy_option = click.option(
 SOURCE = "Database file of the source; not needed if the policy names a file."
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group, no_args_is_help=False)
 def command() -> None:
     """Suggest, show, export and import generalization hierarchies."""
 
