@@ -36,37 +36,39 @@ found_2 as (
         *
         , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z-])((00[1-9]|0[1-9][0-9]|[1-57-8][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))([^0-9A-Za-z-]|$)') else false end as f16
         , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])([0-8][0-9]{2}[.][0-9]{2}[.][0-9]{4})([^0-9A-Za-z.]|[.]?$)') else false end as f17
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f18
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]{0,2}[)]?[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f19
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)') else false end as f20
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as f21
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as f22
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3,4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$)') else false end as f23
-        , case when mixed then regexp_extract(rest, '((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))[^0-9+\]]{0,14})(([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f24
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([^0-9A-Za-z.]|$)') else false end as f25
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$)') else false end as f26
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z])([^0-9A-Za-z]|$)', 2) else '' end as f27
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$)') else false end as f28
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z])([^0-9A-Za-z]|$)') else false end as f29
-        , regexp_extract(rest, '(^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f30
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D])([^0-9A-Za-z]|$)') else false end as f31
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]*([ ()/-]|[.][0-9]*[ ()/.-]|[.][0-9]{4})[0-9 ()/.-]*[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f18
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]{6,})([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})', 2) else '' end as f19
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f20
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]{2}(([)]?[ /]|[)]-|-([0-9]{0,3}[ ()/.-]|[0-9]{4}[ ()/.]|[0-9]{5}|[0-9]{4}-[0-9]{1,2}[()/.-]))[0-9 ()/.-]*[0-9]|-[0-9]{4}-[0-9]{3,}([0-9 ()/.-]*[0-9])?))([^0-9A-Za-z]|$)', 2) else '' end as f21
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)') else false end as f22
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as f23
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as f24
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3,4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$)') else false end as f25
+        , case when mixed then regexp_extract(rest, '((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))[^0-9+\]]{0,14})(([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f26
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([^0-9A-Za-z.]|$)') else false end as f27
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$)') else false end as f28
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z])([^0-9A-Za-z]|$)', 2) else '' end as f29
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$)') else false end as f30
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z])([^0-9A-Za-z]|$)') else false end as f31
     from found_1
 ),
 found_3 as (
     select
         *
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d])([^0-9A-Za-z]|$)') else false end as f32
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f33
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y])([^0-9A-Za-z]|$)', 2) else '' end as f34
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f35
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f36
-        , regexp_extract(rest, '(^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f37
-        , regexp_extract(rest, '(^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$)', 2) as f38
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f39
-        , regexp_extract(rest, '^( *)([0-9]{9})( *)$', 2) as f40
-        , regexp_extract(rest, '^( *)([0-9]{10})( *)$', 2) as f41
-        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f42
-        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f43
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f32
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D])([^0-9A-Za-z]|$)') else false end as f33
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d])([^0-9A-Za-z]|$)') else false end as f34
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f35
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y])([^0-9A-Za-z]|$)', 2) else '' end as f36
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f37
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f38
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f39
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$)', 2) as f40
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f41
+        , regexp_extract(rest, '^( *)([0-9]{9})( *)$', 2) as f42
+        , regexp_extract(rest, '^( *)([0-9]{10})( *)$', 2) as f43
+        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f44
+        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f45
     from found_2
 ),
 plain as (
@@ -92,21 +94,21 @@ plain as (
         , f17
         , upper(regexp_replace(f18, '[^0-9A-Za-z]', '', 'g')) as f18
         , upper(regexp_replace(f19, '[^0-9A-Za-z]', '', 'g')) as f19
-        , f20
-        , f21
+        , upper(regexp_replace(f20, '[^0-9A-Za-z]', '', 'g')) as f20
+        , upper(regexp_replace(f21, '[^0-9A-Za-z]', '', 'g')) as f21
         , f22
         , f23
-        , upper(regexp_replace(f24, '[^0-9A-Za-z]', '', 'g')) as f24
+        , f24
         , f25
-        , f26
-        , upper(regexp_replace(f27, '[^0-9A-Za-z]', '', 'g')) as f27
+        , upper(regexp_replace(f26, '[^0-9A-Za-z]', '', 'g')) as f26
+        , f27
         , f28
-        , f29
-        , upper(regexp_replace(f30, '[^0-9A-Za-z]', '', 'g')) as f30
+        , upper(regexp_replace(f29, '[^0-9A-Za-z]', '', 'g')) as f29
+        , f30
         , f31
-        , f32
-        , upper(regexp_replace(f33, '[^0-9A-Za-z]', '', 'g')) as f33
-        , upper(regexp_replace(f34, '[^0-9A-Za-z]', '', 'g')) as f34
+        , upper(regexp_replace(f32, '[^0-9A-Za-z]', '', 'g')) as f32
+        , f33
+        , f34
         , upper(regexp_replace(f35, '[^0-9A-Za-z]', '', 'g')) as f35
         , upper(regexp_replace(f36, '[^0-9A-Za-z]', '', 'g')) as f36
         , upper(regexp_replace(f37, '[^0-9A-Za-z]', '', 'g')) as f37
@@ -116,6 +118,8 @@ plain as (
         , upper(regexp_replace(f41, '[^0-9A-Za-z]', '', 'g')) as f41
         , upper(regexp_replace(f42, '[^0-9A-Za-z]', '', 'g')) as f42
         , upper(regexp_replace(f43, '[^0-9A-Za-z]', '', 'g')) as f43
+        , upper(regexp_replace(f44, '[^0-9A-Za-z]', '', 'g')) as f44
+        , upper(regexp_replace(f45, '[^0-9A-Za-z]', '', 'g')) as f45
     from found_3
 ),
 counted as (
@@ -146,45 +150,49 @@ counted as (
         , sum(case when f18 <> '' then n else 0 end) as m18
         , sum(case when f18 <> '' and length(f18) between 8 and 15 then n else 0 end) as f18
         , sum(case when f19 <> '' then n else 0 end) as m19
-        , sum(case when f19 <> '' and length(f19) between 11 and 15 then n else 0 end) as f19
-        , sum(case when f20 then n else 0 end) as f20
-        , sum(case when f21 then n else 0 end) as f21
+        , sum(case when f19 <> '' and length(f19) between 8 and 15 then n else 0 end) as f19
+        , sum(case when f20 <> '' then n else 0 end) as m20
+        , sum(case when f20 <> '' and length(f20) between 11 and 15 then n else 0 end) as f20
+        , sum(case when f21 <> '' then n else 0 end) as m21
+        , sum(case when f21 <> '' and length(f21) between 11 and 15 then n else 0 end) as f21
         , sum(case when f22 then n else 0 end) as f22
         , sum(case when f23 then n else 0 end) as f23
-        , sum(case when f24 <> '' then n else 0 end) as m24
-        , sum(case when f24 <> '' and length(f24) between 8 and 15 then n else 0 end) as f24
+        , sum(case when f24 then n else 0 end) as f24
         , sum(case when f25 then n else 0 end) as f25
-        , sum(case when f26 then n else 0 end) as f26
-        , sum(case when f27 <> '' then n else 0 end) as m27
-        , sum(case when f27 <> '' and case when length(f27) = 9 then substr('TRWAGMYFPDXBNJZSQVHLCKE', cast(translate(substr(f27, 1, 8), 'XYZ', '012') as integer) % 23 + 1, 1) = right(f27, 1) else false end then n else 0 end) as f27
+        , sum(case when f26 <> '' then n else 0 end) as m26
+        , sum(case when f26 <> '' and length(f26) between 8 and 15 then n else 0 end) as f26
+        , sum(case when f27 then n else 0 end) as f27
         , sum(case when f28 then n else 0 end) as f28
-        , sum(case when f29 then n else 0 end) as f29
-        , sum(case when f30 <> '' then n else 0 end) as m30
-        , sum(case when f30 <> '' and case when length(f30) = 15 then 97 - ((cast(substr(lpad(left(replace(replace(f30, '2A', '19'), '2B', '18'), 13), 18, '0'), 1, 9) as bigint) % 97 * 34 + cast(substr(lpad(left(replace(replace(f30, '2A', '19'), '2B', '18'), 13), 18, '0'), 10, 9) as bigint) % 97 * 1) % 97) = cast(right(f30, 2) as integer) else false end then n else 0 end) as f30
+        , sum(case when f29 <> '' then n else 0 end) as m29
+        , sum(case when f29 <> '' and case when length(f29) = 9 then substr('TRWAGMYFPDXBNJZSQVHLCKE', cast(translate(substr(f29, 1, 8), 'XYZ', '012') as integer) % 23 + 1, 1) = right(f29, 1) else false end then n else 0 end) as f29
+        , sum(case when f30 then n else 0 end) as f30
         , sum(case when f31 then n else 0 end) as f31
-        , sum(case when f32 then n else 0 end) as f32
-        , sum(case when f33 <> '' then n else 0 end) as m33
-        , sum(case when f33 <> '' and case when length(f33) between 10 and 10 then (strpos('0516273849', substr(lpad(f33, 10, '0'), 1, 1)) - 1 + cast(substr(lpad(f33, 10, '0'), 2, 1) as integer) + strpos('0516273849', substr(lpad(f33, 10, '0'), 3, 1)) - 1 + cast(substr(lpad(f33, 10, '0'), 4, 1) as integer) + strpos('0516273849', substr(lpad(f33, 10, '0'), 5, 1)) - 1 + cast(substr(lpad(f33, 10, '0'), 6, 1) as integer) + strpos('0516273849', substr(lpad(f33, 10, '0'), 7, 1)) - 1 + cast(substr(lpad(f33, 10, '0'), 8, 1) as integer) + strpos('0516273849', substr(lpad(f33, 10, '0'), 9, 1)) - 1 + cast(substr(lpad(f33, 10, '0'), 10, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f33
-        , sum(case when f34 <> '' then n else 0 end) as m34
-        , sum(case when f34 <> '' and substr('0123456789ABCDEFHJKLMNPRSTUVWXY', cast(concat(left(f34, 6), left(right(f34, 4), 3)) as integer) % 31 + 1, 1) = right(f34, 1) then n else 0 end) as f34
+        , sum(case when f32 <> '' then n else 0 end) as m32
+        , sum(case when f32 <> '' and case when length(f32) = 15 then 97 - ((cast(substr(lpad(left(replace(replace(f32, '2A', '19'), '2B', '18'), 13), 18, '0'), 1, 9) as bigint) % 97 * 34 + cast(substr(lpad(left(replace(replace(f32, '2A', '19'), '2B', '18'), 13), 18, '0'), 10, 9) as bigint) % 97 * 1) % 97) = cast(right(f32, 2) as integer) else false end then n else 0 end) as f32
+        , sum(case when f33 then n else 0 end) as f33
+        , sum(case when f34 then n else 0 end) as f34
         , sum(case when f35 <> '' then n else 0 end) as m35
-        , sum(case when f35 <> '' and case when length(f35) = 11 then cast(right(f35, 2) as integer) in (97 - cast(left(f35, 9) as bigint) % 97, 97 - (2000000000 + cast(left(f35, 9) as bigint)) % 97) else false end then n else 0 end) as f35
+        , sum(case when f35 <> '' and case when length(f35) between 10 and 10 then (strpos('0516273849', substr(lpad(f35, 10, '0'), 1, 1)) - 1 + cast(substr(lpad(f35, 10, '0'), 2, 1) as integer) + strpos('0516273849', substr(lpad(f35, 10, '0'), 3, 1)) - 1 + cast(substr(lpad(f35, 10, '0'), 4, 1) as integer) + strpos('0516273849', substr(lpad(f35, 10, '0'), 5, 1)) - 1 + cast(substr(lpad(f35, 10, '0'), 6, 1) as integer) + strpos('0516273849', substr(lpad(f35, 10, '0'), 7, 1)) - 1 + cast(substr(lpad(f35, 10, '0'), 8, 1) as integer) + strpos('0516273849', substr(lpad(f35, 10, '0'), 9, 1)) - 1 + cast(substr(lpad(f35, 10, '0'), 10, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f35
         , sum(case when f36 <> '' then n else 0 end) as m36
-        , sum(case when f36 <> '' and case when length(f36) = 11 then f36 <> repeat(left(f36, 1), 11) and (10 * cast(substr(f36, 1, 1) as integer) + 9 * cast(substr(f36, 2, 1) as integer) + 8 * cast(substr(f36, 3, 1) as integer) + 7 * cast(substr(f36, 4, 1) as integer) + 6 * cast(substr(f36, 5, 1) as integer) + 5 * cast(substr(f36, 6, 1) as integer) + 4 * cast(substr(f36, 7, 1) as integer) + 3 * cast(substr(f36, 8, 1) as integer) + 2 * cast(substr(f36, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f36, 10, 1) as integer) and (11 * cast(substr(f36, 1, 1) as integer) + 10 * cast(substr(f36, 2, 1) as integer) + 9 * cast(substr(f36, 3, 1) as integer) + 8 * cast(substr(f36, 4, 1) as integer) + 7 * cast(substr(f36, 5, 1) as integer) + 6 * cast(substr(f36, 6, 1) as integer) + 5 * cast(substr(f36, 7, 1) as integer) + 4 * cast(substr(f36, 8, 1) as integer) + 3 * cast(substr(f36, 9, 1) as integer) + 2 * cast(substr(f36, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f36, 11, 1) as integer) else false end then n else 0 end) as f36
+        , sum(case when f36 <> '' and substr('0123456789ABCDEFHJKLMNPRSTUVWXY', cast(concat(left(f36, 6), left(right(f36, 4), 3)) as integer) % 31 + 1, 1) = right(f36, 1) then n else 0 end) as f36
         , sum(case when f37 <> '' then n else 0 end) as m37
-        , sum(case when f37 <> '' and case when length(f37) = 13 then (1 * cast(substr(f37, 1, 1) as integer) + 3 * cast(substr(f37, 2, 1) as integer) + 1 * cast(substr(f37, 3, 1) as integer) + 3 * cast(substr(f37, 4, 1) as integer) + 1 * cast(substr(f37, 5, 1) as integer) + 3 * cast(substr(f37, 6, 1) as integer) + 1 * cast(substr(f37, 7, 1) as integer) + 3 * cast(substr(f37, 8, 1) as integer) + 1 * cast(substr(f37, 9, 1) as integer) + 3 * cast(substr(f37, 10, 1) as integer) + 1 * cast(substr(f37, 11, 1) as integer) + 3 * cast(substr(f37, 12, 1) as integer) + 1 * cast(substr(f37, 13, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f37
+        , sum(case when f37 <> '' and case when length(f37) = 11 then cast(right(f37, 2) as integer) in (97 - cast(left(f37, 9) as bigint) % 97, 97 - (2000000000 + cast(left(f37, 9) as bigint)) % 97) else false end then n else 0 end) as f37
         , sum(case when f38 <> '' then n else 0 end) as m38
-        , sum(case when f38 <> '' and case when length(f38) = 18 then substr('10X98765432', (7 * cast(substr(f38, 1, 1) as integer) + 9 * cast(substr(f38, 2, 1) as integer) + 10 * cast(substr(f38, 3, 1) as integer) + 5 * cast(substr(f38, 4, 1) as integer) + 8 * cast(substr(f38, 5, 1) as integer) + 4 * cast(substr(f38, 6, 1) as integer) + 2 * cast(substr(f38, 7, 1) as integer) + 1 * cast(substr(f38, 8, 1) as integer) + 6 * cast(substr(f38, 9, 1) as integer) + 3 * cast(substr(f38, 10, 1) as integer) + 7 * cast(substr(f38, 11, 1) as integer) + 9 * cast(substr(f38, 12, 1) as integer) + 10 * cast(substr(f38, 13, 1) as integer) + 5 * cast(substr(f38, 14, 1) as integer) + 8 * cast(substr(f38, 15, 1) as integer) + 4 * cast(substr(f38, 16, 1) as integer) + 2 * cast(substr(f38, 17, 1) as integer)) % 11 + 1, 1) = right(f38, 1) else false end then n else 0 end) as f38
+        , sum(case when f38 <> '' and case when length(f38) = 11 then f38 <> repeat(left(f38, 1), 11) and (10 * cast(substr(f38, 1, 1) as integer) + 9 * cast(substr(f38, 2, 1) as integer) + 8 * cast(substr(f38, 3, 1) as integer) + 7 * cast(substr(f38, 4, 1) as integer) + 6 * cast(substr(f38, 5, 1) as integer) + 5 * cast(substr(f38, 6, 1) as integer) + 4 * cast(substr(f38, 7, 1) as integer) + 3 * cast(substr(f38, 8, 1) as integer) + 2 * cast(substr(f38, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f38, 10, 1) as integer) and (11 * cast(substr(f38, 1, 1) as integer) + 10 * cast(substr(f38, 2, 1) as integer) + 9 * cast(substr(f38, 3, 1) as integer) + 8 * cast(substr(f38, 4, 1) as integer) + 7 * cast(substr(f38, 5, 1) as integer) + 6 * cast(substr(f38, 6, 1) as integer) + 5 * cast(substr(f38, 7, 1) as integer) + 4 * cast(substr(f38, 8, 1) as integer) + 3 * cast(substr(f38, 9, 1) as integer) + 2 * cast(substr(f38, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f38, 11, 1) as integer) else false end then n else 0 end) as f38
         , sum(case when f39 <> '' then n else 0 end) as m39
-        , sum(case when f39 <> '' and case when length(f39) = 10 then (10 * cast(substr(f39, 1, 1) as integer) + 9 * cast(substr(f39, 2, 1) as integer) + 8 * cast(substr(f39, 3, 1) as integer) + 7 * cast(substr(f39, 4, 1) as integer) + 6 * cast(substr(f39, 5, 1) as integer) + 5 * cast(substr(f39, 6, 1) as integer) + 4 * cast(substr(f39, 7, 1) as integer) + 3 * cast(substr(f39, 8, 1) as integer) + 2 * cast(substr(f39, 9, 1) as integer) + 1 * cast(substr(f39, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f39
+        , sum(case when f39 <> '' and case when length(f39) = 13 then (1 * cast(substr(f39, 1, 1) as integer) + 3 * cast(substr(f39, 2, 1) as integer) + 1 * cast(substr(f39, 3, 1) as integer) + 3 * cast(substr(f39, 4, 1) as integer) + 1 * cast(substr(f39, 5, 1) as integer) + 3 * cast(substr(f39, 6, 1) as integer) + 1 * cast(substr(f39, 7, 1) as integer) + 3 * cast(substr(f39, 8, 1) as integer) + 1 * cast(substr(f39, 9, 1) as integer) + 3 * cast(substr(f39, 10, 1) as integer) + 1 * cast(substr(f39, 11, 1) as integer) + 3 * cast(substr(f39, 12, 1) as integer) + 1 * cast(substr(f39, 13, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f39
         , sum(case when f40 <> '' then n else 0 end) as m40
-        , sum(case when f40 <> '' and case when length(f40) = 9 then (9 * cast(substr(f40, 1, 1) as integer) + 8 * cast(substr(f40, 2, 1) as integer) + 7 * cast(substr(f40, 3, 1) as integer) + 6 * cast(substr(f40, 4, 1) as integer) + 5 * cast(substr(f40, 5, 1) as integer) + 4 * cast(substr(f40, 6, 1) as integer) + 3 * cast(substr(f40, 7, 1) as integer) + 2 * cast(substr(f40, 8, 1) as integer) + -1 * cast(substr(f40, 9, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f40
+        , sum(case when f40 <> '' and case when length(f40) = 18 then substr('10X98765432', (7 * cast(substr(f40, 1, 1) as integer) + 9 * cast(substr(f40, 2, 1) as integer) + 10 * cast(substr(f40, 3, 1) as integer) + 5 * cast(substr(f40, 4, 1) as integer) + 8 * cast(substr(f40, 5, 1) as integer) + 4 * cast(substr(f40, 6, 1) as integer) + 2 * cast(substr(f40, 7, 1) as integer) + 1 * cast(substr(f40, 8, 1) as integer) + 6 * cast(substr(f40, 9, 1) as integer) + 3 * cast(substr(f40, 10, 1) as integer) + 7 * cast(substr(f40, 11, 1) as integer) + 9 * cast(substr(f40, 12, 1) as integer) + 10 * cast(substr(f40, 13, 1) as integer) + 5 * cast(substr(f40, 14, 1) as integer) + 8 * cast(substr(f40, 15, 1) as integer) + 4 * cast(substr(f40, 16, 1) as integer) + 2 * cast(substr(f40, 17, 1) as integer)) % 11 + 1, 1) = right(f40, 1) else false end then n else 0 end) as f40
         , sum(case when f41 <> '' then n else 0 end) as m41
         , sum(case when f41 <> '' and case when length(f41) = 10 then (10 * cast(substr(f41, 1, 1) as integer) + 9 * cast(substr(f41, 2, 1) as integer) + 8 * cast(substr(f41, 3, 1) as integer) + 7 * cast(substr(f41, 4, 1) as integer) + 6 * cast(substr(f41, 5, 1) as integer) + 5 * cast(substr(f41, 6, 1) as integer) + 4 * cast(substr(f41, 7, 1) as integer) + 3 * cast(substr(f41, 8, 1) as integer) + 2 * cast(substr(f41, 9, 1) as integer) + 1 * cast(substr(f41, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f41
         , sum(case when f42 <> '' then n else 0 end) as m42
-        , sum(case when f42 <> '' and case when length(f42) = 11 then f42 <> repeat(left(f42, 1), 11) and (10 * cast(substr(f42, 1, 1) as integer) + 9 * cast(substr(f42, 2, 1) as integer) + 8 * cast(substr(f42, 3, 1) as integer) + 7 * cast(substr(f42, 4, 1) as integer) + 6 * cast(substr(f42, 5, 1) as integer) + 5 * cast(substr(f42, 6, 1) as integer) + 4 * cast(substr(f42, 7, 1) as integer) + 3 * cast(substr(f42, 8, 1) as integer) + 2 * cast(substr(f42, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f42, 10, 1) as integer) and (11 * cast(substr(f42, 1, 1) as integer) + 10 * cast(substr(f42, 2, 1) as integer) + 9 * cast(substr(f42, 3, 1) as integer) + 8 * cast(substr(f42, 4, 1) as integer) + 7 * cast(substr(f42, 5, 1) as integer) + 6 * cast(substr(f42, 6, 1) as integer) + 5 * cast(substr(f42, 7, 1) as integer) + 4 * cast(substr(f42, 8, 1) as integer) + 3 * cast(substr(f42, 9, 1) as integer) + 2 * cast(substr(f42, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f42, 11, 1) as integer) else false end then n else 0 end) as f42
+        , sum(case when f42 <> '' and case when length(f42) = 9 then (9 * cast(substr(f42, 1, 1) as integer) + 8 * cast(substr(f42, 2, 1) as integer) + 7 * cast(substr(f42, 3, 1) as integer) + 6 * cast(substr(f42, 4, 1) as integer) + 5 * cast(substr(f42, 5, 1) as integer) + 4 * cast(substr(f42, 6, 1) as integer) + 3 * cast(substr(f42, 7, 1) as integer) + 2 * cast(substr(f42, 8, 1) as integer) + -1 * cast(substr(f42, 9, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f42
         , sum(case when f43 <> '' then n else 0 end) as m43
-        , sum(case when f43 <> '' and case when length(f43) = 11 then (1 * cast(substr(f43, 1, 1) as integer) + 3 * cast(substr(f43, 2, 1) as integer) + 7 * cast(substr(f43, 3, 1) as integer) + 9 * cast(substr(f43, 4, 1) as integer) + 1 * cast(substr(f43, 5, 1) as integer) + 3 * cast(substr(f43, 6, 1) as integer) + 7 * cast(substr(f43, 7, 1) as integer) + 9 * cast(substr(f43, 8, 1) as integer) + 1 * cast(substr(f43, 9, 1) as integer) + 3 * cast(substr(f43, 10, 1) as integer) + 1 * cast(substr(f43, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f43
+        , sum(case when f43 <> '' and case when length(f43) = 10 then (10 * cast(substr(f43, 1, 1) as integer) + 9 * cast(substr(f43, 2, 1) as integer) + 8 * cast(substr(f43, 3, 1) as integer) + 7 * cast(substr(f43, 4, 1) as integer) + 6 * cast(substr(f43, 5, 1) as integer) + 5 * cast(substr(f43, 6, 1) as integer) + 4 * cast(substr(f43, 7, 1) as integer) + 3 * cast(substr(f43, 8, 1) as integer) + 2 * cast(substr(f43, 9, 1) as integer) + 1 * cast(substr(f43, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f43
+        , sum(case when f44 <> '' then n else 0 end) as m44
+        , sum(case when f44 <> '' and case when length(f44) = 11 then f44 <> repeat(left(f44, 1), 11) and (10 * cast(substr(f44, 1, 1) as integer) + 9 * cast(substr(f44, 2, 1) as integer) + 8 * cast(substr(f44, 3, 1) as integer) + 7 * cast(substr(f44, 4, 1) as integer) + 6 * cast(substr(f44, 5, 1) as integer) + 5 * cast(substr(f44, 6, 1) as integer) + 4 * cast(substr(f44, 7, 1) as integer) + 3 * cast(substr(f44, 8, 1) as integer) + 2 * cast(substr(f44, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f44, 10, 1) as integer) and (11 * cast(substr(f44, 1, 1) as integer) + 10 * cast(substr(f44, 2, 1) as integer) + 9 * cast(substr(f44, 3, 1) as integer) + 8 * cast(substr(f44, 4, 1) as integer) + 7 * cast(substr(f44, 5, 1) as integer) + 6 * cast(substr(f44, 6, 1) as integer) + 5 * cast(substr(f44, 7, 1) as integer) + 4 * cast(substr(f44, 8, 1) as integer) + 3 * cast(substr(f44, 9, 1) as integer) + 2 * cast(substr(f44, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f44, 11, 1) as integer) else false end then n else 0 end) as f44
+        , sum(case when f45 <> '' then n else 0 end) as m45
+        , sum(case when f45 <> '' and case when length(f45) = 11 then (1 * cast(substr(f45, 1, 1) as integer) + 3 * cast(substr(f45, 2, 1) as integer) + 7 * cast(substr(f45, 3, 1) as integer) + 9 * cast(substr(f45, 4, 1) as integer) + 1 * cast(substr(f45, 5, 1) as integer) + 3 * cast(substr(f45, 6, 1) as integer) + 7 * cast(substr(f45, 7, 1) as integer) + 9 * cast(substr(f45, 8, 1) as integer) + 1 * cast(substr(f45, 9, 1) as integer) + 3 * cast(substr(f45, 10, 1) as integer) + 1 * cast(substr(f45, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f45
     from plain
     group by place
 ),
@@ -217,26 +225,26 @@ likely as (
             then f18 else 0 end as f18
         , case when f19 * 2 >= m19 and f19 >= CAST(0.0 AS DOUBLE) * k.n
             then f19 else 0 end as f19
-        , case when f20 >= CAST(0.0 AS DOUBLE) * k.n then f20 else 0 end as f20
-        , case when f21 >= CAST(0.0 AS DOUBLE) * k.n then f21 else 0 end as f21
-        , case when f22 >= CAST(0.5 AS DOUBLE) * k.n then f22 else 0 end as f22
-        , case when f23 >= CAST(0.8 AS DOUBLE) * k.n then f23 else 0 end as f23
-        , case when f24 * 2 >= m24 and f24 >= CAST(0.0 AS DOUBLE) * k.n
-            then f24 else 0 end as f24
-        , case when f25 >= CAST(0.5 AS DOUBLE) * k.n then f25 else 0 end as f25
-        , case when f26 >= CAST(0.0 AS DOUBLE) * k.n then f26 else 0 end as f26
-        , case when f27 * 2 >= m27 and f27 >= CAST(0.0 AS DOUBLE) * k.n
-            then f27 else 0 end as f27
+        , case when f20 * 2 >= m20 and f20 >= CAST(0.0 AS DOUBLE) * k.n
+            then f20 else 0 end as f20
+        , case when f21 * 2 >= m21 and f21 >= CAST(0.0 AS DOUBLE) * k.n
+            then f21 else 0 end as f21
+        , case when f22 >= CAST(0.0 AS DOUBLE) * k.n then f22 else 0 end as f22
+        , case when f23 >= CAST(0.0 AS DOUBLE) * k.n then f23 else 0 end as f23
+        , case when f24 >= CAST(0.5 AS DOUBLE) * k.n then f24 else 0 end as f24
+        , case when f25 >= CAST(0.8 AS DOUBLE) * k.n then f25 else 0 end as f25
+        , case when f26 * 2 >= m26 and f26 >= CAST(0.0 AS DOUBLE) * k.n
+            then f26 else 0 end as f26
+        , case when f27 >= CAST(0.5 AS DOUBLE) * k.n then f27 else 0 end as f27
         , case when f28 >= CAST(0.0 AS DOUBLE) * k.n then f28 else 0 end as f28
-        , case when f29 >= CAST(0.0 AS DOUBLE) * k.n then f29 else 0 end as f29
-        , case when f30 * 2 >= m30 and f30 >= CAST(0.0 AS DOUBLE) * k.n
-            then f30 else 0 end as f30
+        , case when f29 * 2 >= m29 and f29 >= CAST(0.0 AS DOUBLE) * k.n
+            then f29 else 0 end as f29
+        , case when f30 >= CAST(0.0 AS DOUBLE) * k.n then f30 else 0 end as f30
         , case when f31 >= CAST(0.0 AS DOUBLE) * k.n then f31 else 0 end as f31
-        , case when f32 >= CAST(0.5 AS DOUBLE) * k.n then f32 else 0 end as f32
-        , case when f33 * 2 >= m33 and f33 >= CAST(0.0 AS DOUBLE) * k.n
-            then f33 else 0 end as f33
-        , case when f34 * 2 >= m34 and f34 >= CAST(0.0 AS DOUBLE) * k.n
-            then f34 else 0 end as f34
+        , case when f32 * 2 >= m32 and f32 >= CAST(0.0 AS DOUBLE) * k.n
+            then f32 else 0 end as f32
+        , case when f33 >= CAST(0.0 AS DOUBLE) * k.n then f33 else 0 end as f33
+        , case when f34 >= CAST(0.5 AS DOUBLE) * k.n then f34 else 0 end as f34
         , case when f35 * 2 >= m35 and f35 >= CAST(0.0 AS DOUBLE) * k.n
             then f35 else 0 end as f35
         , case when f36 * 2 >= m36 and f36 >= CAST(0.0 AS DOUBLE) * k.n
@@ -245,9 +253,9 @@ likely as (
             then f37 else 0 end as f37
         , case when f38 * 2 >= m38 and f38 >= CAST(0.0 AS DOUBLE) * k.n
             then f38 else 0 end as f38
-        , case when f39 * 2 >= m39 and f39 >= CAST(0.8 AS DOUBLE) * k.n
+        , case when f39 * 2 >= m39 and f39 >= CAST(0.0 AS DOUBLE) * k.n
             then f39 else 0 end as f39
-        , case when f40 * 2 >= m40 and f40 >= CAST(0.8 AS DOUBLE) * k.n
+        , case when f40 * 2 >= m40 and f40 >= CAST(0.0 AS DOUBLE) * k.n
             then f40 else 0 end as f40
         , case when f41 * 2 >= m41 and f41 >= CAST(0.8 AS DOUBLE) * k.n
             then f41 else 0 end as f41
@@ -255,6 +263,10 @@ likely as (
             then f42 else 0 end as f42
         , case when f43 * 2 >= m43 and f43 >= CAST(0.8 AS DOUBLE) * k.n
             then f43 else 0 end as f43
+        , case when f44 * 2 >= m44 and f44 >= CAST(0.8 AS DOUBLE) * k.n
+            then f44 else 0 end as f44
+        , case when f45 * 2 >= m45 and f45 >= CAST(0.8 AS DOUBLE) * k.n
+            then f45 else 0 end as f45
     from counted c
     join known k on k.place = c.place
 ),
@@ -262,7 +274,7 @@ judged as (
     select place, 0 as kind, cast(greatest(0, f0, f1) as bigint) as n
     from likely
     union all
-    select place, 1 as kind, cast(greatest(0, f18, f19, f20, f21, f22, f23, f24) as bigint) as n
+    select place, 1 as kind, cast(greatest(0, f18, f19, f20, f21, f22, f23, f24, f25, f26) as bigint) as n
     from likely
     union all
     select place, 2 as kind, cast(greatest(0, f13, f14) as bigint) as n
@@ -274,7 +286,7 @@ judged as (
     select place, 4 as kind, cast(greatest(0, f16, f17) as bigint) as n
     from likely
     union all
-    select place, 5 as kind, cast(greatest(0, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36, f37, f38, f39, f40, f41, f42, f43) as bigint) as n
+    select place, 5 as kind, cast(greatest(0, f29, f30, f31, f32, f33, f34, f35, f36, f37, f38, f39, f40, f41, f42, f43, f44, f45) as bigint) as n
     from likely
     union all
     select place, 6 as kind, cast(greatest(0, f8, f9, f10, f11, f12) as bigint) as n
@@ -286,7 +298,7 @@ judged as (
     select place, 8 as kind, cast(greatest(0, f2, f3) as bigint) as n
     from likely
     union all
-    select place, 9 as kind, cast(greatest(0, f25, f26) as bigint) as n
+    select place, 9 as kind, cast(greatest(0, f27, f28) as bigint) as n
     from likely
     union all
     select place, 10 as kind, cast(greatest(0, f4) as bigint) as n
