@@ -157,3 +157,27 @@ def test_the_detectors_of_a_run_say_what_identifies(tmp_path: Path) -> None:
             and found.guesses[f"c{i}"].role == "identifier"
         }
         assert held == (set(kinds) if planted else set())
+
+
+def test_names_of_columns_in_other_languages(tmp_path: Path) -> None:
+    sensitive = ("Haupt-Diagnose", "Nebendiagnosen", "Vorerkrankung", "Bruttogehalt", "malattia")
+    quasi = ("Größe", "Staatsangehörigkeit", "Ciudad", "città", "Geslacht")
+    columns = ", ".join(
+        f"(['E11.9', 'J45', 'I10', 'C50', 'F32'])[1 + i * i // {n} % 5] as \"{name}\""
+        for n, name in enumerate(sensitive + quasi, 3)
+    )
+    found = drafted(tmp_path, columns, 300)
+    assert [name for name, one in found.guesses.items() if one.role == "sensitive"] == [*sensitive]
+    assert {found.guesses[name].role for name in quasi} == {"quasi"}
+
+
+def test_free_text_is_nobody(tmp_path: Path) -> None:
+    note = "'Der Patient klagt seit dem Tag ' || i // 3 * 2 || ' über Schmerzen und Unruhe'"
+    with duckdb.connect(str(tmp_path / "any.duckdb")) as connection:
+        connection.execute(
+            f"create table t as select i % 40 as age, {note} as note, {note} || i % 2 as remark"
+            " from range(300) r(i)"
+        )
+    found = draft("t", str(tmp_path / "any.duckdb"), base=tmp_path)
+    assert found.guesses["remark"].role == "identifier"
+    assert "person:" not in found.text

@@ -103,7 +103,11 @@ def _person(
 
     The finest, where there are several.
     """
-    told = [p for p in found if countable(p.sql_type) and guesses[p.column].role == "identifier"]
+    told = [
+        p
+        for p in found
+        if countable(p.sql_type) and not p.free_text and guesses[p.column].role == "identifier"
+    ]
     named = [p for p in told if column_names.names_person(p.column)]
     if any(p.unique for p in named):
         return None, None  # every row is a different person
