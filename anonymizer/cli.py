@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import click
 
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
+from anonymizer.commands.group import Group
 from anonymizer.commands.output import ERRORS, Output, open_streams, wanted_format
 from anonymizer.process import run_folder, turns
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published
@@ -35,7 +35,7 @@ class Interrupted(BaseException):
     """
 
 
-class Application(click.Group):
+class Application(Group):
     """The group of all verbs. Called, it runs one and exits; no exception passes it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -49,17 +49,10 @@ class Application(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         _refuse_bytes(args)
         _refuse_empty(args)
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            from anonymizer.commands.failures import UsageError
-
-            near = get_close_matches(args[0], list(VERBS), n=1)
-            raise UsageError.at(
-                "anonymizer",
-                f"{args[0]} is not a command",
-                allowed=", ".join(VERBS),
-                hint=f"did you mean {near[0]}?" if near else None,
-            )
         return super().resolve_command(ctx, args)
+
+    def says(self, ctx: click.Context, name: str) -> str:
+        return VERBS[name].says
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of verbs from the register: no module of a verb is imported for it."""

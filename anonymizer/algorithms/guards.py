@@ -205,9 +205,10 @@ def enough_units(policy: Policy, least: int) -> Guard:
     path = asking_for(policy, least)
 
     def explain(row: Row) -> Problem:
+        are = "is" if row[0] == 1 else "are"
         return Problem(
             path,
-            f"asks for classes of {least} {unit}, but there are {row[0]}",
+            f"asks for classes of {least} {unit}, but there {are} {row[0]}",
             hint="lower k, or release more rows",
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from anonymizer.api.calls import run
-from anonymizer.api.frames import alone, kind_of, rows_of, standing
+from anonymizer.api.frames import alone, index_of, kind_of, rows_of, standing
 from anonymizer.engines.base import Limits
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import Policy
@@ -90,7 +90,7 @@ def anonymize(
     if person is not None:
         given["person"] = person
     with standing(frame, TABLE) as connection:
-        given["columns"] = _columns(connection, roles, person)
+        given["columns"] = _columns(connection, roles, person, index_of(frame))
         name = "anonymized" if kind_of_mapping(given) == ANONYMISED else "pseudonymised"
         given["publish"] = _joined({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
@@ -106,14 +106,17 @@ def _kind(frame: Any) -> str:
 
 
 def _columns(
-    connection: Any, roles: Mapping[str, Mapping[str, Any]], person: str | None
+    connection: Any,
+    roles: Mapping[str, Mapping[str, Any]],
+    person: str | None,
+    index: Sequence[str],
 ) -> dict[str, dict[str, Any]]:
     """The columns of the policy, in the order of the frame; those without a role are dropped.
 
     The person's column is an identifier, unless it has a role.
     """
     names = [row[0] for row in connection.execute(f"describe {TABLE}").fetchall()]
-    _refuse_unknown_and_repeated(roles, names, person)
+    _refuse_unknown_and_repeated(roles, names, person, index)
     columns: dict[str, dict[str, Any]] = {name: {"role": "drop"} for name in names}
     if person is not None:
         columns[person] = {"role": "identifier"}
@@ -158,7 +161,10 @@ def _options(parameter: str, columns: object) -> dict[str, dict[str, Any]]:
 
 
 def _refuse_unknown_and_repeated(
-    roles: Mapping[str, Mapping[str, Any]], names: Sequence[str], person: str | None
+    roles: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+    person: str | None,
+    index: Sequence[str],
 ) -> None:
     """`person`: it may have a role as well."""
     problems = []
@@ -172,6 +178,8 @@ def _refuse_unknown_and_repeated(
         if name not in names:
             said = f"{name} is no column of the frame"
             allowed, hint = ", ".join(names), closest(name, names)
+            if name in index:
+                hint = f"{name} is an index: frame.reset_index() makes a column of it"
             problems.append(Problem(parameter, said, allowed=allowed, hint=hint))
         elif name in seen:
             problems.append(Problem(parameter, f"{name} is named as {seen[name]} as well"))

@@ -6,7 +6,7 @@ The commands call the same underlying functions, with errors that name options.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -160,10 +160,25 @@ def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAtt
 
 
 def sweep(policy: AnyPolicy, database: Any = None, **options: Any) -> list[Point]:
-    """Compare risk and loss over options: see `anonymizer.review.sweep.sweep`."""
+    """Compare risk and loss over options: see `anonymizer.review.sweep.sweep`.
+
+    `vary` may be a mapping as well: `{"k": [2, 5, 10]}`.
+    """
     from anonymizer.review.sweep import sweep
 
+    if "vary" in options:
+        options["vary"] = _listed(options["vary"])
     return _of_policy(sweep)(policy, database, **options)
+
+
+def _listed(vary: object) -> object:
+    """Names and values as the command line has them: `k=2,5,10`."""
+    if isinstance(vary, Mapping):
+        return [
+            f"{name}={values if isinstance(values, str) else ','.join(map(str, values))}"
+            for name, values in vary.items()
+        ]
+    return [vary] if isinstance(vary, str) else vary
 
 
 def report(policy: AnyPolicy, target: str | Path, **options: Any) -> None:

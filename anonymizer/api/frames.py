@@ -102,7 +102,7 @@ def _unreadable(frame: Any, *, values: bool = False) -> list[str]:
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"set pandas_analyze_sample = {len(frame)}")
         return [
-            name
+            name if name.strip() else f"{at + 1} (without a name)"
             for at, name in enumerate(_names(frame))
             if not _readable(connection, "one", _column(frame, at), values=values)
         ]
@@ -120,6 +120,11 @@ def _names(frame: Any) -> list[str]:
     if kind_of(frame) == "arrow":
         return [str(name) for name in frame.schema.names]
     return [str(name) for name in frame.columns]
+
+
+def index_of(frame: Any) -> tuple[str, ...]:
+    """The names of the index of pandas, which is not among the columns."""
+    return tuple(map(str, frame.index.names)) if kind_of(frame) == "pandas" else ()
 
 
 @contextmanager

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     type=float,
     default=0.1,
     show_default=True,
-    help="Share of the source's rows (persons) that the attacker looks for.",
+    help="Share of the source's rows (persons) that the attacker looks for; all, if 0.1 is nobody.",
 )
 @click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for drawing the targets.")
 @options.preset_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands import options
+from anonymizer.commands.group import Group
 from anonymizer.commands.output import Output
 from anonymizer.errors import PolicyError
 
@@ -23,7 +24,7 @@ policy_option = click.option(
 SOURCE = "Database file of the source; not needed if the policy names a file."
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group, no_args_is_help=False)
 def command() -> None:
     """Suggest, show, export and import generalization hierarchies."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from anonymizer.commands.group import Group
 from anonymizer.commands.options import output_options
 from anonymizer.commands.output import Output
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group, no_args_is_help=False)
 def command() -> None:
     """Make keys for `run --sign` and `verify --public-key` (Ed25519, PEM), and for tokens."""
 

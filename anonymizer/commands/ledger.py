@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from anonymizer.commands.group import Group
 from anonymizer.commands.options import output_options
 from anonymizer.commands.output import Output
 from anonymizer.process.text import table
 
 
-@click.group(no_args_is_help=False)
+@click.group(cls=Group, no_args_is_help=False)
 def command() -> None:
     """List or remove releases in the private ledger that a policy names under `ledger:`, and list
     the approvals beside it.

@@ -8,12 +8,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from anonymizer.compile import Table
+from anonymizer.compile import Table, quote
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
-from anonymizer.policy.values import table_parts
+from anonymizer.policy.values import QUOTES, TABLE_NAMES, table_parts
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
 
@@ -68,8 +68,11 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
     meant = engine.resolved(name, path)
     if meant is not None:
         return meant
-    parts = _in_own_catalog(engine, table_parts(name))
     tables = engine.tables(path)
+    written = table_parts(name)
+    if not 1 <= len(written) <= 3:
+        raise SourceError(_no_name(name, tables, path))
+    parts = _in_own_catalog(engine, written)
     wanted = [part.lower() for part in parts]
     found = [
         table for table in tables if [p.lower() for p in table.parts][-len(wanted) :] == wanted
@@ -95,6 +98,15 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
         "is not a table of the source",
         hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
     )
+
+
+def _no_name(name: str, tables: Sequence[Table], path: str) -> Problem:
+    """A name that has to stand in double quotes, or is none."""
+    if name.lower() in {table.name.lower() for table in tables}:
+        hint = f"put the whole name in double quotes: '{quote(name)}'"
+    else:
+        hint = QUOTES
+    return Problem(path, "is not a table name", allowed=TABLE_NAMES, hint=hint)
 
 
 def _in_own_catalog(engine: Engine, parts: Sequence[str]) -> Sequence[str]:

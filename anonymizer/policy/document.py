@@ -23,6 +23,16 @@ def _version(given: object) -> object:
     return given
 
 
+def _of_python(given: Any) -> Any:
+    """The same with Python's own numbers in place of those of numpy, as of `frame.age.max()`."""
+    if isinstance(given, Mapping):
+        return {name: _of_python(value) for name, value in given.items()}
+    if type(given) in (list, tuple):
+        return type(given)(map(_of_python, given))
+    numpy = type(given).__module__ == "numpy" and getattr(given, "shape", None) == ()
+    return given.item() if numpy else given
+
+
 class Document(Options):
     """A policy, complete and consistent; all errors are raised together as one `PolicyError`."""
 
@@ -60,6 +70,7 @@ class Document(Options):
             return given
         if not isinstance(given, Mapping):
             raise PolicyError(_not_a_mapping(given))
+        given = _of_python(given)
         try:
             policy, failure = handler(cls._filled(given)), None
         except ValidationError as error:

@@ -175,12 +175,17 @@ def written_parts(given: str) -> tuple[tuple[str, bool], ...]:
         at += 1
 
 
+TABLE_NAMES = "table, schema.table or catalog.schema.table"
+QUOTES = "put double quotes around a part that holds a dot: 'main.\"my.table\"'"
+"""How a table is named whose name holds signs that mean something else."""
+
+
 def _table(given: str) -> str:
     if not 1 <= len(table_parts(given)) <= 3:
         raise fail(
             "is not a table name",
-            allowed="table, schema.table or catalog.schema.table",
-            hint="put double quotes around a part that holds a dot: 'main.\"my.table\"'",
+            allowed=TABLE_NAMES,
+            hint=QUOTES,
         )
     return given
 

@@ -72,6 +72,12 @@ QUASI = _set(
     " occupation occ bluecol industry industri sector department position title experience"
     " commute commuting hours weeks wks shift language height weight admitted admission"
     " discharge arrival visit date year years yrs month veteran veterans military army religion"
+    # German, French, Spanish, Italian, Dutch
+    " alter geburtsdatum geburtsjahr geburtstag geburtsort geschlecht wohnort ort gemeinde kreis"
+    " bundesland land beruf familienstand staatsangehorigkeit nationalitat groesse grosse gewicht"
+    " naissance sexe ville departement nationalite nacimiento edad sexo ciudad provincia pais"
+    " profesion nacionalidad nascita sesso citta professione geboortedatum leeftijd geslacht"
+    " woonplaats beroep"
 )
 FLAGS = _set(
     "female male black white asian hispanic latino married maried single divorced widowed"
@@ -99,6 +105,10 @@ SENSITIVE = _set(
     " trust satisfaction happiness happy religious religiosity belief crime offense offence"
     " conviction convicted arrest arrests arrested prison prior victim affair affairs deny"
     " denied default abuse violence score iq result outcome rating rate rated"
+    # German, French, Spanish, Italian, Dutch
+    " befund behandlung medikament medikamente gehalt lohn schulden maladie traitement medicament"
+    " salaire revenu enfermedad tratamiento medicamento salario malattia terapia farmaco stipendio"
+    " reddito ziekte behandeling medicijn salaris"
 )
 EVENT = _set(
     "status event events enum start stop tstart tstop begin end time futime duration survival"
@@ -110,8 +120,23 @@ SAMPLED = _set(
     "person instance sample sampling survey final replicate design household population probability"
 )
 """Beside a word of MEASURED: how many persons a row of a sample stands for, and no body weight."""
-ENDINGS = ("income", "inc", "wage", "salary", "vis", "visits", "score")
-BEGINNINGS = ("chron", "numchron", "adl", "diab", "cardi", "depress", "psych", "symptom", "therap")
+ENDINGS = (
+    *("income", "inc", "wage", "salary", "vis", "visits", "score"),
+    *("diagnose", "diagnosen", "krankheit", "erkrankung", "gehalt", "einkommen", "inkomen"),
+)
+BEGINNINGS = (
+    "diagno",
+    "krank",
+    "chron",
+    "numchron",
+    "adl",
+    "diab",
+    "cardi",
+    "depress",
+    "psych",
+    "symptom",
+    "therap",
+)
 POSTAL = _set("zip zipcode postcode postal plz")
 PLACES = POSTAL | _set(
     "address street city town village county district state province municipality region country"

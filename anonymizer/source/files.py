@@ -29,12 +29,25 @@ Ask = Callable[[str, str], Sequence[tuple[Any, ...]]]
 
 
 def file_relation(path: Path, ask: Ask, where: str) -> Sql:
-    """SQL to select from a file. Raises SourceError for a CSV file that is not one table."""
+    """SQL to select from a file. Raises SourceError for a file that is not one table."""
     form = file_format(path.name) or ""
     file = one_file(path).text
     if form == "csv":
         _refuse_torn(file, ask, where)
+    elif form == "json":
+        _refuse_unnamed(file, ask, where)
     return Sql(f"{READERS[form]}({file})")
+
+
+def _refuse_unnamed(file: str, ask: Ask, where: str) -> None:
+    """Values that are in no object have no names: the engine makes a column `json` of them."""
+    if [name for name, *_ in ask(f"describe from read_json({file})", where)] != ["json"]:
+        return
+    named = "json_type(json) = 'OBJECT' and json_exists(json, '$.json')"
+    ((found,),) = ask(f"select count_if({named}) from read_json_objects({file})", where)
+    if not found:
+        hint = 'write a list of objects, or one in each line: {"age": 34, "zip": "8001"}'
+        raise SourceError.at(where, "holds no objects, whose keys name the columns", hint=hint)
 
 
 def _refuse_torn(file: str, ask: Ask, where: str) -> None:

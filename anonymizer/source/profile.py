@@ -22,6 +22,8 @@ _NUMERIC = re.compile(
 )
 _DATE = re.compile(r"(DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE)\Z")
 OTHER = "OTHER"
+UNTYPED = '"NULL"'
+"""What the engine calls the type of a column of which nothing is known, as `null as a`."""
 _TEXT = re.compile(r"(VARCHAR|BOOLEAN|UUID|ENUM\(.*\)|TIME)\Z", re.DOTALL)
 
 
@@ -225,6 +227,13 @@ def unusable(column: str, sql_type: str) -> Problem:
             f"has the type {name}, whose equal values may have different texts",
             allowed="keep, which publishes it as text, or drop",
             hint="cast it in source.query: to text, or to what is meant by it",
+        )
+    if sql_type == UNTYPED:
+        return Problem(
+            column_path(column),
+            "has no value, and so no type",
+            allowed="drop",
+            hint="cast it in source.query, to the type that its values would have",
         )
     return Problem(
         column_path(column),

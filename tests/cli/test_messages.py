@@ -39,6 +39,7 @@ def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: C
     ):
         done = call(*verb)
         assert (done.code, done.err.partition(": there is no file")[0]) == (2, "publish.database")
+        assert str(Path.cwd()) not in done.err, verb
         assert "anonymizer run makes it" in done.err
 
 
@@ -173,3 +174,24 @@ def test_many_columns_that_lost_everything_are_told_in_one_line(
     told = [line for line in done.err.splitlines() if "little is left" in line]
     assert len(told) == 2  # one class, and its columns
     assert "100 % of the information of c01, c02, c03, c04, c05 and 7 more columns" in told[1]
+
+
+SUBCOMMANDS = {
+    ("ledger", "list"): "(allowed: approvals, forget, show; hint: did you mean approvals or show?)",
+    ("ledger", "shwo"): "(allowed: approvals, forget, show; hint: did you mean show?)",
+    ("key", "make"): "(allowed: new, secret)",
+    (
+        "hierarchy",
+        "sugest",
+    ): "(allowed: export, import, show, suggest; hint: did you mean suggest?)",
+    ("verfy",): "hint: did you mean verify?)",
+}
+
+
+@pytest.mark.parametrize("given", SUBCOMMANDS)
+def test_a_subcommand_that_there_is_not(given: tuple[str, ...], call: Call) -> None:
+    done = call(*given)
+    of = " ".join(["anonymizer", *given[:-1]])
+    assert done.code == 2
+    assert done.err.startswith(f"{of}: {given[-1]} is not a command (allowed: ")
+    assert done.err.endswith(f"{SUBCOMMANDS[given]}\n")

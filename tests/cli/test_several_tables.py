@@ -260,3 +260,4 @@ def test_compile_is_of_one_table(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
     assert done.code == 2
     assert "tables: several tables: `compile` works on policies of one table" in done.err
+    assert "plan(policy, database).sql() has their SQL" in done.err

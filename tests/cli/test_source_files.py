@@ -132,3 +132,45 @@ def test_a_hint_at_a_query_says_how_a_file_gets_one(verb: str, folder: Path, cal
     done = call(*VERBS[verb])
     assert done.code == 2
     assert "hint: cast the column in source.query; a file has no query: make a table" in done.err
+
+
+UNNAMED = {
+    "nothing": "",
+    "a list of numbers": "[1, 2, 3]",
+    "lists": "[[1, 2], [3, 4]]",
+    "an empty list": "[]",
+    "a number": "5",
+    "objects without keys": "[{}, {}]",
+    "nulls": "[null, null]",
+}
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_a_json_file_without_objects_is_told(name: str, folder: Path, call: Call) -> None:
+    (folder / "visits.json").write_text(UNNAMED[name])
+    (folder / "policy.yml").write_text(POLICY.replace(".csv", ".json"))
+    for verb, where in (("run", "source.file"), ("init", "TABLE")):
+        done = call(verb, "policy.yml" if verb == "run" else "visits.json")
+        assert done.code == 2
+        assert done.err.startswith(f"{where}: holds no objects, whose keys name the columns (hint:")
+
+
+def test_objects_may_have_a_key_that_is_named_json(folder: Path, call: Call) -> None:
+    (folder / "visits.json").write_text("\n".join(f'{{"json": {i % 9}}}' for i in range(90)))
+    assert call("assess", "visits.json", "--quasi", "json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("visits.jsonl", "has a suffix that tells no known format (allowed: .parquet, .csv, .json"),
+        ("days", "is a folder (allowed: .parquet, .csv, .json"),
+        ("https://example.org/visits.csv", "must be a local path (hint: fetch the file first"),
+    ],
+)
+def test_what_is_no_file_of_a_known_format(table: str, said: str, folder: Path, call: Call) -> None:
+    (folder / "visits.jsonl").write_text('{"age": 34}')
+    (folder / "days").mkdir()
+    for done in (call("init", table), call("assess", table, "--quasi", "age")):
+        assert done.code == 2
+        assert done.err.startswith(f"TABLE: {said}")

@@ -99,12 +99,25 @@ def test_a_file_of_identifiers_only(tmp_path: Path) -> None:
     assert "fewest" in found.guesses["email"].reason
 
 
-def test_a_single_row_makes_no_quasi_identifier_of_the_key(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "one.duckdb")) as connection:
-        connection.execute("create table t as select 1 as id, 'f' as sex")
-    found = draft("t", str(tmp_path / "one.duckdb"), base=tmp_path)
-    assert found.key == "id"
-    assert {name: one.role for name, one in found.guesses.items()} == {"id": "drop", "sex": "quasi"}
+@pytest.mark.parametrize(("rows", "said"), [(0, "has no rows"), (1, "has one row")])
+def test_too_few_rows_for_any_release(rows: int, said: str, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "few.duckdb")) as connection:
+        connection.execute(f"create table t as select i as id, 'f' as sex from range({rows}) r(i)")
+    with pytest.raises(SourceError, match=said):
+        draft("t", str(tmp_path / "few.duckdb"), base=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Größe \"x\" a.b 'c'", 'a"b', " a", "a.b.c.d"])
+def test_a_table_whose_name_has_to_stand_in_quotes(name: str, tmp_path: Path) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    with duckdb.connect(str(tmp_path / "any.duckdb")) as connection:
+        connection.execute(f"create table {quoted} as select i % 9 as age from range(90) r(i)")
+    with pytest.raises(SourceError, match="is not a table name") as refused:
+        draft(name, str(tmp_path / "any.duckdb"), base=tmp_path)
+    assert refused.value.problems[0].hint == f"put the whole name in double quotes: '{quoted}'"
+    found = draft(quoted, str(tmp_path / "any.duckdb"), base=tmp_path)
+    (tmp_path / "policy.yml").write_text(found.text, encoding="utf-8")
+    run(Policy.load(tmp_path / "policy.yml"), tmp_path / "any.duckdb")
 
 
 def test_a_file_without_values_is_told_as_one(tmp_path: Path) -> None:
@@ -144,3 +157,27 @@ def test_the_detectors_of_a_run_say_what_identifies(tmp_path: Path) -> None:
             and found.guesses[f"c{i}"].role == "identifier"
         }
         assert held == (set(kinds) if planted else set())
+
+
+def test_names_of_columns_in_other_languages(tmp_path: Path) -> None:
+    sensitive = ("Haupt-Diagnose", "Nebendiagnosen", "Vorerkrankung", "Bruttogehalt", "malattia")
+    quasi = ("Größe", "Staatsangehörigkeit", "Ciudad", "città", "Geslacht")
+    columns = ", ".join(
+        f"(['E11.9', 'J45', 'I10', 'C50', 'F32'])[1 + i * i // {n} % 5] as \"{name}\""
+        for n, name in enumerate(sensitive + quasi, 3)
+    )
+    found = drafted(tmp_path, columns, 300)
+    assert [name for name, one in found.guesses.items() if one.role == "sensitive"] == [*sensitive]
+    assert {found.guesses[name].role for name in quasi} == {"quasi"}
+
+
+def test_free_text_is_nobody(tmp_path: Path) -> None:
+    note = "'Der Patient klagt seit dem Tag ' || i // 3 * 2 || ' über Schmerzen und Unruhe'"
+    with duckdb.connect(str(tmp_path / "any.duckdb")) as connection:
+        connection.execute(
+            f"create table t as select i % 40 as age, {note} as note, {note} || i % 2 as remark"
+            " from range(300) r(i)"
+        )
+    found = draft("t", str(tmp_path / "any.duckdb"), base=tmp_path)
+    assert found.guesses["remark"].role == "identifier"
+    assert "person:" not in found.text

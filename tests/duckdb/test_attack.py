@@ -14,7 +14,7 @@ import pytest
 
 import anonymizer
 from anonymizer.cli import main
-from anonymizer.errors import GuaranteeError
+from anonymizer.errors import GuaranteeError, NothingToCheckError
 from anonymizer.review.attack import attack
 from tests.forging import seal_again
 from tests.oracle import cells
@@ -292,3 +292,18 @@ def test_targets_are_drawn_by_the_seed(source: Path, tmp_path: Path) -> None:
     found = [attack(policy, source, share=0.3, seed=n) for n in (1, 1, 2)]
     assert found[0] == found[1]
     assert 0 < found[2].linking.targets < ROWS
+
+
+def test_of_a_small_table_all_are_attacked_by_default(tmp_path: Path) -> None:
+    source = tmp_path / "small.duckdb"
+    with duckdb.connect(str(source)) as connection:
+        connection.execute(
+            "create table visits as select i as id, 30 + i as age from range(3) r(i)"
+        )
+    only = {"id": {"role": "identifier"}, "age": {"role": "quasi"}}
+    policy = policy_of(tmp_path, only=only, privacy={"k_anonymity": 3})
+    anonymizer.run(policy, source)
+    found = attack(policy, source)
+    assert (found.share, found.linking.targets) == (1.0, 3)
+    with pytest.raises(NothingToCheckError, match="draws no target"):
+        attack(policy, source, share=0.001)

@@ -181,6 +181,20 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: anonymizer.anonymize(people().assign(cut=pd.cut(range(ROWS), 3)), ["age"]),
         "frame: columns cut cannot be read",
     ),
+    "columns without a name and of no type": (
+        lambda: anonymizer.anonymize(
+            people().assign(**{"": pd.cut(range(ROWS), 3), " ": pd.cut(range(ROWS), 3)}), ["age"]
+        ),
+        "frame: columns 7 (without a name), 8 (without a name) cannot be read",
+    ),
+    "a column without values": (
+        lambda: anonymizer.anonymize(people().assign(age=[None] * ROWS), ["age"]),
+        "columns.age: has no value, and so no type",
+    ),
+    "a column that is the index": (
+        lambda: anonymizer.anonymize(people().set_index(["zip", "age"]), ["age"]),
+        "hint: age is an index: frame.reset_index() makes a column of it",
+    ),
     "no such person": (
         lambda: anonymizer.anonymize(people(), ["age"], person="idd"),
         "person: idd is no column of the frame",
@@ -230,6 +244,35 @@ def test_columns_may_be_named_by_numbers_and_have_no_options() -> None:
     frame = pd.DataFrame([[i % 3, i % 2] for i in range(ROWS)])
     rows, _ = anonymizer.anonymize(frame, [0], {1: None}, limits=THRIFTY)  # type: ignore[list-item,dict-item]
     assert set(rows.columns) == {"class_id", "0", "1"}
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    frame = pd.DataFrame({"age": [20 + i % 30 for i in range(90)], "ill": ["a", "b", "c"] * 30})
+    rows, _ = anonymizer.anonymize(
+        frame,
+        numpy.array(["age"]),
+        {"ill": {"l_diversity": numpy.uint8(2), "t_closeness": numpy.float32(0.5)}},
+        k=numpy.int64(5),
+        suppression_limit=numpy.float64(0.5),
+        limits=THRIFTY,
+    )
+    assert rows.groupby("class_id").size().min() >= 5
+
+
+@pytest.mark.parametrize("vary", ["k=2,4", ["k=2,4"], {"k": [2, 4]}, {"k": range(2, 5, 2)}])
+def test_options_to_vary_as_a_text_a_list_or_a_mapping(vary: Any) -> None:
+    policy = Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"table": "people"},
+            "columns": {"age": {"role": "quasi"}},
+            "privacy": {"k_anonymity": 3},
+        }
+    )
+    frame = pd.DataFrame({"age": [20 + i % 9 for i in range(90)]})
+    found = anonymizer.sweep(policy, frame, vary=vary)
+    assert [point.options for point in found] == [{"k": "2"}, {"k": "4"}]
 
 
 @pytest.mark.notebook

@@ -12,6 +12,13 @@ from anonymizer.policy.schema.model import SchemaPolicy
 AnyPolicy: TypeAlias = Policy | SchemaPolicy
 
 
+INSTEAD = {
+    "compile": "plan lists the steps; in Python, plan(policy, database).sql() has their SQL",
+    "lattice": "name one of the tables in a policy of its own",
+}
+"""What to do with several tables in place of a verb."""
+
+
 def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
     """As `Policy.load`, which reads both kinds, with both kinds in its type."""
     return cast("AnyPolicy", Policy.load(path, preset))
@@ -28,5 +35,6 @@ def together(policy: AnyPolicy, verb: str) -> None:
 def single(policy: AnyPolicy, verb: str) -> Policy:
     """The policy of one table; PolicyError for one of several, which the verb does not take."""
     if isinstance(policy, SchemaPolicy):
-        raise PolicyError.at("tables", f"several tables: `{verb}` works on policies of one table")
+        said = f"several tables: `{verb}` works on policies of one table"
+        raise PolicyError.at("tables", said, hint=INSTEAD.get(verb))
     return policy

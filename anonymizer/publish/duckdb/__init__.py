@@ -79,11 +79,11 @@ def target(
 def published(policy: Policy | None, database: Database) -> Iterator[PublishedInDatabase]:
     """See `anonymizer.publish.target.Publisher`."""
     if database is None:
-        file = _file_of(policy) if policy is not None else None
-        if file is None:
+        named = policy.publish.database if policy is not None else None
+        if policy is None or named is None:
             hint = "the release stands beside its source: name the database" if policy else None
             raise NothingToCheckError.at("--database", "names no release to verify", hint=hint)
-        database = file
+        database = policy.resolve(named)
     where = "--database"
     if isinstance(database, str | Path):
         path = Path(database)

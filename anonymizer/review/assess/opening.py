@@ -15,7 +15,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connecti
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
-from anonymizer.policy.values import file_format
+from anonymizer.policy.values import FORMATS, file_format
 from anonymizer.source.files import file_relation
 from anonymizer.source.relation import Relation
 
@@ -99,6 +99,18 @@ def open_table(
         refuse_missing(database)
     source = None
     if database is None or (file_format(table) and Path(table).is_file()):
+        if "://" in table:
+            hint = "fetch the file first; nothing is read from a network"
+            raise SourceError.at("TABLE", "must be a local path", hint=hint)
+        if not file_format(table) and Path(table).exists():
+            folder = Path(table).is_dir()
+            files = f"{Path(table).as_posix()}/*.parquet" if folder else table
+            raise SourceError.at(
+                "TABLE",
+                "is a folder" if folder else "has a suffix that tells no known format",
+                allowed=", ".join(FORMATS),
+                hint=f"or make a table of it in a database: create table t as from '{files}'",
+            )
         if not file_format(table):
             raise SourceError.at(
                 "--database",

@@ -28,6 +28,7 @@ from anonymizer.review.attack.staging import TARGETS, TUPLES, Arena, Secret, are
 from anonymizer.review.with_source import Beside, attached_release, open_beside, release_file
 
 SHARE = 0.1
+"""The share by default; where it draws nobody, all are attacked."""
 
 
 def attack(
@@ -87,6 +88,8 @@ def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
     now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
     k = _k(requirements)
     linking = _link(now, k)
+    if linking.targets == 0 and share == SHARE:  # of a small table, nobody was drawn by chance
+        return _attacked(beside, 1.0, seed)
     if linking.targets == 0:
         raise NothingToCheckError.at(
             "--share", "draws no target", hint="raise it, or change --test-seed"

@@ -66,8 +66,9 @@ def draft(
     """
     with open_table(table, database, limits=limits) as opened:
         found = profiles(opened, identifiers=True)
-        if found and found[0].rows == 0:
-            raise SourceError.at("TABLE", "has no rows", hint="there is nothing to look at")
+        if found and found[0].rows < 2:
+            said = "one row, which no other row can hide" if found[0].rows else "no rows"
+            raise SourceError.at("TABLE", f"has {said}", hint="a release needs two rows or more")
         guesses = guess_all(opened, found)
         guesses |= own_names(guesses, TAKEN)
         key = next(
@@ -102,7 +103,11 @@ def _person(
 
     The finest, where there are several.
     """
-    told = [p for p in found if countable(p.sql_type) and guesses[p.column].role == "identifier"]
+    told = [
+        p
+        for p in found
+        if countable(p.sql_type) and not p.free_text and guesses[p.column].role == "identifier"
+    ]
     named = [p for p in told if column_names.names_person(p.column)]
     if any(p.unique for p in named):
         return None, None  # every row is a different person

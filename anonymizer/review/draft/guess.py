@@ -10,7 +10,6 @@ from anonymizer.source import column_names
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, fractional
 from anonymizer.source.profile import kind_of
 
-LONG_TEXT = 40.0
 REPEATS = 0.5
 """Values per row up to which a text is a category, such as a job or a city."""
 MOSTLY_ZERO = 0.1
@@ -30,10 +29,10 @@ class Guess:
 def guess(p: Profile) -> Guess:
     """The likely role of one column. What is not understood is not published."""
     kind = kind_of(p.sql_type)
+    if p.known == 0 or (kind is not None and (p.different or 0) < 2):
+        return Guess("drop", "has one value only, or none")
     if kind is None:
         return Guess("drop", f"type {p.sql_type.split('(')[0]} cannot be anonymized as a value")
-    if p.known == 0 or (p.different or 0) < 2:
-        return Guess("drop", "has one value only, or none")
     return _by_content(p) or _by_name(p) or _by_counts(p, kind)
 
 
@@ -50,7 +49,7 @@ def _by_content(p: Profile) -> Guess | None:
         return Guess("identifier", "holds mail addresses")
     if p.held:
         return Guess("identifier", f"holds {p.held}")
-    if p.text and (p.mean_length or 0) > LONG_TEXT and p.spread > REPEATS:
+    if p.free_text and p.spread > REPEATS:
         return Guess("identifier", "free text, which may name people")
     if p.sql_type == "UUID":
         return Guess("identifier", "is a UUID")

@@ -18,6 +18,9 @@ FEW = 100
 A_HANDFUL = 20
 """Different values up to which a column of many rows is a category, whatever its name says."""
 
+LONG_TEXT = 40.0
+"""Characters on average from which a text is free text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -53,6 +56,11 @@ class Profile:
     @property
     def text(self) -> bool:
         return self.sql_type == "VARCHAR"
+
+    @property
+    def free_text(self) -> bool:
+        """Whether it holds sentences rather than names or codes."""
+        return self.text and (self.mean_length or 0) > LONG_TEXT
 
     @property
     def number(self) -> bool:

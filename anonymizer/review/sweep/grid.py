@@ -32,7 +32,7 @@ def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
         name, equals, values = text.partition("=")
         listed = [value.strip() for value in values.split(",") if value.strip()]
         if not equals or not listed:
-            hint = "--vary k=2,5,10 --vary algorithm.split=loss,median"
+            hint = "as k=2,5,10, or algorithm.split=loss,median"
             problems.append(Problem(OPTION, "is not NAME=VALUE,VALUE", hint=hint))
         names.append((name.strip(), listed))
     found = [
