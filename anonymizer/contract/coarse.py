@@ -1,15 +1,16 @@
 """Rounding of figures that cannot be computed from the release.
 
-A hidden value can be derived from a figure of full precision that depends on it. Figures that a
-recipient cannot compute from the published cells are therefore rounded to three significant
-digits, and what depends on how rows differ within their classes, to no less than the share of ten
-rows (persons); query errors are given in steps (`measure.steps`).
+A hidden value can be derived from a figure of full precision that depends on it. What a recipient
+cannot compute from the published cells is therefore told in steps: losses by no less than the share
+of ten rows (persons), the size of a lattice in powers of ten, counts of a population in tens and
+two significant digits, shares of it in tenths; query errors in steps of their own
+(`measure.steps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import count
 from typing import Any
 
@@ -19,11 +20,17 @@ MANY = 10
 """Rows (persons) whose share is the finest step of a mean over all of them: one of them alone
 rarely moves it to another step."""
 SEARCH = ("level.", "lattice_", "ncp_")
-"""Prefixes of the figures of a search that are published. Every other one, such as the number of
+"""Prefixes of the figures of a search that are told. Every other one, such as the number of
 persons that were placed last, depends on hidden values and has no reader."""
 BOUNDS = ("ncp_bound", "ncp_weighted_bound")
+NODES = "lattice_nodes"
 LEAST = "lattice_bound"
 LOSS = "lattice_loss"
+SCORE = "lattice_score"
+GAP = "lattice_gap"
+GAP_STEP = Decimal("0.05")
+"""The finest step of a gap between scores."""
+TENTH = Decimal("0.1")
 
 
 def coarse(value: float) -> float:
@@ -32,9 +39,15 @@ def coarse(value: float) -> float:
 
 
 def coarse_mean(value: float, units: int) -> float:
-    """A mean over `units` with DIGITS significant digits, in steps of the share of MANY of them."""
-    step = finest(units)
-    return coarse(float(round(Decimal(repr(value)) / step) * step)) if value else value
+    """A share of `units` with DIGITS significant digits, in steps of the share of MANY of them.
+
+    0 and 1 are told of what is exactly that: nothing, or everything.
+    """
+    if not 0 < value < 1:
+        return value
+    step = min(finest(units), Decimal("0.5"))
+    told = round(Decimal(repr(value)) / step) * step
+    return coarse(float(min(max(told, step), 1 - step)))
 
 
 def finest(units: int, many: int = MANY) -> Decimal:
@@ -54,22 +67,68 @@ def finest(units: int, many: int = MANY) -> Decimal:
 
 
 def of_search(figures: Mapping[str, Any], units: int) -> dict[str, Any]:
-    """The figures of a search as they are published with a release of `units` rows (persons)."""
+    """The figures of a search as they are told of a release of `units` rows (persons).
+
+    A bound is rounded away from what it bounds. A gap of 0 says that it is reached; any other one
+    follows from the rounded figures, or, between scores, is given in steps.
+    """
     told = {name: value for name, value in figures.items() if name.startswith(SEARCH)}
     for name in BOUNDS:
         if told.get(name):
-            told[name] = _below(float(told[name]), finest(units))
-    if LOSS in told and LEAST in told:
-        told[LOSS] = coarse(float(told[LOSS]))
-        told[LEAST] = _digits_below(float(told[LEAST]))
+            told[name] = _in_steps(told[name], finest(units), ROUND_FLOOR)
+    if NODES in told:
+        told[NODES] = type(told[NODES])(10 ** len(str(int(told[NODES]) - 1)))
+    if LOSS in told:
+        told |= _of_losses(told[LOSS], told[LEAST], units, proven=not told[GAP])
+    if SCORE in told:
+        told = _of_scores(told, units)
     return told
 
 
-def _below(value: float, step: Decimal) -> float:
-    """The multiple of a step that is not above `value`."""
-    return float(Decimal(repr(value)) // step * step)
+def of_population(required: Any, achieved: Any) -> Any:
+    """What was achieved over a population, towards what was required: that holds, and is public.
+
+    A count is rounded down, the ends of shares outwards. A release without rows achieves nothing.
+    """
+    if isinstance(achieved, Mapping):
+        if None in achieved.values():
+            return achieved
+        return {
+            "min": max(required["min"], _in_steps(achieved["min"], TENTH, ROUND_FLOOR)),
+            "max": min(required["max"], _in_steps(achieved["max"], TENTH, ROUND_CEILING)),
+        }
+    if achieved is None:
+        return None
+    tens = int(_in_steps(achieved, Decimal(MANY), ROUND_FLOOR))
+    return max(required, min(tens, int(_digits(achieved, 2, ROUND_FLOOR))))
 
 
-def _digits_below(value: float) -> float:
-    """`value` with DIGITS significant digits, and never above it."""
-    return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal(Decimal(repr(value))))
+def _of_losses(loss: float, least: float, units: int, *, proven: bool) -> dict[str, float]:
+    """A loss, its lower bound and the gap between them. A mean has steps; a sum has few digits."""
+
+    def told(value: float, rounding: str) -> float:
+        if loss > 1:
+            return _digits(value, DIGITS, rounding)
+        return _in_steps(value, finest(units), rounding)
+
+    high = told(loss, ROUND_CEILING)
+    low = high if proven else told(least, ROUND_FLOOR)
+    gap = _digits(1 - low / high, DIGITS, ROUND_CEILING) if high else 0.0
+    return {LOSS: high, LEAST: low, GAP: gap}
+
+
+def _of_scores(told: Mapping[str, Any], units: int) -> dict[str, Any]:
+    """Without the score and its bound: they count the values of tables that are not published."""
+    step = max(finest(units), GAP_STEP)
+    gap = min(_in_steps(told[GAP], step, ROUND_CEILING), 1.0)
+    return {name: value for name, value in told.items() if name not in (SCORE, LEAST)} | {GAP: gap}
+
+
+def _in_steps(value: float, step: Decimal, rounding: str) -> float:
+    """A multiple of a step beside `value`."""
+    return float((Decimal(repr(value)) / step).to_integral_value(rounding) * step)
+
+
+def _digits(value: float, digits: int, rounding: str) -> float:
+    """`value` with this many significant digits."""
+    return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(value))))

@@ -47,7 +47,7 @@ RUN_ID = re.compile(r"[0-9a-f]{1,64}")
 FIELDS = {
     *("format", "run_id", "created", "kind", "view", "policy_digest", "algorithm", "versions"),
     *("reproducible", "requirements", "verification", "measures", "layout", "certificate"),
-    *("known_attacks", "safe_harbor", "tables", "seal", "search", "published_levels"),
+    *("known_attacks", "safe_harbor", "tables", "seal"),
     "carried_from",
 }
 """The fields of a manifest. (`export` is none: no seal covers it.)"""

@@ -44,8 +44,8 @@ def measure_release(
       printed), `strict_min.<column>` (fewest rows of a class left when one value is known).
 
     Domains are those of the release (`measure/_losses.sql.j2`). What the release does not show is
-    told with few digits (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column
-    hide how many values they stand for.
+    told in steps (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column hide
+    how many values they stand for.
 
     A suppressed row costs 1 per cell; it has as many as there are quasi-identifiers, unless
     `suppressed_cells` counts those of all suppressed rows.
@@ -54,9 +54,8 @@ def measure_release(
     lost = suppressed * len(quasi(layout)) if suppressed_cells is None else suppressed_cells
     if layout.classless:
         return found
-    found |= _losses(run_sql, view, layout, originals, lost, link)
-    if (sets := found.get("ncp_sets")) is not None:
-        found["ncp_sets"] = coarse_mean(sets, int(found["persons"] or found["rows"] or 0))
+    units = int(found["persons"] or found["rows"] or 0)
+    found |= _losses(run_sql, view, layout, originals, lost, link, units)
     for column in bucketized(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
@@ -152,6 +151,7 @@ def _losses(
     originals: Originals,
     lost: int,
     link: Table | None,
+    units: int,
 ) -> Measures:
     cells, ncp, glm, sets = lost, float(lost), float(lost), float(lost)
     weights = [column.weight for column in quasi(layout) if column.weight is not None]
@@ -162,9 +162,12 @@ def _losses(
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
         found = _row(run_sql, "measure/losses.sql.j2", parameters)
-        of_columns[f"ncp.{column.column}"] = _mean_loss(found, 0, hidden=_hidden(parameters))
+        of_columns[f"ncp.{column.column}"] = _mean_loss(
+            found, 0, units if _hidden(parameters) else None
+        )
         cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
-        hidden |= _hidden(parameters)
+        # (where nothing is lost, or everything, the cells show it)
+        hidden |= _hidden(parameters) and 0 < found[1] < found[0]
         weighty += found[0] * (column.weight or 0)
         weighted += found[1] * (column.weight or 0)
         as_set = found[1]
@@ -179,32 +182,34 @@ def _losses(
             linked = {**parameters, "link": link, "row_ref": originals.row_ref}
             (as_set,) = _row(run_sql, "measure/set_losses.sql.j2", linked)
         sets += as_set
-    per_cell = 1 / cells if cells else 0.0
-    measures: Measures = {
-        "ncp": ncp * per_cell,
-        "ncp_sum": ncp,
-        "glm": glm * per_cell,
-        "glm_sum": glm,
-        "qi_cells": cells,
-    }
+    steps = units if hidden else None
+    measures: Measures = {}
+    for name, total in (("ncp", ncp), ("glm", glm)):
+        mean = _mean(total, cells, steps)
+        measures[name] = mean
+        measures[f"{name}_sum"] = coarse(mean * cells) if hidden else total
+    measures["qi_cells"] = cells
     if weights:
-        measures["ncp_weighted"] = weighted / weighty if weighty else 0.0
+        measures["ncp_weighted"] = _mean(weighted, weighty, steps)
     if has_nodes:
-        measures |= {"ncp_nodes": ncp * per_cell, "ncp_sets": sets * per_cell}
-    # (`ncp_sets` is rounded to steps by whoever knows how many rows or persons it is a mean over)
-    told = {"qi_cells", "ncp_sets"} if hidden else measures.keys()
-    of_table = {n: v if n in told or v is None else coarse(v) for n, v in measures.items()}
-    return of_table | of_columns
+        measures |= {"ncp_nodes": measures["ncp"], "ncp_sets": _mean(sets, cells, units)}
+    return measures | of_columns
 
 
 def column_losses(
-    run_sql: RunSql, view: Table, layout: Layout, originals: Originals, *, suppressed: int = 0
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    originals: Originals,
+    *,
+    suppressed: int = 0,
+    units: int | None = None,
 ) -> dict[str, float]:
     """Mean NCP of the cells of every quasi-identifying column (Xu et al. 2006), 0 to 1.
 
-    Domains are those of the release (`measure/_losses.sql.j2`). What the release does not show is
-    told with few digits (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column
-    hide how many values they stand for.
+    Domains are those of the release (`measure/_losses.sql.j2`). Where the nodes of a column hide
+    how many values they stand for, its loss is told in steps (`contract.coarse`), by the number of
+    `units` (default: its cells).
 
     A suppressed row costs 1. Cells in buckets, which are not generalized, do not enter.
     """
@@ -212,15 +217,21 @@ def column_losses(
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
         row = _row(run_sql, "measure/losses.sql.j2", parameters)
-        found[column.column] = _mean_loss(row, suppressed, hidden=_hidden(parameters))
+        steps = (units or row[0]) if _hidden(parameters) else None
+        found[column.column] = _mean_loss(row, suppressed, steps)
     return found
 
 
-def _mean_loss(found: tuple[Any, ...], suppressed: int, *, hidden: bool) -> float:
+def _mean_loss(found: tuple[Any, ...], suppressed: int, units: int | None) -> float:
     """The mean NCP of a column's cells; those of suppressed rows cost 1."""
     cells, ncp, _ = found
-    mean = float((ncp + suppressed) / max(cells + suppressed, 1))
-    return coarse(mean) if hidden else mean
+    return _mean(float(ncp + suppressed), cells + suppressed, units)
+
+
+def _mean(total: float, number: float, units: int | None) -> float:
+    """A mean; with `units` one that the release does not show, and that is told in their steps."""
+    mean = total / number if number else 0.0
+    return mean if units is None else coarse_mean(mean, units)
 
 
 def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:

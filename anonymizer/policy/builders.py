@@ -207,3 +207,15 @@ class Order(Options):
         tuple[DataValue, ...], AsTuple, Field(min_length=1), AfterValidator(_distinct)
     ]
     """Every value of the column, in order."""
+
+
+def levels_given(spec: Options) -> bool:
+    """Whether the policy alone says how many levels a tree has; else the values do as well."""
+    match spec:
+        case Taxonomy() | Intervals() | Date() | Order():
+            return True
+        case Prefix() | Suffix():
+            return spec.lengths is not None
+        case Conventional():
+            return spec.domain is not None
+    return False

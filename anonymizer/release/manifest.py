@@ -14,11 +14,14 @@ from urllib.parse import quote
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
+from anonymizer.contract.coarse import of_population
 from anonymizer.contract.layout import Layout, Requirement, requirement_dict, requirement_from_dict
 from anonymizer.contract.reading import refuse_odd
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy.builders import levels_given
 from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
+from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.release.certificate import certificate, known_attacks
 from anonymizer.release.names import Names
 from anonymizer.release.objects import Runs, recorded
@@ -28,6 +31,8 @@ FORMAT = 2
 """1 had no seal."""
 NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
 """Characters that a file name cannot hold, or that would lead into another folder."""
+OF_POPULATION = frozenset(one.name for one in GUARANTEES if one.of_population)
+LEVEL = "level."
 LONGEST_STEM = 200
 """Bytes of a name that stay; file systems allow 255 with the suffix."""
 
@@ -77,6 +82,16 @@ def shown_measures(measures: Mapping[str, Any], layout: Layout) -> dict[str, Any
     return {name: value for name, value in measures.items() if name not in left_out}
 
 
+def published_measures(measures: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """The measures without levels of trees whose height may depend on hidden values."""
+    untold = {
+        LEVEL + name
+        for name, column in policy.columns.items()
+        if column.hierarchy is not None and not levels_given(column.hierarchy)
+    }
+    return {name: value for name, value in measures.items() if name not in untold}
+
+
 def make_manifest(
     *,
     policy: Policy,
@@ -87,7 +102,6 @@ def make_manifest(
     measures: Mapping[str, Any],
     versions: Mapping[str, str],
     reproducible: bool,
-    findings: Mapping[str, Any] | None = None,
 ) -> Manifest:
     """The manifest of a release: what was required and achieved, and how to check it."""
     stated = safe_harbor.stated(policy) if safe_harbor.applies(policy) else None
@@ -103,8 +117,8 @@ def make_manifest(
             "versions": dict(versions),
             "reproducible": reproducible,
             "requirements": [requirement_dict(item) for item in requirements],
-            "verification": _finite(_checks(verification, names, layout, requirements)),
-            "measures": _finite(dict(measures)),
+            "verification": finite(_checks(verification, names, layout, requirements)),
+            "measures": finite(measures),
             "layout": layout.as_dict(),
             "certificate": certificate(
                 policy.release_kind,
@@ -116,7 +130,6 @@ def make_manifest(
             ),
             "known_attacks": known_attacks(policy),
             **({"safe_harbor": stated} if stated is not None else {}),
-            **_finite(dict(findings or {})),
         }
     )
 
@@ -140,6 +153,8 @@ def _checks(
     shown += [None] * (len(found["checks"]) - len(shown))
     for check, text in zip(found["checks"], shown, strict=True):
         check["sql"] = text
+        if check["name"] in OF_POPULATION:
+            check["achieved"] = of_population(check["required"], check["achieved"])
     return found
 
 
@@ -148,12 +163,12 @@ def _as_read(value: Any) -> Any:
     return json.loads(json.dumps(value, sort_keys=True, default=str))
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """JSON has no infinities: a figure that is one is written as text."""
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return str(value)
     return value

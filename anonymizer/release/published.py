@@ -16,7 +16,7 @@ from anonymizer.errors import EngineError, SourceError
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
 from anonymizer.process.shown import Fact, as_text, fact
-from anonymizer.release.manifest import Manifest
+from anonymizer.release.manifest import Manifest, finite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,8 @@ class Release:
     warnings: tuple[str, ...]
     replaced: tuple[str, ...]
     """What it replaced, in words."""
+    findings: Mapping[str, Any]
+    """The record of a search that keeps one, for the owner of the source; not published."""
     _table: Table
     _connection: DuckDBPyConnection | None = None
     _frame: Callable[[], pd.DataFrame] | None = None
@@ -130,11 +132,11 @@ class Release:
             "view": self.view,
             "database": str(self.database) if self.database else None,
             "verification": data["verification"],
-            "measures": data["measures"],
+            "measures": finite(self.measures),
             "warnings": list(self.warnings),
             "replaced": list(self.replaced),
             **({"tables": self._tables()} if self._names else {}),
-            **{name: data[name] for name in ("search", "published_levels") if name in data},
+            **finite(self.findings),
         }
 
     def _tables(self) -> dict[str, dict[str, Any]]:

@@ -22,7 +22,7 @@ from anonymizer.process.seed import Seed
 from anonymizer.publish.target import Places, Target, Writer
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
 from anonymizer.release.judge import judge, refuse_beyond, refuse_unanswered, refuse_unless_passed
-from anonymizer.release.manifest import Manifest, make_manifest
+from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
 from anonymizer.release.seal import Sign
 from anonymizer.run.link import LINK, linked_writes
@@ -94,6 +94,7 @@ class Job:
             database=self.target.place,
             verification=verification,
             measures=measures,
+            findings=self._findings(),
             manifest=manifest,
             warnings=(*self.target.warnings, *self._warnings(), *little(measures)),
             replaced=self.target.replaces,
@@ -175,13 +176,13 @@ class Job:
             layout=self.compiled.layout,
             requirements=self.requirements,
             verification=verification,
-            measures=measures,
+            measures=published_measures(measures, self.policy),
             versions={"anonymizer": __version__, self.engine.name: self.engine.version},
             reproducible=self.seed.reproducible,
-            findings=self._findings(),
         )
 
     def _findings(self) -> dict[str, Any]:
+        """The record of the search. It depends on hidden values, and is no part of the release."""
         return {
             found.name: found.tell(self.engine.execute(found.query.statement(), found.name))
             for found in self.compiled.findings

@@ -67,7 +67,7 @@ def released(
     changed: Mapping[str, Mapping[str, Any]] | None = None,
     **rest: Any,
 ) -> tuple[Rows, dict[str, Any]]:
-    """The published rows and the manifest of a run over the case's rows."""
+    """The published rows of a run over the case's rows, and its manifest and findings."""
     columns = write_trees(case, folder)
     for name, options in (changed or {}).items():
         columns[name] = {**columns.get(name, {}), **options}
@@ -75,7 +75,8 @@ def released(
     database = source(folder, types, [(n, *row) for n, row in enumerate(case.rows)])
     made = run(policy(folder, columns, case.k, algorithm=dict(algorithm), **rest), database)
     assert made.verification.passed
-    return published(made), dict(made.manifest.data)
+    assert not made.findings.keys() & made.manifest.data.keys()
+    return published(made), {**made.manifest.data, **made.findings}
 
 
 def command(*arguments: object) -> int:
@@ -322,7 +323,7 @@ def test_levels_that_do_not_nest_are_refused(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the trail
 
 
-def test_manifest_keeps_the_search(tmp_path: Path) -> None:
+def test_a_run_keeps_the_search(tmp_path: Path) -> None:
     case = nasty()
     _, manifest = released(case, tmp_path)
     oracle = case.oracle()

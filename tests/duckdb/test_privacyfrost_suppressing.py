@@ -65,6 +65,7 @@ def test_same_as_the_oracle(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.usefixtures("fine_figures")
 def test_same_as_the_oracle_on_hundreds_of_tables(tmp_path: Path) -> None:
     seen = Counter(compare(seed, tmp_path) for seed in range(100, 400))
     assert seen["suppresses"] > 100
@@ -192,12 +193,14 @@ def check_told(measures: dict[str, Any], score: Fraction, best: Fraction) -> Non
 
 
 @some(1)
+@pytest.mark.usefixtures("fine_figures")
 @pytest.mark.parametrize("seed", few(range(40, 52), 3))
 def test_budget(seed: int, tmp_path: Path) -> None:
     anytime(seed, tmp_path, 200)
 
 
 @pytest.mark.exhaustive
+@pytest.mark.usefixtures("fine_figures")
 def test_most_tables_are_the_best(tmp_path: Path) -> None:
     """Of a hundred and fifty tiny lattices."""
     seen: Counter[str] = Counter()

@@ -96,7 +96,9 @@ def compared(
         # that nothing at all has moved would be an exact figure of hidden values
         below = None if far.below is None else max(far.below, EXACT)
         far = replace(far, moved=max(far.moved, EXACT), below=below)
-    made = _distribution(column, before, after, total, floor, attribute is not None, far)
+    made = _distribution(
+        column, before, after, total, floor, attribute is not None, far, ordered=ordered
+    )
     return replace(made, unit="persons" if once else "rows")
 
 
@@ -265,6 +267,8 @@ def _distribution(
     floor: int,
     spread: bool,
     far: Distance,
+    *,
+    ordered: bool,
 ) -> Distribution:
     """`spread`: cells stand for several values, rare ones among them."""
     source = sum(n for _, n, _ in before.values())
@@ -279,6 +283,9 @@ def _distribution(
         if label in labels:
             mass = after.get(labels[label], 0.0)
             bars.append(Bar(label, _share(n, source, step), _share(mass, total, step)))
+    if not ordered:
+        # by what is shown: the order of the exact counts would tell which of equal shares is larger
+        bars.sort(key=lambda bar: (-(bar.before or 0.0), bar.label))
     left = max(total - known, 0.0)
     rest = sum(n for _, n in tail)
     if tail or (spread and left / total > 0.0005):
