@@ -68,7 +68,9 @@ def dealing_stages(
     `context`: the parameters of the last pass. The statements do not grow in number with the rows.
     """
     context = {**context, **_context(attributes, how, int(context["k"]))}
-    grown: tuple[Stage, ...] = (Step("deal classes", "deal/groups.sql.j2", context, laborious=True),)
+    grown: tuple[Stage, ...] = (
+        Step("deal classes", "deal/groups.sql.j2", context, laborious=True),
+    )
     if not recursive:
         grown = (
             Step("units to deal", "deal/first_grown.sql.j2", context),
@@ -88,7 +90,7 @@ def dealing_stages(
         Step("units left over", "deal/homes.sql.j2", context),
         Loop(
             "settle units left over",
-            (Step("settle units", "deal/settle.sql.j2", context, laborious=True),),
+            (Step("settle units", "deal/settle.sql.j2", context),),
             until=Step("units to settle", "deal/unsettled.sql.j2", context),
             at_most=ROUNDS,
             asked_first=True,

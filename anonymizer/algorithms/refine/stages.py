@@ -194,7 +194,7 @@ def _searches(
 ) -> tuple[Stage, ...]:
     """Swaps between near classes: once, in rounds, or in rounds after each of several searches."""
     swap = (
-        Step("offers to near classes", "refine/offers.sql.j2", context, laborious=True),
+        Step("offers to near classes", "refine/offers.sql.j2", context),
         Step("swaps", "refine/swaps.sql.j2", context),
         Step("units after swaps", "refine/swapped.sql.j2", context),
     )
