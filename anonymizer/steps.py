@@ -22,6 +22,10 @@ class Step:
     template: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     binds: tuple[str, ...] = ()
+    aside: bool = False
+    """Whether it may run beside the steps that follow: what it makes is a figure of the release."""
+    laborious: bool = False
+    """Whether it does far more work than it reads rows: threads help on small tables as well."""
 
     @property
     def purpose(self) -> str:

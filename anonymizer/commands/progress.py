@@ -97,6 +97,8 @@ def _bar() -> Iterator[Listener]:
         task = bar.add_task("reading the source", total=None)
 
         def listen(event: Event) -> None:
+            if event.step.aside:
+                return  # it is reported after steps that follow it
             left = clock.left(event, time.perf_counter())
             said = f"step {_place(event)}: {event.stage}{_counted(event)}{left}"
             if event.step.template.startswith("release/"):

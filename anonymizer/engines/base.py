@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -127,6 +128,15 @@ class Engine(ABC):
     def expect(self, rows: int) -> None:
         """Told how many rows the source has, an engine may choose its means."""
         del rows
+
+    def at_work(self, *, laborious: bool) -> AbstractContextManager[None]:
+        """Surrounds a statement; `laborious`: it does far more work than it reads rows."""
+        del laborious
+        return nullcontext()
+
+    def second(self) -> AbstractContextManager[Engine | None]:
+        """A second session that sees the same work tables, if there can be one."""
+        return nullcontext()
 
     def compare(self, rows: Compared) -> None:
         """Told which rows all following questions are about, an engine may read them once."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from anonymizer.compile import Statement, ident
+from anonymizer.engines.aside import Aside, Name
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Row, Stage, Step
@@ -50,15 +51,33 @@ class Executor:
     engine: Engine
     listener: Listener | None = None
     recorder: Recorder | None = None
-    notes: dict[str, object] = field(default_factory=dict)
     rounds: dict[str, int] = field(default_factory=dict)
     phase: str = ""
     """What the stages that run now are part of, for the listener."""
     solver: Solver | None = None
     """What solves a table part by part, where that can be done."""
+    aside: Aside | None = None
+    """What runs steps beside those that follow; None: each in its turn."""
     known: dict[int, Statement] = field(default_factory=dict)
     """Statements by the step that they are rendered from."""
     _kept: list[Step] = field(default_factory=list)
+    _notes: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """The figures that the stages have told, including those that are still being computed."""
+        self._settle()
+        return self._notes
+
+    def _settle(self) -> None:
+        """Wait for the steps that run beside others."""
+        if self.aside is not None:
+            self.aside.settle()
+
+    def _wait_for(self, reads: Collection[Name], writes: Collection[Name]) -> None:
+        """Wait for them before a statement that reads what they write, or writes what they use."""
+        if self.aside is not None and self.aside.hinders(reads, writes):
+            self.aside.settle()
 
     def run(self, stages: Iterable[Stage], phase: str = "") -> None:
         """Run all stages. Adjacent guards report their problems together.
@@ -84,10 +103,15 @@ class Executor:
 
     def _stage(self, stage: Stage, number: int, of: int) -> None:
         match stage:
+            case Step(aside=True) if self.aside is not None:
+                self._begin(self.aside, stage, number, of)
+            case Note(query=Step(aside=True) as query) if self.aside is not None:
+                self._begin(self.aside, query, number, of, self._keep)
             case Step():
                 self._step(stage, stage.name, number, of)
             case Note():
-                self._note(stage, number, of)
+                rows = self._step(stage.query, stage.name, number, of)
+                self._keep(self.engine.column_names, rows)
             case Compute():
                 self._compute(stage, stage.name, number, of)
             case Loop():
@@ -99,6 +123,7 @@ class Executor:
                 self._parts(stage, number, of)
 
     def _parts(self, stage: Parts, number: int, of: int) -> None:
+        self._settle()
         parts = self._step(stage.bounds, stage.name, number, of)
         if self.solver is None or len(parts) <= 1:
             for inner in stage.whole:
@@ -124,15 +149,44 @@ class Executor:
         self, step: Step, stage: str, number: int, of: int, round_: int | None = None
     ) -> list[tuple[object, ...]]:
         statement = self._statement(step)
+        self._wait_for(statement.reads, statement.writes)
         began = time.perf_counter()
-        rows = self.engine.execute(statement, step.name, step.binds)
+        with self.engine.at_work(laborious=step.laborious):
+            rows = self.engine.execute(statement, step.name, step.binds)
         seconds = time.perf_counter() - began
         if self.listener is not None:
-            single = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
-            count = single if isinstance(single, int) else None
-            event = Event(stage, step, number, of, round_, seconds, count, self.phase)
-            self.listener(event)
+            self.listener(
+                Event(stage, step, number, of, round_, seconds, _counted(rows), self.phase)
+            )
         return rows
+
+    def _begin(
+        self,
+        aside: Aside,
+        step: Step,
+        number: int,
+        of: int,
+        keep: Callable[[list[str], list[Row]], None] | None = None,
+    ) -> None:
+        """Begin a step that runs beside those that follow; `keep` is given its names and rows."""
+        statement, phase = self._statement(step), self.phase
+
+        def work(engine: Engine) -> Callable[[], None]:
+            began = time.perf_counter()
+            rows = engine.execute(statement, step.name, step.binds)
+            seconds = time.perf_counter() - began
+            names = engine.column_names
+
+            def tell() -> None:
+                if keep is not None:
+                    keep(names, rows)
+                if self.listener is not None:
+                    at = (step.name, step, number, of, None, seconds, _counted(rows), phase)
+                    self.listener(Event(*at))
+
+            return tell
+
+        aside.begin(statement, work)
 
     def _statement(self, step: Step) -> Statement:
         """Rendered and checked once, however often a loop runs it."""
@@ -142,11 +196,9 @@ class Executor:
             self._kept.append(step)  # keeps the step alive, so that its id is not reused
         return known
 
-    def _note(self, note: Note, number: int, of: int) -> None:
-        rows = self._step(note.query, note.name, number, of)
-        names = self.engine.column_names
+    def _keep(self, names: list[str], rows: list[Row]) -> None:
         for row in rows:
-            self.notes.update(zip(names, row, strict=True))
+            self._notes.update(zip(names, row, strict=True))
 
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
         rows = self._step(compute.query, stage, number, of)
@@ -154,6 +206,7 @@ class Executor:
         if self.recorder is not None:
             self.recorder(compute, rows, made)
         target = ident(compute.target).text
+        self._wait_for((), [(target,)])
         columns = ", ".join(f"{ident(name)} {kind}" for name, kind in compute.columns)
         self.engine.raw(f"create or replace table {target} ({columns})", stage)
         if made:
@@ -180,3 +233,9 @@ class Executor:
     def _left(self, loop: Loop, number: int, of: int, round_: int) -> object:
         """What the exit query of a loop counts."""
         return self._step(loop.until, loop.name, number, of, round_)[0][0]
+
+
+def _counted(rows: list[Row]) -> int | None:
+    """What a statement wrote or counted, if it answers with one number."""
+    single = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
+    return single if isinstance(single, int) else None

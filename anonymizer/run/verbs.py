@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from anonymizer.engines.aside import aside
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.choice import chosen_engine
@@ -75,6 +76,10 @@ def executing(
         if isinstance(home, DuckDBEngine):
             single = lead_of(policy)
             executor.solver = solver_of(session.engine, home, session.engine.limits, single)
+        if place.writes:
+            second = stack.enter_context(session.engine.second())
+            if second is not None:
+                executor.aside = stack.enter_context(aside(second))
         yield session, executor
 
 

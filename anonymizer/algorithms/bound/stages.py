@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from anonymizer.algorithms.bound.extents import Extents, extents
@@ -87,12 +88,13 @@ def bound_stages(
     context = _context(roles.quasi, made, profile.rows, k, effort)
     # by weights it is another figure, and `ncp` may be below it
     told = "told" if all(a.weight is None for a in roles.quasi) else "told_by_weight"
+    step = partial(Step, parameters=context, aside=True)
     return (
-        Step("tuples for the bound", "bound/sample.sql.j2", context),
-        Step("what they lose", "bound/rows.sql.j2", context),
-        Step("tuples near them", "bound/near.sql.j2", context),
-        Step("what three lose", "bound/thirds.sql.j2", context),
-        Note(Step("least loss of any classes", f"bound/{told}.sql.j2", context)),
+        step("tuples for the bound", "bound/sample.sql.j2"),
+        step("what they lose", "bound/rows.sql.j2"),
+        step("tuples near them", "bound/near.sql.j2"),
+        step("what three lose", "bound/thirds.sql.j2"),
+        Note(step("least loss of any classes", f"bound/{told}.sql.j2")),
     )
 
 

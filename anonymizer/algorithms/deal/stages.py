@@ -68,7 +68,9 @@ def dealing_stages(
     `context`: the parameters of the last pass. The statements do not grow in number with the rows.
     """
     context = {**context, **_context(attributes, how, int(context["k"]))}
-    grown: tuple[Stage, ...] = (Step("deal classes", "deal/groups.sql.j2", context),)
+    grown: tuple[Stage, ...] = (
+        Step("deal classes", "deal/groups.sql.j2", context, laborious=True),
+    )
     if not recursive:
         grown = (
             Step("units to deal", "deal/first_grown.sql.j2", context),

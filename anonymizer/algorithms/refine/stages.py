@@ -199,7 +199,7 @@ def _searches(
         Step("units after swaps", "refine/swapped.sql.j2", context),
     )
     near = (
-        Step("near classes", "refine/near.sql.j2", context),
+        Step("near classes", "refine/near.sql.j2", context, laborious=True),
         Step("every class to look at", "refine/every_class.sql.j2", context),
         Step("no offers yet", "refine/no_offers.sql.j2", context),
     )
@@ -220,7 +220,9 @@ def _searches(
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
-    grown: tuple[Stage, ...] = (Step("new classes in blocks", "refine/groups.sql.j2", context),)
+    grown: tuple[Stage, ...] = (
+        Step("new classes in blocks", "refine/groups.sql.j2", context, laborious=True),
+    )
     if not recursive:
         grown = (
             Step("units without a new class", "refine/first_grown.sql.j2", context),

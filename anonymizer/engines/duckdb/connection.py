@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -56,6 +56,8 @@ class DuckDBEngine(Engine):
     own_name: str | None = None
     free_threads: bool = False
     """Whether the number of threads is left to us."""
+    most_threads: int = 1
+    """Threads for laborious statements on a small table, where others get one."""
     apart: Apart | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
     parts: Path | None = None
@@ -78,7 +80,29 @@ class DuckDBEngine(Engine):
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:
-            self.connection.execute("set threads = 1")
+            self.most_threads = int(self.raw("select current_setting('threads')", "engine")[0][0])
+            self.raw("set threads = 1", "engine")
+
+    @contextmanager
+    def at_work(self, *, laborious: bool) -> Iterator[None]:
+        if not laborious or self.most_threads <= 1:
+            yield
+            return
+        self.raw(f"set threads = {self.most_threads}", "engine")
+        try:
+            yield
+        finally:
+            with afterwards("engine"):
+                self.raw("set threads = 1", "engine")
+
+    @contextmanager
+    def second(self) -> Iterator[DuckDBEngine | None]:
+        if not self.owned:
+            yield None
+            return
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"use {SCRATCH}.main")
+            yield replace(self, connection=cursor, most_threads=1)
 
     @contextmanager
     def in_any_order(self) -> Iterator[None]:
