@@ -625,20 +625,24 @@ create or replace table anon_scratch.main.refine_offers as
 with changed as (
     select a as class_id from anon_scratch.main.refine_swaps union all select b from anon_scratch.main.refine_swaps
 ),
-paired as (
-    select
-        p.a, p.b, r.unit as r, q.unit as q, x.lost + y.lost as lost,
-        r.size + q.n as size_a, q.size + r.n as size_b, q.each as each_b
-, (r.gw1 | q.w1) as aw1, (q.gw1 | r.w1) as bw1, least(r.gl1, q.l1) as al1, least(q.gl1, r.l1) as bl1, greatest(r.gh1, q.h1) as ah1, greatest(q.gh1, r.h1) as bh1
+looked_at as (
+    select p.a, p.b, x.lost + y.lost as lost
     from anon_scratch.main.refine_near p
     join anon_scratch.main.refine_classes x on x.class_id = p.a
     join anon_scratch.main.refine_classes y on y.class_id = p.b
+    where p.a in (select class_id from changed) or p.b in (select class_id from changed)
+),
+paired as (
+    select
+        p.a, p.b, r.unit as r, q.unit as q, p.lost,
+        r.size + q.n as size_a, q.size + r.n as size_b, q.each as each_b
+, (r.gw1 | q.w1) as aw1, (q.gw1 | r.w1) as bw1, least(r.gl1, q.l1) as al1, least(q.gl1, r.l1) as bl1, greatest(r.gh1, q.h1) as ah1, greatest(q.gh1, r.h1) as bh1
+    from looked_at p
     join anon_scratch.main.refine_rest r on r.class_id = p.a
     join anon_scratch.main.refine_rest q on q.class_id = p.b
     where r.size + q.n >= 2 and q.size + r.n >= 2
     -- a class loses at least what its other units lose
-    and (r.size + q.n) * r.each + (q.size + r.n) * q.each < x.lost + y.lost
-    and (p.a in (select class_id from changed) or p.b in (select class_id from changed))
+    and (r.size + q.n) * r.each + (q.size + r.n) * q.each < p.lost
 ),
 half_weighed as (
     select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast((cast(bit_count(aw1 & 511) as integer)) as bigint) * least((cast(bit_count(aw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as left_over from paired
