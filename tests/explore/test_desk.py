@@ -93,7 +93,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(
     (tmp_path / "closed").mkdir()
     monkeypatch.chdir(tmp_path / "closed")
     monkeypatch.setattr(os, "access", lambda path, mode: path.resolve() != Path.cwd())
-    with pytest.raises(TargetError, match="policy.yml is in a folder that cannot be written"):
+    with pytest.raises(TargetError, match=r"policy\.yml is in a folder that cannot be written"):
         given("visits", clinic.database, None)
 
 
