@@ -1038,7 +1038,14 @@ limits as (
     from units
 ),
 places as (
-    select distinct attribute, place.code as code, place.share as share, place.size as size, place.ordered as ordered
+    select distinct
+        attribute, place.code as code, place.share as share, place.ordered as ordered,
+        case
+            when isnan(place.share)
+            then error('anon_mondrian: quasi: the column ' || quasi[attribute]
+                || ' holds NaN or infinite values (hint: make them NULL, or cast the column to text)')
+            else place.size
+        end as size
     from (
         select distinct unnest(_anon_places) as place, generate_subscripts(_anon_places, 1) as attribute
         from coded

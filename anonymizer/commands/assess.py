@@ -214,7 +214,9 @@ def _combination_lines(found: Assessment, unit: str) -> Iterator[str]:
     yield f"Columns that single out {unit} (up to {together.size} together)"
     shown = [s for s in together.subsets if s.minimal][:SHOWN]
     rows = [(" + ".join(s.columns), s.singled_out, s.minimal, s.classes, s.k) for s in shown]
-    yield from table(("columns", "alone", "minimal", "classes", "k"), rows) if rows else ["  none"]
+    yield from (
+        table(("columns", "alone", "not with fewer", "classes", "k"), rows) if rows else ["  none"]
+    )
     if together.without:
         yield ""
         yield f"{unit.capitalize()} alone if one column is dropped"

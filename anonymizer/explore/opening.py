@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,9 @@ def given(
         hint = "open it: anonymizer explore FILE; or name a new one: -o FILE"
         raise TargetError.at("-o", f"{path.name} exists", hint=hint)
     base = path.parent
+    if not os.access(base, os.W_OK):
+        said = f"{path} is in a folder that cannot be written"
+        raise TargetError.at("-o", said, hint="name a file in another folder: -o FILE")
     made = draft(subject, database, base=base, limits=limits)
     policy = one_table(Policy.loads(made.text, base))
     title = Path(subject).name if file_format(subject) else subject

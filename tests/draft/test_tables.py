@@ -400,6 +400,15 @@ def test_persons_of_whom_nothing_is_known(tmp_path: Path) -> None:
             "has no table with a column that holds keys of patients, the persons",
         ),
         (
+            {
+                "customers": "select i as customer_id, date '1950-01-01' + i::int as birth_date"
+                " from range(100) r(i)",
+                "orders": "select i % 101 as customer_id, i % 5 as n from range(400) r(i)",
+            },
+            "in orders, 1 of 101 values of customer_id are no key of customers; mend them in"
+            " source.query, or link it with orphans: drop",
+        ),
+        (
             {"visits": VISITS, "labs": LABS},
             "has no table of persons: one row each, a key that columns of other tables hold",
         ),

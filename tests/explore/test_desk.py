@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -84,6 +85,16 @@ def test_a_table_is_drafted_and_saved_where_nothing_was(
         assert not (tmp_path / "new.yml").exists()
         desk.save()
     assert anonymizer.Policy.load(tmp_path / "new.yml").columns.keys() == roles.keys()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_work(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "closed").mkdir()
+    monkeypatch.chdir(tmp_path / "closed")
+    monkeypatch.setattr(os, "access", lambda path, mode: path.resolve() != Path.cwd())
+    with pytest.raises(TargetError, match=r"policy\.yml is in a folder that cannot be written"):
+        given("visits", clinic.database, None)
 
 
 @pytest.mark.slow

@@ -33,6 +33,10 @@ def odd(sql: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
             f'create table {where}."{quoted}" as'
             f' select a as "{alter}", b as "{PLACE}", s as "Ü s", p as "per son" from plain'
         )
+    sql.execute(
+        "create table endless as select i % 3 as s, if(i = 0, 'nan'::double, i) as x"
+        " from range(9) as numbers(i)"
+    )
     sql.execute("create table nested as select [1] as l")
     sql.execute('create table classed as select 1 as a, 2 as "CLASS_ID"')
     return sql

@@ -63,7 +63,7 @@ def draft_tables(
         known = find_tables(engine)
         tables = known.found
         links, missed = find_links(engine, tables)
-        tree = find_tree(engine, tables, links)
+        tree = find_tree(engine, tables, links, missed)
     drafted: dict[str, Drafted] = {}
     for table in (tree.person, *tree.links):
         guesses = roles(table, tree, tables, links)

@@ -45,6 +45,14 @@ class Link:
         """Sorts links of one table, the best first."""
         return (not self.declared, self.nulls > 0, not self.own, self.fit)
 
+    @property
+    def told(self) -> str:
+        """Why it is no link, and how it becomes one."""
+        return (
+            f"{self.strangers:,} of {self.different:,} values of {self.column} are no key of"
+            f" {self.to}; mend them in source.query, or link it with orphans: drop"
+        )
+
 
 def find_links(
     engine: DuckDBEngine, tables: Mapping[str, Found]

@@ -41,16 +41,26 @@ class Tree:
         return found
 
 
-def find_tree(engine: DuckDBEngine, tables: Mapping[str, Found], links: Sequence[Link]) -> Tree:
-    """The tree of tables. Raises SourceError where there are no persons, or nothing of them."""
-    person, others = _persons(tables, links)
+def find_tree(
+    engine: DuckDBEngine,
+    tables: Mapping[str, Found],
+    links: Sequence[Link],
+    missed: Sequence[Link] = (),
+) -> Tree:
+    """The tree of tables. Raises SourceError where there are no persons, or nothing of them.
+
+    `missed`: links but for a few values, which are named where there is no other one.
+    """
+    person, others = _persons(tables, links, missed)
     found = Tree(person, _nearest(person, links), others, {})
     _hang_deeper(engine, tables, links, found)
     chosen = dict(sorted(found.links.items(), key=lambda item: len(found.way(item[0]))))
     return Tree(person, chosen, tuple(n for n in others if n not in chosen), found.astray)
 
 
-def _persons(tables: Mapping[str, Found], links: Sequence[Link]) -> tuple[str, tuple[str, ...]]:
+def _persons(
+    tables: Mapping[str, Found], links: Sequence[Link], missed: Sequence[Link]
+) -> tuple[str, tuple[str, ...]]:
     """The table with one row per person, and others that look like one."""
     reached = {name: _reaching(name, links) for name in tables}
     likely = {
@@ -68,6 +78,10 @@ def _persons(tables: Mapping[str, Found], links: Sequence[Link]) -> tuple[str, t
         said = f"has one table with rows, {alone}, and no other one that leads to its persons"
     elif ranked:
         said = f"has no table with a column that holds keys of {ranked[-1]}, the persons"
+        near = [link for link in missed if link.to == ranked[-1]]
+        if near:
+            link = min(near, key=lambda link: link.strangers / link.different)
+            said += f": in {link.table}, {link.told}"
     else:
         said = (
             "has no table of persons: one row each, a key that columns of other tables hold,"

@@ -24,11 +24,7 @@ def left_out(
 def _reason(name: str, there: set[str], links: Sequence[Link], missed: Sequence[Link]) -> str:
     near = [link for link in missed if link.table == name and link.to in there]
     if near:
-        link = min(near, key=lambda link: (link.fit, link.strangers / link.different))
-        return (
-            f"{link.strangers:,} of {link.different:,} values of {link.column} are no key of"
-            f" {link.to}; mend them in source.query, or link it with orphans: drop"
-        )
+        return min(near, key=lambda link: (link.fit, link.strangers / link.different)).told
     away = [link for link in links if link.table == name and link.to not in there]
     to_it = [link for link in links if link.to == name and link.table in there]
     if to_it:
