@@ -66,10 +66,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.markexpr:
         return
     left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
-    dropped = [item for item in items if left_out & marks_of(item)]
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
+    for item in items:
+        (dropped if left_out & marks_of(item) else kept).append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
-        items[:] = [item for item in items if item not in set(dropped)]
+        items[:] = kept
 
 
 def share(items: list[pytest.Item]) -> None:

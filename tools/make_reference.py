@@ -165,8 +165,8 @@ EXAMPLES |= {f"{of}.{key}": v for of in ("Column", "SchemaColumn") for key, v in
 def main() -> int:
     """Write the pages, or compare them with what would be written."""
     stale = []
-    for name, text in pages().items():
-        path = FOLDER / name
+    for name, made in PAGES.items():
+        path, text = FOLDER / name, made()
         if "--check" in sys.argv:
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 stale.append(name)
@@ -176,15 +176,6 @@ def main() -> int:
     if stale:
         print(f"not current: {', '.join(stale)}; run python tools/make_reference.py")
     return len(stale)
-
-
-def pages() -> dict[str, str]:
-    """Every page by its file name."""
-    return {
-        "policy.md": policy_page(),
-        "python.md": python_page(),
-        "statements.md": statements_page(),
-    }
 
 
 @cache
@@ -430,6 +421,9 @@ def _one_line(text: str) -> str:
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
+
+PAGES = {"policy.md": policy_page, "python.md": python_page, "statements.md": statements_page}
+"""What makes every page, by its file name."""
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -90,6 +90,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        cache_size=-1,  # there are more templates than the default keeps
         bytecode_cache=compiled_templates(),
     )
     made.filters.clear()

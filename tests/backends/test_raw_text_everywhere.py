@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from anonymizer import Policy
 from anonymizer.errors import SourceError
 from tests.backends.tables import embedded, load, on_duckdb, on_postgres, policy
 from tests.runs import fill
-from tests.threats.identifiers import ROWS, columns
+from tests.threats.identifiers import ROWS, columns, kinds
 
-CORPUS = [*columns(True), *columns(False)]
-NAMES = {f"c{place}": (name, kind) for place, (name, kind, _) in enumerate(CORPUS)}
+KINDS = [*kinds(True).values(), *kinds(False).values()]
+NAMES = {f"c{place}": kind for place, kind in enumerate(KINDS)}
 PEOPLE = [f"Ana-{'xyzuvwabcd'[i % 10] * (2 + i // 10)} López" for i in range(ROWS)]
 SAID = ("note", "file")
 """Columns that hold the names of others and the numbers of their rows."""
@@ -27,19 +28,25 @@ TYPES = {
     "phone": "INTEGER",
     **dict.fromkeys((*SAID, *NAMES), "VARCHAR"),
 }
-TABLE = [
-    (
-        99900 + i,
-        PEOPLE[i],
-        20 + i % 3,
-        100 + i // 2,
-        f"saw {PEOPLE[i - 1]}, no fever",
-        f"case {99900 + i}: closed",
-        *(values[i] for _, _, values in CORPUS),
-    )
-    for i in range(ROWS)
-]
 LOOKED = {"role": "keep", "acknowledge_unique": True}
+
+
+@cache
+def table() -> list[tuple[Any, ...]]:
+    """The rows; they are drawn where a test needs them."""
+    corpus = [*columns(True), *columns(False)]
+    return [
+        (
+            99900 + i,
+            PEOPLE[i],
+            20 + i % 3,
+            100 + i // 2,
+            f"saw {PEOPLE[i - 1]}, no fever",
+            f"case {99900 + i}: closed",
+            *(values[i] for _, _, values in corpus),
+        )
+        for i in range(ROWS)
+    ]
 
 
 def asked(**more: Any) -> Policy:
@@ -50,7 +57,7 @@ def asked(**more: Any) -> Policy:
 
 def innocent() -> Policy:
     """What raises no alarm is kept, and the telephones, which somebody has looked at."""
-    dropped = {name: "drop" for name, (_, kind) in NAMES.items() if kind is not None}
+    dropped = {name: "drop" for name, kind in NAMES.items() if kind is not None}
     said = {name: {**LOOKED, "acknowledge": ["identifier_value"]} for name in SAID}
     return asked(**dropped, **said, phone={**LOOKED, "acknowledge": ["name"]})
 
@@ -58,9 +65,9 @@ def innocent() -> Policy:
 def expected() -> list[str]:
     """What DuckDB says: every planted column is refused, and the one named `phone`."""
     with pytest.raises(SourceError) as refused:
-        on_duckdb(asked(), embedded(TYPES, TABLE, "people"))
+        on_duckdb(asked(), embedded(TYPES, table(), "people"))
     found = sorted(map(str, refused.value.problems))
-    planted = [name for name, (_, kind) in NAMES.items() if kind is not None]
+    planted = [name for name, kind in NAMES.items() if kind is not None]
     assert len(found) == len(planted) + len(SAID) + 1
     assert sum("200 values that hold one of an identifier" in said for said in found) == 2
     assert sum("100 different values under a name" in said for said in found) == 1
@@ -69,7 +76,7 @@ def expected() -> list[str]:
 
 @pytest.mark.postgres
 def test_postgres(postgres: str) -> None:
-    load(postgres, TYPES, TABLE, "people")
+    load(postgres, TYPES, table(), "people")
     with pytest.raises(SourceError) as refused:
         on_postgres(asked(), postgres)
     assert sorted(map(str, refused.value.problems)) == expected()
@@ -104,7 +111,7 @@ def test_types_of_postgres(postgres: str, kind: str) -> None:
 def test_spark(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with duckdb.connect() as connection:
-        fill(connection, TYPES, TABLE, "t")
+        fill(connection, TYPES, table(), "t")
         connection.execute(f"copy t to '{path}' (format parquet)")
     spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable("people")
 

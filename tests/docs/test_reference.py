@@ -3,7 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from tools.make_reference import FOLDER, definitions, example_of, models, pages
+from tools.make_reference import FOLDER, PAGES, definitions, example_of, models
 
 FIELDS = [
     (model, key, field)
@@ -12,9 +12,9 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize("name", pages())
+@pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_current(name: str) -> None:
-    assert (FOLDER / name).read_text(encoding="utf-8") == pages()[name]
+    assert (FOLDER / name).read_text(encoding="utf-8") == PAGES[name]()
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ class Probe(jinja2.Environment):
             trim_blocks=ours.trim_blocks,
             lstrip_blocks=ours.lstrip_blocks,
             auto_reload=False,
+            cache_size=-1,
         )
         self.filters = ours.filters
         self.globals = ours.globals

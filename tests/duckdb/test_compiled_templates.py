@@ -10,7 +10,12 @@ import jinja2
 import pytest
 from jinja2.compiler import CodeGenerator
 
-from anonymizer.compile.environment import CompiledTemplates, compiled_templates, environment
+from anonymizer.compile.environment import (
+    CompiledTemplates,
+    compiled_templates,
+    environment,
+    template_names,
+)
 
 
 @pytest.fixture
@@ -70,3 +75,11 @@ def test_a_cache_belongs_to_what_compiles(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(jinja2, "__version__", "another")
     assert compiled_templates().pattern != ours.pattern
     assert isinstance(environment().bytecode_cache, CompiledTemplates)
+
+
+def test_no_template_is_compiled_again_in_one_process() -> None:
+    names = [str(number) for number, _ in enumerate(template_names())]
+    loader = jinja2.DictLoader(dict.fromkeys(names, ""))
+    tried = environment().overlay(loader=loader, bytecode_cache=None)
+    loaded = [tried.get_template(name) for name in names]
+    assert all(tried.get_template(name) is one for name, one in zip(names, loaded, strict=True))

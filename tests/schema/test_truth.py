@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -74,6 +75,7 @@ def holds(schema: Schema, rows: Rows) -> bool:
     )
 
 
+@cache
 def text_cells() -> list[int]:
     """Seeds of small schemas with cells as text."""
     found = []
@@ -85,8 +87,9 @@ def text_cells() -> list[int]:
     return found[:12]
 
 
-@pytest.mark.parametrize("seed", text_cells())
-def test_a_coarse_release_says_the_truth(seed: int) -> None:
+@pytest.mark.parametrize("place", range(12))
+def test_a_coarse_release_says_the_truth(place: int) -> None:
+    seed = text_cells()[place]
     schema = draw(seed)
     rows = coarse(schema, random.Random(seed))
     assert holds(schema, rows)

@@ -430,6 +430,13 @@ INNOCENT: dict[str, Make] = {
 }
 
 
+def kinds(planted: bool) -> dict[str, str | None]:
+    """The kind to be found in every column, by its name."""
+    if not planted:
+        return dict.fromkeys(INNOCENT)
+    return {name: kind for name, (kind, _) in PLANTED.items()}
+
+
 @cache
 def columns(planted: bool) -> tuple[tuple[str, str | None, list[str]], ...]:
     """Name, kind to be found, and values of every column."""
