@@ -60,8 +60,7 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
     if not names:
         raise SourceError.at("frame", "has no columns")
     connection = duckdb.connect(":memory:")
-    # the engine infers the types of object columns from this many rows; use all, as later rows may
-    # differ
+    # the engine infers types of object columns from this many rows; later ones may differ
     connection.execute(f"set pandas_analyze_sample = {len(frame)}")
     if not _readable(connection, parts[0], frame):
         connection.close()

@@ -1,4 +1,4 @@
-"""`anonymizer assess`: how anonymous an unprotected table is."""
+"""`anonymizer assess`: how anonymous an existing table is."""
 
 from __future__ import annotations
 

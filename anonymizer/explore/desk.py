@@ -36,8 +36,7 @@ class Desk:
     sample: Bench
     """Runs each change immediately."""
     side: Bench
-    """The same sample for work that can be stopped: distributions, the frontier, what costs
-    most."""
+    """The same sample for work that can be stopped: distributions, frontier, what costs most."""
     whole: Bench
     reasons: Mapping[str, Mapping[str, str]]
     """Role and reason of every column, as in a draft."""

@@ -167,7 +167,7 @@ def cell_text(column: PublishedColumn) -> Sql:
 
 
 def raw_rows(session: Session) -> dict[str, Any]:
-    """Unprotected rows of the source, if the server was started with permission to show them."""
+    """Raw rows of the source, if the server was started with permission to show them."""
     source = session.source
     parameters = {"source": source.table, "relation": source.sql, "shown": SHOWN}
     rows = session.engine.raw(render("explore/raw_rows.sql.j2", parameters).text, "source")

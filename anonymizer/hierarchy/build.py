@@ -68,10 +68,9 @@ def stages(
     points than 64 bits count, for on_the_fly, prefix, suffix and frequency, the distinct values of
     the data.
 
-    `column` and `base` (the policy's folder) are used in messages and to find files; `resolve` maps
-    the name of a taxonomy's table to a table of the source. Raises SourceError if the options do
-    not fit the type, or a taxonomy's file is invalid; errors that depend on the data are found by
-    Guards.
+    `column` and `base` (the policy's folder) are for messages and files; `resolve` maps the name of
+    a taxonomy's table to a table of the source. Raises SourceError if the options do not fit the
+    type, or a taxonomy's file is invalid; errors that depend on the data are found by Guards.
     """
     place = Place(index, column, sql_type)
     check_type(place, kind, spec)

@@ -97,9 +97,8 @@ def merge_neighbours(points: Sequence[tuple[int | float, int]]) -> list[Merge]:
 def merge_rarest(counts: Sequence[int]) -> list[Merge]:
     """Frequency hierarchy: merge the two nodes with the fewest rows, until one is left.
 
-    Among equal counts, the node listed or created first is merged first. The leaves are then
-    numbered along the tree (the rarer child first), so that those of a node are consecutive. O(m
-    log m).
+    Among equal counts, the node listed or created first is merged first. Leaves are then numbered
+    along the tree (the rarer child first), so that those of a node are consecutive. O(m log m).
     """
     count = len(counts)
     heap = [(n, node) for node, n in enumerate(counts)]

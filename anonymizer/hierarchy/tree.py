@@ -1,7 +1,6 @@
 """Check and number a hierarchy given as a wide table (value, level 1, ..., level h).
 
-Uses no database. A table of two columns whose second contains values of the first is read as child
-and parent instead.
+Uses no database. Two columns whose second has values of the first are read as child and parent.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ def _weights(requirement: Requirement) -> Mapping[str, object]:
 def _chance(requirement: Requirement) -> float | None:
     """The bound on the probability of a value.
 
-    None in a class, where one of the l values may be frequent; in a bucket each occurs once, and in
-    a group each has a share of at most 1/l.
+    None in a class, where one value may be frequent; 1/l in a bucket, where each occurs once, and
+    in a group, where each has a share of at most 1/l.
     """
     return None if requirement.scope == "class" else 1 / int(requirement.parameters["l"])
 

@@ -108,8 +108,7 @@ class Guarantee:
     further: tuple[str, ...] = ()
     """Other fields of the policy that are parameters of this guarantee, which handles them."""
     terms: Callable[[Any, Any], Terms] | None = None
-    """Computes the parameters, including the `further` fields, from the policy and the column's
-    `protect`."""
+    """Computes parameters, with the `further` fields, from policy and the column's `protect`."""
     in_buckets: tuple[str, ...] = ()
     """The guarantees that replace it for a column whose values are published in buckets."""
     k: Callable[[Any], int] | None = None

@@ -72,8 +72,7 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
         loss = _continued(small, large, rows)
     speed = large.seconds / _work(large.rows, large.tuples)
     columns = len(policy.quasi)
-    # parts are processed a few at a time; together they are about as large as the largest table
-    # that is not divided
+    # the parts processed at a time are together about as large as the largest undivided table
     at_once = min(tuples, ABOVE) if policy.algorithm.may_divide else tuples
     needed = _megabytes(rows, at_once, columns)
     if large.peak is not None:

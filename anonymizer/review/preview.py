@@ -237,7 +237,7 @@ def _tried(stages: Sequence[Stage], executor: Executor) -> list[Problem]:
 
 
 def _look(policy: Policy, session: Session, found: Preview) -> None:
-    """Describe the classes of the unprotected source, if it could be read."""
+    """Describe the classes of the source before anonymization, if it could be read."""
     try:
         columns = roles(policy, session.profile)
         for names in policy.privacy.quasi_sets or ():
@@ -254,9 +254,8 @@ def _look(policy: Policy, session: Session, found: Preview) -> None:
 def current_state(policy: Policy, session: Session, columns: Roles) -> dict[str, Any]:
     """Classes of equal quasi-identifiers in the source, before any generalization.
 
-    `k` is the size of the smallest class (in persons if the policy names them), `l` the fewest
-    different values of a sensitive column in a class; NULL quasi-identifiers are equal to each
-    other.
+    `k` is the smallest class size (in persons if the policy names them), `l` the fewest different
+    values of a sensitive column in a class; NULL quasi-identifiers are equal to each other.
     """
     unit = "count(distinct person)" if policy.person is not None else "count(*)"
     grouped = ", ".join(str(a.q) for a in columns.quasi)

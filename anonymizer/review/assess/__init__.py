@@ -1,4 +1,4 @@
-"""Assessment of an unprotected table: privacy models, risk, identifying column combinations."""
+"""Assessment of an existing table: privacy models, risk, identifying column combinations."""
 
 from anonymizer.review.assess.assessment import Assessment, assess, assess_opened
 from anonymizer.review.assess.of_policy import assess_policy

@@ -1,4 +1,4 @@
-"""The assessment of an unprotected table, as figures without values."""
+"""The assessment of an existing table, as figures without values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements on an unprotected table (`--require k=5`), checked by the verifier's statements."""
+"""Requirements on an existing table (`--require k=5`), checked by the verifier's statements."""
 
 from __future__ import annotations
 

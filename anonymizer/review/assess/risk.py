@@ -62,8 +62,7 @@ class Population:
     uniques: int
     """Units unique both in the table and in the population."""
     unmatched_units: int
-    """Units in classes larger in the table than in the population, so it cannot be its
-    population."""
+    """Units in classes larger than in the population, which then cannot be the table's."""
     classes: int
     units: int
     units_below: int

@@ -39,8 +39,7 @@ class Secret:
     original: Sql
     """Its value in a row of the source; NULL where it is not sensitive there."""
     bucket: str | None
-    """Column of `data` that holds the bucket (or group); None if values are published in their
-    rows."""
+    """Bucket (or group) column of `data`; None if values are published in their rows."""
     data: Table
     published: PublishedColumn
     carried: Sql

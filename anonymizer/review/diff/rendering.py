@@ -121,7 +121,7 @@ def markdown_lines(found: Comparison) -> Iterator[str]:
 
 
 def _replaced(found: Comparison) -> Iterator[str]:
-    """What a run would delete; shown before everything else."""
+    """What a run would replace; shown before everything else."""
     for name, side in (("new", found.new), ("old", found.old)):
         for replaced in side.replaces:
             if name == "new" or replaced not in found.new.replaces:

@@ -16,8 +16,7 @@ WORDS_OF_YAML = {"null", "true", "false"}
 MANY = 12
 """From this many quasi columns, the draft states their cost."""
 MOST_WITH_TREES = 6
-"""Up to this many quasi columns, codes get a hierarchy; with more, all would be fully
-generalized."""
+"""Up to this many quasi columns, codes get a hierarchy; with more, all would become its root."""
 K = 5
 L = 3
 T = 0.3

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 BEFORE = "#b4532a"
 AFTER = "#1f5f8b"
-"""Contrast above 4.5 to white; distinguishable for colour-blind readers, and by lightness in
-print."""
+"""Contrast above 4.5 to white; distinct for colour-blind readers, and by lightness in print."""
 STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial"],

@@ -34,8 +34,7 @@ class Point:
     problem: str | None = None
     parts: dict[str, Any] | None = None
     """With several tables: what the observer `knows`; `loss_quasi` and `loss_events`, which add up
-    to the loss; `rows_left_out`, the share of suppressed rows in all tables except the persons'
-    table."""
+    to the loss; `rows_left_out`, the share of suppressed rows outside the persons' table."""
 
     @property
     def name(self) -> str:

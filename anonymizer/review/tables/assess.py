@@ -1,4 +1,4 @@
-"""Assessment of several unprotected tables: persons found by what is known of their rows."""
+"""Assessment of several existing tables: persons found by what is known of their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READ = ("quasi", "event", "key")
 
 @dataclass(frozen=True, slots=True)
 class AssessedTable:
-    """Counts of one unprotected table."""
+    """Counts of one source table."""
 
     table: str
     above: str | None
@@ -39,7 +39,7 @@ class AssessedTable:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TablesAssessment:
-    """The assessment of several unprotected tables, as figures without values."""
+    """The assessment of several existing tables, as figures without values."""
 
     person: str
     quasi: tuple[str, ...]
@@ -123,7 +123,7 @@ def _share(part: int, whole: int) -> str:
 def assess_tables(
     policy: SchemaPolicy, database: Database = None, *, limits: Limits | None = None
 ) -> TablesAssessment:
-    """Assess the unprotected tables of a policy with its roles and its k. Writes nothing.
+    """Assess the source tables of a policy with its roles and its k. Writes nothing.
 
     Rows that reach no person are counted and are not an error. Raises SourceError for keys that are
     NULL or not unique, and for what cannot be found or read.
