@@ -70,7 +70,7 @@ class Opened:
 
 @contextmanager
 def open_database(database: Database, limits: Limits | None = None) -> Iterator[DuckDBEngine]:
-    """Open a database without a table. Raises SourceError if the database does not exist."""
+    """Open a database whose tables are not yet known. Raises SourceError if it does not exist."""
     if database is None:
         hint = "or name a table or a file: anonymizer init TABLE"
         raise SourceError.at("--database", "is needed to find tables in", hint=hint)

@@ -68,7 +68,7 @@ def verdict(
 
 
 def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
-    """The joint effect of this and an earlier release, by whether it breaks a guarantee."""
+    """Joint effects with an earlier release, where guarantees hold (or do not, by `holding`)."""
     found = attacked.intersection if attacked is not None else ()
     unit = attacked.unit if attacked is not None else "rows"
     return [

@@ -11,7 +11,7 @@ AROUND = {
 }
 """Words in a table's name that do not describe its rows."""
 LEADING = ("fk", "ref", "id", "key")
-"""Prefixes of the name that a column refers to: `fk_patient`, `id_patient`."""
+"""Words before the name that a column refers to: `fk_patient`, `id_patient`."""
 OWN = (0, 1)
 """The `like_key` ranks of a key that is named after its table."""
 SHORTEST = 3
