@@ -1,4 +1,4 @@
-"""Anonymize a frame in one call: roles as lists of columns, everything else as in a policy."""
+"""Anonymize a frame in one call: roles as lists of columns, other options as in a policy."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _COLUMNS = 'names, as in ["age", "zip"], or names with options, as in {"zip": {"
 
 
 _PARAMETERS = {"identifier": "identifiers"}
-"""Parameters that are not called like the role of their columns."""
+"""Parameters whose name differs from the role of their columns."""
 
 
 class Anonymized(NamedTuple):
-    """What `anonymize` returns."""
+    """The result of `anonymize`."""
 
     frame: Any
-    """The published rows, a frame of the kind that was given."""
+    """The published rows, as the same kind of frame as the input."""
     release: Release
     """The verified release; `release.manifest` says how to read the cells."""
 
@@ -113,7 +113,7 @@ def _columns(
 ) -> dict[str, dict[str, Any]]:
     """The columns of the policy, in the order of the frame; those without a role are dropped.
 
-    The person's column is an identifier, unless it has a role.
+    The person column becomes an identifier unless it has a role.
     """
     names = [row[0] for row in connection.execute(f"describe {TABLE}").fetchall()]
     _refuse_unknown_and_repeated(roles, names, person, index)
@@ -126,14 +126,14 @@ def _columns(
 
 
 def _joined(given: dict[str, Any], further: object) -> object:
-    """Both; what is no mapping is left to the policy to refuse."""
+    """Merge two mappings; the policy will refuse `further` if it is not a mapping."""
     if further is None:
         return given
     return given | dict(further) if isinstance(further, Mapping) else further
 
 
 def _refuse_taken(policy: Mapping[str, Any]) -> None:
-    """The frame and the lists of columns are the source and columns of the policy."""
+    """Refuse policy keys that the frame and the lists of columns already determine."""
     hints = {
         "source": "the frame is the source: prepare it before",
         "tables": "the frame is the only table: several tables are a policy for run",
@@ -166,7 +166,10 @@ def _refuse_unknown_and_repeated(
     person: str | None,
     index: Sequence[str],
 ) -> None:
-    """`person`: it may have a role as well."""
+    """Refuse unknown columns and columns with several roles.
+
+    `person`: may have another role as well.
+    """
     problems = []
     seen: dict[str, str] = {}
     listed = [

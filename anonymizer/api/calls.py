@@ -1,6 +1,6 @@
-"""The functions of the Python API: arguments are checked, and errors name parameters.
+"""The functions of the Python API: check arguments, and name parameters in errors.
 
-The commands call the same underlying functions, with errors that name options.
+The commands call the same underlying functions; their errors name options.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PARAMETERS = {f"--{name.replace('_', '-')}": name for name in _ALIKE} | {
     "--combinations": "combined",
     "TABLE": "table",
 }
-"""What is an option on the command line, and the parameter that it is here."""
+"""Command-line options with the corresponding parameters of the functions here."""
 _OPTION = re.compile("|".join(rf"(?<![\w-]){name}(?![\w-])" for name in PARAMETERS))
 ALLOWED = (
     "the path of a database, an open DuckDB or psycopg connection, a frame, postgresql://...,"
@@ -55,7 +55,7 @@ ALLOWED = (
 
 
 def _in_parameters(function: F) -> F:
-    """The function, called from Python: problems name its parameters."""
+    """Wrap a function for calls from Python: problems name its parameters."""
 
     @wraps(function)
     def called(*given: Any, **options: Any) -> Any:
@@ -69,7 +69,7 @@ def _in_parameters(function: F) -> F:
 
 
 def _of_policy(function: F) -> F:
-    """A function of a policy and a database; a frame stands as the policy's source."""
+    """Wrap a function of a policy and a database; a frame may replace the policy's source."""
 
     @wraps(function)
     def called(policy: Any, database: Any = None, **options: Any) -> Any:
@@ -98,7 +98,7 @@ def _table_of(policy: AnyPolicy | None) -> str:
 
 
 def _of_table(function: Callable[..., T], table: Any, database: Any, options: Any) -> T:
-    """Calls a function of a table and a database; a frame stands as either."""
+    """Call a function of a table and a database; either may be a frame."""
     if kind_of(table) is not None:
         table, database = "frame", connected(table, "frame")
     elif kind_of(database) is not None:
@@ -212,7 +212,7 @@ def _refuse_other_than_policy(policy: object) -> None:
 
 
 def _refuse_unusable(database: object) -> None:
-    """Raises SourceError for what is no database, EngineError for a connection that is closed."""
+    """Raises SourceError if it is not a database, EngineError if its connection is closed."""
     if database is None or isinstance(database, str | Path):
         return
     if told_by(database) in ("postgres", "spark"):

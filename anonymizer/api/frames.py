@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow: as sources, and as results."""
+"""Frames of pandas, polars and Arrow, as sources and as results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = {
 
 
 def kind_of(value: object) -> str | None:
-    """`pandas`, `polars` or `arrow`; None for what is no frame. Imports none of them."""
+    """`pandas`, `polars` or `arrow`; None if it is not a frame. Imports none of the libraries."""
     for kind in type(value).__mro__:
         found = KINDS.get((kind.__module__.split(".", 1)[0], kind.__name__))
         if found is not None:
@@ -35,7 +35,7 @@ def kind_of(value: object) -> str | None:
 
 
 def connected(frame: Any, table: str) -> DuckDBPyConnection:
-    """A connection of its own, in which the frame stands as `table`.
+    """Open a new connection in which the frame is available as `table`.
 
     Raises SourceError for a frame that the engine cannot read, and for a name with a schema.
     """
@@ -60,7 +60,7 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
     if not names:
         raise SourceError.at("frame", "has no columns")
     connection = duckdb.connect(":memory:")
-    # types of pandas objects are told from this many rows, and a later one may be of another
+    # the engine infers types of object columns from this many rows; later ones may differ
     connection.execute(f"set pandas_analyze_sample = {len(frame)}")
     if not _readable(connection, parts[0], frame):
         connection.close()
@@ -82,7 +82,7 @@ def _refuse_without_arrow() -> None:
 def _readable(
     connection: DuckDBPyConnection, table: str, frame: Any, *, values: bool = False
 ) -> bool:
-    """Whether the engine knows the types of the columns, and with `values` can read every value."""
+    """Whether the engine can determine the column types, and with `values` read every value."""
     import duckdb
 
     try:
@@ -109,14 +109,14 @@ def _unreadable(frame: Any, *, values: bool = False) -> list[str]:
 
 
 def _column(frame: Any, at: int) -> Any:
-    """One column, as a frame of its own."""
+    """One column, as a separate frame."""
     if kind_of(frame) == "pandas":
         return frame.iloc[:, [at]]
     return frame.select([_names(frame)[at]])
 
 
 def _names(frame: Any) -> list[str]:
-    """Arrow's `columns` are the values, and its names stand elsewhere."""
+    """The column names of a frame; Arrow's `columns` are the values."""
     if kind_of(frame) == "arrow":
         return [str(name) for name in frame.schema.names]
     return [str(name) for name in frame.columns]
@@ -129,9 +129,9 @@ def index_of(frame: Any) -> tuple[str, ...]:
 
 @contextmanager
 def standing(frame: Any, table: str) -> Iterator[DuckDBPyConnection]:
-    """`connected`, as long as the block lasts: nothing that it leaves behind reaches the frame.
+    """Provide `connected` for a block, and release the frame afterwards.
 
-    What goes wrong in the block is said of the frame, which no query comes before.
+    Errors in the block are attributed to the frame, since there is no source query.
     """
     connection = connected(frame, table)
     try:
@@ -148,7 +148,7 @@ def standing(frame: Any, table: str) -> Iterator[DuckDBPyConnection]:
 
 
 def _refuse_mixed(frame: Any) -> None:
-    """Raises SourceError for columns of Python objects of which the engine cannot read each one."""
+    """Raises SourceError for columns of Python objects with values that the engine cannot read."""
     if type(frame).__name__ == "DataFrame":
         found = _unreadable(frame, values=True)
         if found:
@@ -162,7 +162,7 @@ def _refuse_mixed(frame: Any) -> None:
 
 
 def _of_frame(problem: Problem) -> Problem:
-    """A problem, with the frame in the place of a query of the policy."""
+    """Reword a problem to name the frame instead of the policy's query."""
     hint = problem.hint
     if hint is not None and "source.query" in hint:
         hint = hint.replace("source.query", "the frame")
@@ -170,14 +170,14 @@ def _of_frame(problem: Problem) -> Problem:
 
 
 def alone(release: Release) -> Release:
-    """A release of a frame, which does not stand beside it any more."""
+    """A release of a frame, without the warning that it is in the same database as its source."""
     from anonymizer.publish.duckdb.in_place import WARNING
 
     return replace(release, warnings=tuple(w for w in release.warnings if w != WARNING))
 
 
 def rows_of(release: Release, kind: str) -> Any:
-    """The published rows as a frame of that kind."""
+    """The published rows as a frame of the given kind."""
     if kind == "pandas":
         return release.df()
     with release._reading() as (connection, view):

@@ -1,7 +1,7 @@
 """The subcommands of the command line, one module each, imported on use.
 
-To add one: write `anonymizer/commands/<name>.py` with a click command (or group) named
-`command`, and enter it in `VERBS` with its line of help. The module imports click and
+To add one: write `anonymizer/commands/<name>.py` with a click command (or group) named `command`,
+and add it to `VERBS` with its line of help. The module imports click and
 `anonymizer.commands.options` at its top, and everything heavier inside the function:
 
     @click.command()
@@ -11,9 +11,9 @@ To add one: write `anonymizer/commands/<name>.py` with a click command (or group
     def command(output: Output, policy: str, database: str | None) -> int | None:
         '''Say what it does; the first line of the help.'''
 
-A command hands its result to `output.result(data, text)`, warns with `output.warn`, raises an
+A command passes its result to `output.result(data, text)`, warns with `output.warn`, raises an
 `AnonymizerError` for errors that the user can fix, and returns an exit code (None is 0). A command
-that prints data in addition to its errors hands both to `output.judged`.
+that prints data in addition to its errors passes both to `output.judged`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Where a verb is, and what the help says of it."""
+    """The module of a verb, and its line of help."""
 
     module: str
     says: str
@@ -59,7 +59,7 @@ VERBS: dict[str, Verb] = {
     "clean": Verb("clean", "Remove the leftovers of killed runs."),
     "schema": Verb("schema", "Print the JSON Schema of a policy, for editors."),
 }
-"""In the order of the help."""
+"""Verbs in the order of the help."""
 
 
 def load(name: str) -> click.Command:

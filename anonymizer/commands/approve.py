@@ -1,4 +1,4 @@
-"""`anonymizer approve`: record who accepts what a policy leaves open."""
+"""`anonymizer approve`: record who accepts the residual risks of a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anonymizer assess`: how anonymous a table is as it is."""
+"""`anonymizer assess`: how anonymous an existing table is."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def command(
 
 
 def _is_policy(name: str) -> bool:
-    """Whether a file of this name is there that is no table."""
+    """Whether a file of this name exists that is not a table."""
     path = Path(name)
     return path.suffix.lower() in (".yml", ".yaml") and path.is_file()
 
@@ -147,7 +147,7 @@ def names(text: str | None) -> tuple[str, ...]:
 
 
 def lines(found: Assessment) -> Iterator[str]:
-    """An assessment on one page."""
+    """An assessment as text, on one page."""
     sizes, risk = found.sizes, found.risk
     unit = "rows" if found.person is None else "persons"
     yield f"{found.table}: {figure(sizes.rows)} rows" + (

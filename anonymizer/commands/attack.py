@@ -1,4 +1,4 @@
-"""`anonymizer attack`: what somebody who knows quasi-identifiers gets out of a release."""
+"""`anonymizer attack`: what an attacker who knows quasi-identifiers learns from a release."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _problems(found: Attack) -> list[Problem]:
 
 
 def lines(found: Attack) -> Iterator[str]:
-    """What the attacks reached, as text."""
+    """The results of the attacks as text."""
     link = found.linking
     yield f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
     yield ""
@@ -146,7 +146,7 @@ def lines(found: Attack) -> Iterator[str]:
 
 
 def _verdict(found: Attack) -> Iterator[str]:
-    """The last lines; nothing reassuring where somebody is exposed."""
+    """The last lines, without reassurance if somebody is exposed."""
     together = found.together()
     if found.uncompared:
         yield (

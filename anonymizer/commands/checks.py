@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_lines(verification: Verification, *, source: bool = False) -> Iterator[str]:
-    """Guarantees one by one; conditions of form (required: 0) by their number while they hold.
+    """Each guarantee on a line; passed conditions of form (required: 0) only as a count.
 
     `source`: whether the checks include those against the source, which only a run can make.
     """
@@ -49,7 +49,7 @@ def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def table_lines(release: Release) -> Iterator[str]:
-    """The tables of a release of several, that of the persons first."""
+    """The tables of a release of several tables, the persons' table first."""
     yield from table(
         ("table", "published as", "rows", "suppressed", "lost (NCP)"),
         [
@@ -60,7 +60,7 @@ def table_lines(release: Release) -> Iterator[str]:
 
 
 def failed_checks(verification: Verification, policy: AnyPolicy | None = None) -> list[Problem]:
-    """What does not hold, in figures; the check's own SQL finds the classes."""
+    """The failed checks with their figures; the check's own SQL finds the classes."""
     from anonymizer.policy import SchemaPolicy
     from anonymizer.release.judge import path_of
     from anonymizer.release.tables_judge import path_in_tables

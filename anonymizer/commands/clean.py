@@ -1,4 +1,4 @@
-"""`anonymizer clean`: remove what dead runs left."""
+"""`anonymizer clean`: remove the leftovers of killed runs."""
 
 from __future__ import annotations
 

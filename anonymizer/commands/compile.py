@@ -48,7 +48,7 @@ def command(
         if output.json:
             output.result({"dialect": dialect, "sql": text})
         else:
-            # a statement with other characters would be another statement
+            # replacing characters would change the statements
             output.written(text)
         return
     write_text(target, text)

@@ -1,4 +1,4 @@
-"""`anonymizer demo`: the whole story on real data."""
+"""`anonymizer demo`: every step on real data."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _hospital(output: Output, folder: str | None) -> None:
 def _tell(
     output: Output, made: Demo, release: Release, story: Iterator[str], **more: object
 ) -> None:
-    """The result, with what the demonstration has made `more`."""
+    """Print the result, with further data in `more`."""
     for warning in release.warnings:
         output.warn(warning)
     result = {
@@ -160,7 +160,7 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
 
 
 def _rows(found: list[list[str]], wanted: Sequence[str]) -> Iterator[str]:
-    """Rows in the columns of `wanted`, as far as an edited policy publishes them."""
+    """The `wanted` columns of the rows, if an edited policy publishes them."""
     head, *rows = found
     shown = [head.index(name) for name in wanted if name in head]
     yield from table([head[i] for i in shown], [[row[i] for i in shown] for row in rows])

@@ -1,4 +1,4 @@
-"""`anonymizer diff`: what a change of policy does, before anything is written."""
+"""`anonymizer diff`: the effect of a change of policy, before anything is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anonymizer explore`: a policy tried out on a local page."""
+"""`anonymizer explore`: try out a policy on a local page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maps exceptions to exit codes, and to problems that contain no data value."""
+"""Map exceptions to exit codes, and to problems that contain no data value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anonymizer.errors import AnonymizerError, Problem
 DEFECT = 70
 CANNOT = 2
 
-# what the engine can run into by itself, outside of any statement of ours
+# errors that the engine can raise independently of any statement
 _OF_THE_ENGINE = (
     "OutOfMemoryException",
     "InternalException",
@@ -28,14 +28,14 @@ _OF_THE_ENGINE = (
 
 
 class UsageError(AnonymizerError):
-    """The command line cannot be understood (2)."""
+    """The command line cannot be parsed (exit code 2)."""
 
 
 class Unfulfilled(AnonymizerError):
-    """A command that has a result to show and nevertheless fails.
+    """A command that has a result to show but fails.
 
-    `result` goes to standard output with the errors in it; `exit_code` is 1 for a guarantee that
-    does not hold, 2 for what cannot work.
+    `result` goes to standard output together with the errors; `exit_code` is 1 for a guarantee that
+    does not hold, 2 for problems that prevent the command from working.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Unfulfilled(AnonymizerError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a command ends that did not succeed."""
+    """How an unsuccessful command ends."""
 
     exit_code: int
     problems: tuple[Problem, ...]
@@ -56,7 +56,7 @@ class Failure:
 
 
 def failure(error: BaseException) -> Failure:
-    """The failure that `error` stands for; what nobody expected is a defect of the tool."""
+    """Convert an exception to a failure; an unexpected one is a defect of the tool."""
     match error:
         case Unfulfilled():
             return Failure(error.exit_code, error.problems, error.result)
@@ -81,7 +81,7 @@ def failure(error: BaseException) -> Failure:
 
 
 def _system(error: OSError) -> Problem:
-    """What the operating system refused. Names of files are shown, without their folders."""
+    """An error of the operating system. File names are shown without their folders."""
     name = error.filename
     path = Path(os.fsdecode(name)).name if isinstance(name, str | bytes | Path) else "file"
     return Problem(path, f"the operating system says: {os.strerror(error.errno or 0)}")
@@ -103,7 +103,7 @@ def _defect(error: BaseException) -> Problem:
 
 
 def _usage(error: click.ClickException) -> Problem:
-    """A usage error of click, in our form and without the value that was given."""
+    """A usage error of click, in the tool's format and without the given value."""
     match error:
         case click.NoSuchOption():
             near = ", ".join(error.possibilities or ())
@@ -135,7 +135,7 @@ def _usage(error: click.ClickException) -> Problem:
 
 
 def _parameter(error: click.BadParameter) -> str:
-    """`--option` or `ARGUMENT` that an error is about."""
+    """The `--option` or `ARGUMENT` that an error refers to."""
     param = error.param
     if param is None:
         return "anonymizer"

@@ -1,4 +1,4 @@
-"""`anonymizer hierarchy`: look at hierarchies, and take them out of and into a database."""
+"""`anonymizer hierarchy`: show hierarchies, export them, and import them into a database."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ def suggest(
 
 
 def _with_or_without(path: str) -> Policy:
-    """A policy that may still lack the hierarchies that its algorithm needs.
+    """Load a policy that may still lack the hierarchies that its algorithm needs.
 
-    Only what is wrong with columns may follow from that, and may be gone under another algorithm.
+    Only problems with columns are tolerated, since another algorithm may not cause them.
     """
     from anonymizer.policy import Policy, load
 

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 State: TypeAlias = tuple[int, ...] | None
-"""What tells a file from another in its place, and from itself after a change."""
+"""Identifies a file and its version: changes if the file is replaced or modified."""
 
 
 def state_of(policy: Policy | None, database: str | None) -> State:
-    """The state of a release's file, which is opened by each of the two verifiers."""
+    """The state of a release's file, to detect changes between the two verifiers."""
     try:
         found = _place(policy, database).stat()
     except OSError:
         return None
-    # (the time of a change of its entry cannot be set back)
+    # (a file's change time cannot be set back)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
@@ -38,7 +38,7 @@ def judge_independently(
     state: State,
     unverified: tuple[str, ...] = (),
 ) -> None:
-    """Judge a file by what its manifest promises. Raises Unfulfilled (1) where it does not hold.
+    """Verify a file against its manifest. Raises Unfulfilled (exit code 1) if it does not hold.
 
     `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
     GuaranteeError if it is another one now. `unverified`: what the first verifier could not judge.
@@ -100,8 +100,9 @@ def judge_independently(
 
 
 def is_export(database: str | None) -> bool:
-    """Whether a place is an exported file, or a folder with one: the second verifier alone reads
-    these, and compares them with the digests of their manifest.
+    """Whether a place is an exported file, or a folder with one.
+
+    Only the second verifier reads these, and compares them with the digests of their manifest.
     """
     from anonymizer.independent.fetch import SUFFIXES
 
@@ -110,7 +111,7 @@ def is_export(database: str | None) -> bool:
 
 
 def _place(policy: Policy | None, database: str | None) -> Path:
-    """A file or folder: the second reader opens no server."""
+    """Resolve to a file or folder; the second verifier cannot connect to a server."""
     if database is not None and "://" not in database:
         return Path(database)
     named = policy.publish.database if policy is not None and database is None else None

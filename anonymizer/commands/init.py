@@ -1,4 +1,4 @@
-"""`anonymizer init`: a first policy for a table, or for the tables of a database."""
+"""`anonymizer init`: draft a policy for a table, or for the tables of a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anonymizer key`: keys by which releases are signed."""
+"""`anonymizer key`: keys for signing releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anonymizer ledger`: look into a release ledger, or take a release out of it."""
+"""`anonymizer ledger`: list the contents of a ledger, or remove a release from it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ preset_option = click.option(
 
 
 def database_option(says: str = "Database file of the source.", **more: Any) -> Callable[[F], F]:
-    """`--database FILE`; what it means differs between verbs."""
+    """`--database FILE`; its meaning depends on the verb."""
     return click.option("--database", metavar="FILE", help=says, **more)
 
 
@@ -58,7 +58,7 @@ approvals_option = click.option(
 
 
 def output_options(command: F) -> F:
-    """`--format`, `--quiet` and `--debug`; hands the command an `Output` as `output`."""
+    """`--format`, `--quiet` and `--debug`; passes the command an `Output` as `output`."""
 
     @click.option(
         "--format",
@@ -78,7 +78,7 @@ def output_options(command: F) -> F:
 
 
 def limit_options(command: F) -> F:
-    """`--threads`, `--memory-limit`, `--temp-size`; hands the command `Limits` as `limits`."""
+    """`--threads`, `--memory-limit`, `--temp-size`; passes the command `Limits` as `limits`."""
 
     @click.option("--threads", type=click.IntRange(min=1), help="Threads of the engine.")
     @click.option("--memory-limit", metavar="SIZE", help="Memory of the engine, such as 4GB.")
@@ -100,7 +100,7 @@ def limit_options(command: F) -> F:
 
 
 def workers_option(command: F) -> F:
-    """`--workers`; hands it over with the `Limits` that `limit_options` makes."""
+    """`--workers`; added to the `Limits` from `limit_options`."""
 
     @click.option(
         "--workers",
@@ -115,7 +115,7 @@ def workers_option(command: F) -> F:
 
 
 def seed_options(command: F) -> F:
-    """`--seed-file` and `--test-seed`; hands the command a `Seed` as `seed`."""
+    """`--seed-file` and `--test-seed`; passes the command a `Seed` as `seed`."""
 
     @click.option(
         "--seed-file",
@@ -143,7 +143,7 @@ def seed_options(command: F) -> F:
 
 
 def load_policy(path: str, preset: str | None = None) -> Policy:
-    """The policy of a file; PolicyError with everything that is wrong with it."""
+    """Load the policy of a file. Raises PolicyError with all problems found."""
     from anonymizer.policy import Policy
 
     return Policy.load(path, preset)
@@ -164,10 +164,10 @@ def check_target(
     suffixes: Sequence[str] = (),
     policies: Sequence[AnyPolicy] = (),
 ) -> None:
-    """Raises TargetError for a file that cannot be written: before the work whose result it takes.
+    """Raises TargetError for a file that cannot be written, before the result is computed.
 
-    `suffixes` are those that tell a form. It must be no file of the `policies`, nor one that
-    another argument of the command names.
+    `suffixes` are those that select a format. The target must not be a file of the `policies`, nor
+    one that another argument of the command names.
     """
     import os
 
@@ -196,7 +196,7 @@ def check_target(
 
 
 def _named(option: str) -> list[str]:
-    """What all other arguments and options of the command name, files among it."""
+    """The values of all other arguments and options, including file names."""
     context = click.get_current_context()
     return [
         value

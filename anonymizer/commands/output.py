@@ -20,7 +20,7 @@ ERRORS = (
 
 
 def wanted_format(arguments: Sequence[str]) -> str:
-    """The format that a command line asks for, readable even where the rest of it is not."""
+    """The requested output format, even if the rest of the command line is invalid."""
     for at, argument in enumerate(arguments):
         if argument == "--":
             break
@@ -32,11 +32,11 @@ def wanted_format(arguments: Sequence[str]) -> str:
 
 
 class OutputError(AnonymizerError):
-    """The result of a command cannot be shown (2)."""
+    """The result of a command cannot be shown (exit code 2)."""
 
 
 class Output:
-    """Text for people or one JSON object for programs; the choice of `--format`."""
+    """Text for people or one JSON object for programs, as chosen by `--format`."""
 
     def __init__(self, form: str = "text", *, quiet: bool = False, debug: bool = False) -> None:
         self.json = form == "json"
@@ -45,7 +45,7 @@ class Output:
         self.warnings: list[str] = []
 
     def result(self, data: Mapping[str, Any], text: Iterable[str] = ()) -> None:
-        """The result of a command: `data` as JSON, or the lines of `text`. Called once."""
+        """Print the result of a command: `data` as JSON, or the lines of `text`. Called once."""
         if self.json:
             _write(sys.stdout, json.dumps(plain(data), allow_nan=False, indent=2))
         else:
@@ -61,8 +61,8 @@ class Output:
         holds: bool,
         exit_code: int = 1,
     ) -> None:
-        """The result of a command, which fails with these problems where it does not hold."""
-        if holds or not self.json:  # (else it is one object with the errors in it)
+        """Print the result of a command; if it does not hold, fail with these problems."""
+        if holds or not self.json:  # (otherwise it is one JSON object that includes the errors)
             self.result(data, text)
         if not holds:
             from anonymizer.commands.failures import Unfulfilled
@@ -70,18 +70,18 @@ class Output:
             raise Unfulfilled(problems, exit_code, data)
 
     def written(self, text: str) -> None:
-        """A text that is the result of a command, as it is, but for what would steer a terminal."""
+        """Print text that is a command's result, without characters that control a terminal."""
         shown = sys.stdout is not None and sys.stdout.isatty()
         text = text.removesuffix("\n")
         _write(sys.stdout, printable(text) if shown else text)
 
     def say(self, line: str) -> None:
-        """A line of progress, on standard error."""
+        """Print a line of progress on standard error."""
         if not self.quiet:
             _write(sys.stderr, printable(line))
 
     def warn(self, message: str) -> None:
-        """Something that works and that one should know, on standard error even when quiet."""
+        """Print a warning on standard error, even when quiet."""
         self.warnings.append(message)
         _write(sys.stderr, printable(f"warning: {message}"))
 
@@ -91,7 +91,7 @@ class Output:
         error: BaseException,
         result: Mapping[str, Any] | None = None,
     ) -> None:
-        """Every problem in one line on standard error, and as one object with `--format json`."""
+        """Print one line per problem on standard error, and one object with `--format json`."""
         if self.debug:
             _write(sys.stderr, "".join(traceback.format_exception(error)).rstrip())
         for problem in problems:
@@ -101,32 +101,33 @@ class Output:
             text = json.dumps(
                 plain({**(result or {}), "errors": errors}), allow_nan=False, indent=2
             )
-            with suppress(OutputError):  # it has been told on standard error, with its exit code
+            with suppress(OutputError):  # already reported on standard error, with its exit code
                 _write(sys.stdout, text)
 
     def interrupted(self, error: BaseException) -> None:
-        """The command was interrupted by the user."""
+        """Report that the user interrupted the command."""
         hint = "a release is published whole or not at all; run again"
         self.failed([Problem("anonymizer", "interrupted", hint=hint)], error)
 
 
 def open_streams() -> None:
-    """Standard streams that are closed (`>&-`) lead nowhere: a file that is opened later would take
-    their numbers, and whatever is written to them.
+    """Connect closed standard streams (`>&-`) to the null device.
+
+    Otherwise a file opened later would get their numbers, and whatever is written to them.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
 
 
 def _write(stream: IO[str] | None, text: str) -> None:
-    """A reader that has gone (`| head`) does not change what a command did, or its exit code.
+    """Write to a stream; a reader that has gone (`| head`) changes neither effect nor exit code.
 
-    Raises OutputError where standard output cannot be written otherwise, as on a full disk.
+    Raises OutputError if standard output cannot be written for another reason, such as a full disk.
     """
-    if stream is None:  # it was closed when the process began
+    if stream is None:  # it was closed when the process started
         return
     try:
         try:
@@ -136,7 +137,7 @@ def _write(stream: IO[str] | None, text: str) -> None:
             stream.write(text.encode(coding, "backslashreplace").decode(coding) + "\n")
         stream.flush()
     except OSError as error:
-        # what is left in the buffer is not tried again at the end of the process
+        # discard the rest of the buffer, so that the process does not write it at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             said = f"cannot be written: {os.strerror(error.errno or 0)}"

@@ -113,7 +113,7 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
 
 
 def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
-    """Every table below the one on which it hangs."""
+    """Every table after its parent."""
     person = tables[0].table
     many = "1 table" if len(tables) == 1 else f"{len(tables)} tables"
     yield f"{many}; a row of {person} is a person"
@@ -134,14 +134,14 @@ def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
 
 
 def _orphans(one: PlannedTable) -> str:
-    """Rows with a link that leads nowhere, and what becomes of them."""
+    """Rows whose link leads to no row, and their treatment."""
     if not one.orphans:
         return "" if one.link is None else figure(one.orphans)
     return f"{one.orphans:,} ({'left out' if one.left_out else 'an error'})"
 
 
 def _set_lines(sets: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Every set of quasi-identifiers, with the source as it is by its columns alone."""
+    """Every set of quasi-identifiers, and the source's state in its columns."""
     yield "sets of quasi-identifiers: guarantees hold for each by itself, and for no two together"
     for number, one in enumerate(sets, 1):
         least = [f"l of {column} = {figure(value)}" for column, value in one["l"].items()]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(output: Output, *, explain: bool = False) -> Iterator[Listener]:
-    """A listener for the executor; what it shows goes to standard error."""
+    """A listener for the executor that shows progress on standard error."""
     if explain:
         yield lambda event: _explain(output, event)
     elif output.quiet or not sys.stderr.isatty():
@@ -37,13 +37,13 @@ def _explain(output: Output, event: Event) -> None:
 
 
 def _place(event: Event) -> str:
-    """The number of a stage in its phase: every phase has a name and numbers of its own."""
+    """The number of a stage in its phase; phases are named and numbered separately."""
     of = f" of {event.phase}" if event.phase else ""
     return f"{event.number} of {event.of}{of}"
 
 
 def _counted(event: Event) -> str:
-    """The round of a loop, and what the step counted: rows written, or what is still open."""
+    """The round of a loop, and the step's count: rows written, or what is still open."""
     said = f", round {event.round}" if event.round is not None else ""
     if event.count is None:
         return said
@@ -53,17 +53,17 @@ def _counted(event: Event) -> str:
 
 @dataclass(slots=True)
 class Clock:
-    """How long a phase has taken, and what it may still take by the steps that are left.
+    """The elapsed time of a phase, and an estimate of the rest from the steps that are left.
 
-    An estimate, which is only told while steps are left, and never as nothing: loops and steps
-    of different length make it rough, and judging the release is no step.
+    The estimate is shown only while steps are left, and never as zero. Loops and steps of different
+    length make it rough, and verification is not a step.
     """
 
     phase: str | None = None
     began: float = 0.0
 
     def left(self, event: Event, now: float) -> str:
-        """Words for the end of a line; nothing where nothing can be told."""
+        """Text for the end of a line; empty if there is no estimate."""
         if event.phase != self.phase:
             self.phase, self.began = event.phase, now - event.seconds
         done = event.number if event.round is None else event.number - 1

@@ -1,4 +1,4 @@
-"""`anonymizer report`: a document on a release."""
+"""`anonymizer report`: write a report on a release."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def command(
 
 
 def _broken(report: Report | TablesReport) -> str | None:
-    """What a release does not hold, if there is something."""
+    """What a release breaks, if anything."""
     from anonymizer.review.report.content import Report
 
     if not isinstance(report, Report):

@@ -1,4 +1,4 @@
-"""`anonymizer rewrite`: a database file without the bytes of what was dropped."""
+"""`anonymizer rewrite`: rewrite a database file without the bytes of dropped data."""
 
 from __future__ import annotations
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SHOWN = 3
-"""Names that a line lists."""
+"""Largest number of names on a line."""
 FEW = 3
-"""Words before a colon that say nothing yet."""
+"""A prefix of at most this many words before a colon is not informative."""
 CHECKS = "counts that stop a run or cause a warning"
 
 
 @dataclass(slots=True)
 class Line:
-    """Steps that are told together."""
+    """Steps that share a line."""
 
     says: str
     numbers: list[int] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Line:
 
 
 def step_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for every purpose, where it is met first, with the numbers of its steps."""
+    """A line per purpose, in order of first occurrence, with the numbers of its steps."""
     found: dict[str, Line] = {}
     for number, step in enumerate(steps, start=1):
         says = CHECKS if step.get("check") else _short(step)
@@ -39,7 +39,7 @@ def step_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _short(step: Mapping[str, Any]) -> str:
-    """The first clause of what a step is for; of a loop, of what it repeats."""
+    """The first clause of a step's purpose; for a loop, of its repeated step."""
     inner = step.get("steps") or ()
     found = str(inner[0]["purpose"] if inner else step["purpose"])
     found = found.split(". ", maxsplit=1)[0].split(" (", maxsplit=1)[0]
@@ -48,7 +48,7 @@ def _short(step: Mapping[str, Any]) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """`1, 3-5, 8`."""
+    """Ranges of numbers: `1, 3-5, 8`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -59,7 +59,7 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """`values of age, town and 3 more`: what all begin with is said once."""
+    """`values of age, town and 3 more`: a common beginning is written once."""
     different = list(dict.fromkeys(names))
     start, shared, _ = different[0].rpartition(" of ")
     if not all(name.startswith(start + shared) for name in different):

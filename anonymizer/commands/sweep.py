@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anonymizer.review.sweep import Point
 
 MORE = {"loss_quasi": "of persons", "loss_events": "of events", "rows_left_out": "rows left out"}
-"""Figures of several tables, with their heads."""
+"""Figures for several tables, with their column headings."""
 DRAWN = (".svg", ".png", ".pdf")
 
 
@@ -70,7 +70,7 @@ def command(
 
 
 def lines(points: Sequence[Point], target: str | None) -> Iterator[str]:
-    """Every point as a line; the Pareto front is marked with a star."""
+    """Every point on a line; points of the Pareto front are marked with a star."""
     parts = next((p.parts for p in points if p.parts is not None), None)
     more = {} if parts is None else MORE
     rows = [

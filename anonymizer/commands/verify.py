@@ -1,4 +1,4 @@
-"""`anonymizer verify`: judge a release again."""
+"""`anonymizer verify`: verify a release again."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def command(
 
 
 def _named_in(policy: AnyPolicy | None) -> str | None:
-    """The database of the release that a policy names, as `run` states it."""
+    """The database of the release that a policy names, as `run` reports it."""
     from anonymizer.policy.schema.derived import lead_of
 
     lead = lead_of(policy) if policy is not None else None

@@ -1,1 +1,1 @@
-"""The desk: a policy tried out on a local page, and saved; it publishes nothing."""
+"""The desk: try out and save a policy on a local page. It publishes nothing."""

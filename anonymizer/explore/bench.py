@@ -1,4 +1,4 @@
-"""A session in which one policy after the other is tried, on a source or on a sample of it."""
+"""A session that tries policies one after the other, on a source or a sample of it."""
 
 from __future__ import annotations
 
@@ -21,40 +21,39 @@ from anonymizer.source.masking.keys import bound_values
 from anonymizer.steps import Note, Stage, Step
 
 BOUND = "bound_"
-"""Prefix of the work tables of the lower bound of the loss, which says nothing on a sample."""
+"""Prefix of the work tables for the lower bound of the loss, which is meaningless on a sample."""
 LONG = 50_000
-"""Rows up to which a statement is so short that a run is stopped between two of them.
+"""Up to this many rows, statements are short enough that a run is stopped between two of them.
 
-The engine may wait for ever when a recursive statement is interrupted; of larger tables none is.
-"""
+Interrupting a recursive statement can block the engine for ever; larger tables have none."""
 
 
 class Stopped(Exception):
-    """Somebody wants something else by now."""
+    """Raised when the work is no longer wanted."""
 
 
 @dataclass(slots=True)
 class Stop:
-    """Asks a piece of work to end."""
+    """A request to end a piece of work."""
 
     event: threading.Event = field(default_factory=threading.Event)
 
     def check(self) -> None:
-        """Raises Stopped where it was asked for."""
+        """Raises Stopped if the work was asked to end."""
         if self.event.is_set():
             raise Stopped
 
 
 def alone(policy: Policy) -> Policy:
-    """The policy without what other releases have to do with it: the desk writes no ledger."""
+    """The policy without references to other releases; the desk does not write to a ledger."""
     return policy.model_copy(update={"ledger": None, "republish": None})
 
 
 def without_refinement(policy: Policy) -> Policy:
-    """The policy for an answer at once: cuts alone, where refinement only lowers their loss.
+    """The policy for an immediate answer: without refinement where that only lowers the loss.
 
-    Where a rule compares classes with the table, small classes are found by dealing, a part of the
-    refinement, which stays. So does what the policy asks for by name.
+    If a rule compares classes with the table, refinement stays, because its dealing step finds the
+    small classes. So does refinement that the policy requests by name.
     """
     chosen = policy.algorithm
     rules = [column.protect for column in policy.columns.values() if column.protect is not None]
@@ -66,7 +65,7 @@ def without_refinement(policy: Policy) -> Policy:
 
 @dataclass(slots=True)
 class Bench:
-    """One thread at a time. Statements whose result is there already are not run again."""
+    """Tries policies in one thread at a time; statements whose result exists are not rerun."""
 
     session: Session
     rows: int
@@ -76,7 +75,7 @@ class Bench:
 
     @classmethod
     def of(cls, policy: Policy, session: Session, most: int | None = None) -> Bench:
-        """A bench for the source of an open session, or for a sample of `most` rows."""
+        """Create a bench for the source of an open session, or for a sample of `most` rows."""
         text = f"select count(*) from {session.source.sql}"
         rows = int(session.engine.raw(text, "source")[0][0])
         if rows == 0:
@@ -92,9 +91,9 @@ class Bench:
         stop: Stop | None = None,
         progress: Callable[[float], None] = lambda share: None,
     ) -> tuple[Outcome, Scratch | None]:
-        """Run a policy in scratch; what keeps it from running is in the outcome.
+        """Run a policy in scratch; the outcome contains any problems.
 
-        Raises Stopped where `stop` asks for it. The tables stand until the next call.
+        Raises Stopped if `stop` is set. The tables exist until the next call.
         """
         given = alone(policy)
         if self.sampled:
@@ -123,13 +122,13 @@ class Bench:
         return outcome_of(given, found, self.rows, time.perf_counter() - began), found
 
     def interrupt(self) -> None:
-        """End the statement that runs, where it may take long."""
+        """Interrupt the running statement, if it may take long."""
         if self.rows > LONG:
             self.session.engine.interrupt()
 
 
 PHASES = {"reading": (0.0, 0.25), "anonymizing": (0.25, 0.55), "writing": (0.8, 0.1)}
-"""About where each phase begins, and what it takes; judging is the rest."""
+"""Approximate start and duration of each phase, as shares of a run; the rest is verification."""
 
 
 def _share(event: Event) -> float:
@@ -138,7 +137,7 @@ def _share(event: Event) -> float:
 
 
 def _of_bound(stage: Stage) -> bool:
-    """Whether a stage only serves the lower bound of the loss."""
+    """Whether a stage serves only the lower bound of the loss."""
     step = stage if isinstance(stage, Step) else stage.query if isinstance(stage, Note) else None
     if step is None:
         return False

@@ -1,4 +1,4 @@
-"""The desk: the states of a policy, and what is found of the one at hand, piece by piece."""
+"""The desk: the states of a policy, and the results for the current one, piece by piece."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from anonymizer.review.diff.comparison import comparison_of
 
 @dataclass(slots=True)
 class Desk:
-    """All calls may come from any thread; a change waits for the sample, and for nothing else."""
+    """The desk's state. Any thread may call it; a change waits only for the sample."""
 
     title: str
     base: Path
@@ -34,17 +34,17 @@ class Desk:
     target: Target
     database: Database
     sample: Bench
-    """Answers a change at once."""
+    """Runs each change immediately."""
     side: Bench
-    """The same sample for what may be stopped: distributions, the frontier, what costs most."""
+    """The same sample for work that can be stopped: distributions, frontier, what costs most."""
     whole: Bench
     reasons: Mapping[str, Mapping[str, str]]
-    """Role and reason of every column as a draft has them."""
+    """Role and reason of every column, as in a draft."""
     show_rows: bool = False
     version: int = 0
-    """Grows with everything that the page shows."""
+    """Incremented whenever the page's content changes."""
     progress: float | None = None
-    """Of the whole table; None where nothing runs."""
+    """Progress on the whole table; None if nothing is running."""
     stopped: bool = False
     defects: list[str] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -59,16 +59,16 @@ class Desk:
 
     @property
     def busy(self) -> bool:
-        """Whether more of the state at hand is still to come."""
+        """Whether results for the current state are still being computed."""
         return self._change.locked() or any(worker.busy for worker in self.workers)
 
     def begin(self) -> None:
-        """Try the policy as it is."""
+        """Try the policy in its initial state."""
         with self._change:
             self._try(self.history.now)
 
     def change(self, edits: tuple[Edit, ...], label: str) -> None:
-        """Make a new state. Raises PolicyError, with nothing changed, where it is no policy."""
+        """Add a state. Raises PolicyError, and changes nothing, if the policy would be invalid."""
         with self._change:
             text, policy = with_edits(self.history.now.text, edits, self.base, self.first)
             if text != self.history.now.text:
@@ -85,25 +85,25 @@ class Desk:
                 self._try(state)
 
     def stop(self) -> None:
-        """Stop what is computed of the whole table."""
+        """Stop the computation over the whole table."""
         self.workers[0].stop()
         with self.lock:
             self.progress, self.stopped = None, True
             self.version += 1
 
     def close(self) -> None:
-        """Stop everything."""
+        """Stop all work."""
         for worker in self.workers:
             worker.stop()
 
     def save(self) -> None:
-        """Write the policy at hand; the only thing that the desk ever writes."""
+        """Write the current policy; the desk writes nothing else."""
         with self.lock:
             self.target.save(self.history.now.text)
             self.version += 1
 
     def compare(self, one: object, other: object) -> dict[str, Any]:
-        """Two states side by side, by what was found of both on the same rows."""
+        """Compare two states by their results on the same rows."""
         old, new = self.history.find(one), self.history.find(other)
         if old is None or new is None:
             raise PolicyError.at("state", "is not one of the states")
@@ -114,17 +114,17 @@ class Desk:
         return {"on": both[0], **comparison_of(old.policy, new.policy, *trials).as_dict()}
 
     def hierarchies(self, column: str) -> list[dict[str, Any]]:
-        """Hierarchies that suit a column."""
+        """Suitable hierarchies for a column."""
         return candidates(self.history.now.policy, self.database, column)
 
     def tree(self, column: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The tree of a hierarchy that may be chosen."""
+        """The tree of a candidate hierarchy."""
         edit = Edit(("columns", column, "hierarchy"), dict(options))
         _, policy = with_edits(self.history.now.text, (edit,), self.base, self.first)
         return tree(policy, self.database, column, options)
 
     def rows(self) -> dict[str, Any]:
-        """Raw rows. Raises PolicyError where the server was not started to show them."""
+        """Raw rows. Raises PolicyError unless the server was started to show them."""
         if not self.show_rows:
             hint = "start again with --show-rows"
             raise PolicyError.at("rows", "of the source are not shown", hint=hint)
@@ -132,12 +132,12 @@ class Desk:
             return raw_rows(self.sample.session)
 
     def _try(self, state: State) -> None:
-        """The sample now; everything else later, in the place of what was computed before."""
+        """Run the sample immediately; run the rest later, replacing earlier computations."""
         with self.lock:
             self.progress = 0.0 if "whole" not in state.outcomes else None
             self.stopped = False
         for worker in self.workers:
-            worker.ask()  # what nobody waits for any more must not slow the answer down
+            worker.ask()  # outdated work must not delay the answer
         if "sample" not in state.outcomes:
             with self.sample.lock:
                 outcome, _ = self.sample.tried(state.policy)
@@ -196,7 +196,7 @@ class Desk:
             self.version += 1
 
     def _failed(self, error: Exception) -> None:
-        """A defect of the tool: its kind, and none of its words, which may quote a value."""
+        """Record a defect of the tool by its type only; its message may quote a value."""
         with self.lock:
             self.progress = None
             self.defects.append(type(error).__name__)

@@ -1,4 +1,4 @@
-"""What follows the figures of a policy: distributions, observers, and rows as they would look."""
+"""Details after a policy's figures: distributions, observers, and examples of published rows."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from anonymizer.review.scratch import Scratch, unit_of
 from anonymizer.review.with_source import Beside
 
 SHOWN = 8
-"""Rows that are shown as examples."""
+"""Number of example rows."""
 TARGETS = 2_000
-"""Rows (persons) that attacks look for, about."""
+"""Approximate number of rows (persons) that attacks look for."""
 
 
 def floor_shown(policy: Policy) -> int:
-    """The fewest rows (persons) that a value on the page has, whatever the policy asks for."""
+    """Fewest rows (persons) of any value on the page, whatever the policy's guarantees."""
     return max(FLOOR, floor_of(policy))
 
 
 def details_of(
     policy: Policy, found: Scratch, rows: int, check: Callable[[], None]
 ) -> dict[str, Any]:
-    """All of it. `check` is called between two parts, and may raise to end it."""
+    """Collect all details. `check` is called between two parts, and may raise to stop."""
     beside, floor = found.beside(policy), floor_shown(policy)
     check()
     return {
@@ -75,12 +75,12 @@ def _observers(
         share = min(1.0, TARGETS / max(rows, 1))
         attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
-        pass  # a sample may hold none of the targets
+        pass  # a sample may contain none of the targets
     return list(_stopped(was, now, attacked))
 
 
 def _stopped(was: Assessment, now: Assessment, attacked: Attack | None) -> Iterator[dict[str, Any]]:
-    """What observers know or want, the chance before and after, and whether a promise stops it."""
+    """What observers know or want, the risk before and after, and whether a bound holds."""
     bound = attacked.linking.bound if attacked is not None else None
     holds = None
     if bound is not None and now.risk.prosecutor_max is not None:
@@ -113,7 +113,7 @@ def _observer(
 
 
 def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
-    """Rows as they would be published, of a policy that holds; nothing that few rows have."""
+    """Example rows as published, if the policy holds; without rare values."""
     layout, floor = beside.layout, floor_shown(policy)
     group = layout.class_id or layout.group_id
     if group is None or not found.holds(policy):
@@ -145,7 +145,7 @@ def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
 def rare_cells(
     policy: Policy, beside: Beside, column: PublishedColumn, cells: Iterable[str | None]
 ) -> set[str]:
-    """The cells of a column that show a value which few rows (persons) of the source have."""
+    """The cells of a column that show a value held by few rows (persons) of the source."""
     person = beside.originals.person
     return rare_labels(
         beside.run_sql,
@@ -159,7 +159,7 @@ def rare_cells(
 
 
 def cell_text(column: PublishedColumn) -> Sql:
-    """A published cell as one text; bounds in columns of their own are written as an interval."""
+    """A published cell as one text; separate bounds are written as an interval."""
     if column.lo is not None and column.hi is not None:
         lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
         return Sql(f"case when {lo} = {hi} then {lo} else {lo} || ' – ' || {hi} end")
@@ -167,7 +167,7 @@ def cell_text(column: PublishedColumn) -> Sql:
 
 
 def raw_rows(session: Session) -> dict[str, Any]:
-    """Rows of the source as they are: only where the server was started to show them."""
+    """Raw rows of the source, if the server was started with permission to show them."""
     source = session.source
     parameters = {"source": source.table, "relation": source.sql, "shown": SHOWN}
     rows = session.engine.raw(render("explore/raw_rows.sql.j2", parameters).text, "source")

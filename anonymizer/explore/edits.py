@@ -1,7 +1,7 @@
-"""Changes of a policy's text: in place, with its comments, and only where the desk may change it.
+"""Changes to a policy's text: in place, with its comments, and only to parts the desk may change.
 
-What a policy reads and writes (its source, files of hierarchies, keys, the ledger, where it
-publishes) is not the desk's to change: a page that somebody tampers with reaches no further file.
+The desk may not change what a policy reads and writes (its source, hierarchy files, keys, the
+ledger, the target), so a manipulated page cannot reach other files.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from anonymizer.policy import Policy, SchemaPolicy, load
 from anonymizer.policy.paths import path_text
 
 TABLE = ("algorithm", "privacy", "suppression_limit")
-"""What may change beside the columns."""
+"""Parts that may change, apart from the columns."""
 PRIVACY = ("k_anonymity",)
 COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight")
-"""What may change of a column."""
+"""Options of a column that may change."""
 ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
-"""Roles that the desk offers; a role that masks stays until one of these takes its place."""
+"""Roles that the desk offers; a masking role stays until one of these replaces it."""
 READ = ("top_code", "bottom_code", "round", "zip3", "safe_harbor")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "quasi": ("kind", "hierarchy", "nulls", "weight", *READ),
@@ -36,9 +36,9 @@ KEPT: Mapping[str, tuple[str, ...]] = {
                   "null_as_value", *READ),
     "keep": ("acknowledge_unique", "acknowledge", "safe_harbor"),
 }  # fmt: skip
-"""What a column keeps when it gets a role; what else is said of it has no meaning there."""
+"""Options that a column keeps when it gets a role; others would be meaningless."""
 MOST = 1_000
-"""Changes in one request."""
+"""Largest number of changes in one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Edit:
 
 
 def edits_of(given: object) -> tuple[Edit, ...]:
-    """The changes that a request asks for. Raises PolicyError for what is none, or not offered."""
+    """Parse the changes of a request. Raises PolicyError for invalid and forbidden changes."""
     if not isinstance(given, list) or not 0 < len(given) <= MOST:
         raise PolicyError.at("edits", "must be a list of changes")
     found = []
@@ -76,7 +76,7 @@ def _refuse_unoffered(edit: Edit) -> None:
 
 
 def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:
-    """A hierarchy may go back to the file that the policy names, and to no other."""
+    """Refuse hierarchy files other than the one that the policy already names."""
     if not isinstance(value, Mapping) or value == known:
         return
     for name in ("file", "table"):
@@ -86,9 +86,9 @@ def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:
 
 
 def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tuple[str, Policy]:
-    """The text of a policy after the changes, and the policy. Raises PolicyError where it is none.
+    """Apply changes to a policy's text and parse it. Raises PolicyError if it becomes invalid.
 
-    `first`: the text that the desk began with.
+    `first`: the text with which the desk started.
     """
     began = load.parse(first)
     yaml = _yaml(text)
@@ -107,7 +107,7 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
 
 
 def _yaml(text: str) -> YAML:
-    """A reader and writer that keeps comments and quotes, and indents as the text does."""
+    """A reader and writer that keeps comments and quotes, and uses the text's indentation."""
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 100_000
@@ -124,15 +124,15 @@ def _written(yaml: YAML, document: CommentedMap) -> str:
 
 
 def _as_laid_out(text: str, unchanged: str, changed: str) -> str:
-    """The changed document with the lines of `text` wherever nothing changed.
+    """The changed document, with the lines of `text` wherever nothing changed.
 
-    A writer of YAML drops blanks that align columns and joins lines. `unchanged` is what it makes
-    of `text`; lines of it that are in `changed` as well are replaced by those they were made of.
+    A YAML writer joins lines and removes blanks that align columns. `unchanged` is its output for
+    `text`; where its lines also occur in `changed`, the original lines are used.
     """
     given, before = _lines_of_tokens(text), _lines_of_tokens(unchanged)
     if len(given) != len(before):
         return changed
-    # where both texts begin a line at the same token
+    # positions where both texts begin a line at the same token
     begins = [
         (line, written)
         for (last, last_written), (line, written) in pairwise(zip(given, before, strict=True))
@@ -154,7 +154,7 @@ def _lines_of_tokens(text: str) -> list[int]:
 
 
 def _cut(text: str, begins: Sequence[int]) -> list[str]:
-    """The text in pieces that begin at these lines; what is before the first is one, too."""
+    """Split the text before each of these lines; text before the first is a piece as well."""
     lines = text.splitlines(True)
     ends = [*begins, len(lines)]
     return ["".join(lines[start:end]) for start, end in zip([0, *begins], ends, strict=True)]
@@ -195,13 +195,13 @@ def _apply(document: CommentedMap, edit: Edit) -> None:
         place[last] = _flow(edit.value)
         return
     place.pop(last, None)
-    # what is empty now says nothing: `protect: {}` is no rule
+    # remove empty mappings: `protect: {}` is not a rule
     if not place and len(parents) > 1 and parents[-1] in COLUMN:
         _apply(document, Edit(tuple(parents), None))
 
 
 def _flow(value: Any) -> Any:
-    """A mapping or list as it is written on one line."""
+    """A mapping or list in YAML's flow style (on one line)."""
     if isinstance(value, Mapping):
         made = CommentedMap({str(name): _flow(item) for name, item in value.items()})
         made.fa.set_flow_style()
@@ -219,7 +219,7 @@ def _without_meaningless(column: CommentedMap, role: str) -> None:
 
 
 def _refuse_elsewhere(before: Policy, now: Policy, edits: Sequence[Edit]) -> None:
-    """An alias may make one change another: nothing but what was named may differ."""
+    """Refuse changes of other parts, which a YAML alias could cause."""
     named = {edit.path[:2] if edit.path[0] == "columns" else edit.path[:1] for edit in edits}
     old, new = _parts(before), _parts(now)
     changed = [path for path in {**old, **new} if old.get(path) != new.get(path)]
@@ -229,7 +229,7 @@ def _refuse_elsewhere(before: Policy, now: Policy, edits: Sequence[Edit]) -> Non
 
 
 def _parts(policy: Policy) -> dict[tuple[str, ...], Any]:
-    """The policy by its parts, and by its columns."""
+    """The policy's parts and its columns, by path."""
     found = policy.to_dict()
     columns = found.pop("columns")
     return {

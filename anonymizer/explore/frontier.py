@@ -1,4 +1,4 @@
-"""The frontier of risk against loss around a policy: points that can be chosen, on a sample."""
+"""The frontier of risk against loss around a policy, on a sample; its points can be selected."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from anonymizer.review.sweep.points import Point, marked
 from anonymizer.review.sweep.run import point_of
 
 LADDER = (2, 3, 5, 8, 12, 20, 50)
-"""k of the points, beside that of the policy."""
+"""Values of k for the points, in addition to the policy's k."""
 FIGURES = (
     *("risk", "largest_risk", "loss", "suppressed", "classes"),
     *("holds", "best", "problem"),
 )
-"""What is told of a point as it is."""
+"""The figures that are copied to a point unchanged."""
 OTHERS = ("mondrian", "lgb", "full_domain")
 """Algorithms that are tried with the policy's own guarantees."""
 
 
 def options_of(policy: Policy) -> list[dict[str, str]]:
-    """What the points vary: k along the ladder, and the algorithm. The policy itself is first."""
+    """The options of the points: k along the ladder, and the algorithm. The policy is first."""
     k = policy.privacy.k_anonymity
     found: list[dict[str, str]] = [{}]
     if k is not None:
@@ -41,7 +41,7 @@ def frontier(
     told: Callable[[dict[str, Any]], None],
     first: Scratch | None,
 ) -> None:
-    """Try every point, and tell the frontier after each. `first`: a run of the policy itself."""
+    """Try every point, and report the frontier after each. `first`: a run of the policy itself."""
     if policy.algorithm.classless:
         return
     points: list[Point] = []

@@ -1,7 +1,7 @@
-"""Who is let in: one host, one origin, one token; and what every answer tells the browser.
+"""Access control: one host, one origin, one token; and the security headers of every answer.
 
-A page of another origin knows neither the port nor the token. A name of somebody else's that
-resolves to this machine comes with another Host. Nothing that is refused reaches a handler.
+A page of another origin knows neither the port nor the token. A foreign host name that resolves to
+this machine arrives with another Host header. Refused requests reach no handler.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ POLICY = "; ".join(
         "trusted-types 'none'",
     )
 )
-"""No script but those of the page itself, nothing from elsewhere, no markup made from text."""
+"""Only the page's own scripts, nothing from other origins, no markup created from text."""
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -43,21 +43,21 @@ HEADERS = {
     "cache-control": "no-store",
 }
 WITHIN = ("same-origin", "none")
-"""What a browser says of the site that a request comes from: the page itself, or the user."""
+"""Accepted origins of a request, as sent by the browser: the page itself, or the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Passes on what belongs here, the token taken off its path, and refuses the rest alike."""
+    """Passes on permitted requests, without the token in the path; refuses all others alike."""
 
     app: App
     host: str
-    """As a browser writes it: 127.0.0.1 and the port."""
+    """As in the browser's Host header: 127.0.0.1 and the port."""
     token: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return  # there are no sockets, and nothing to do at the start
+            return  # there are no sockets, and no startup work
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -92,7 +92,7 @@ class Guard:
             return False
         if scope["method"] == "GET":
             return True
-        # a form of another page cannot send JSON, nor hide where it comes from
+        # a form on another page can neither send JSON nor hide its origin
         kinds = [kind.split(";")[0].strip() for kind in given.get("content-type", [])]
         return scope["method"] == "POST" and bool(origins) and kinds == ["application/json"]
 

@@ -1,4 +1,4 @@
-"""The states of a policy at the desk: undo, redo, and what was found of each."""
+"""The states of a policy on the desk: undo, redo, and the results for each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from anonymizer.explore.outcome import Outcome
 from anonymizer.policy import Policy
 
 MOST = 200
-"""States that are kept; the oldest goes first, but never the one that the desk began with."""
+"""Number of states kept; the oldest is dropped first, but never the initial one."""
 
 
 @dataclass(slots=True)
 class State:
-    """A policy with what was found of it: `sample`, `whole`."""
+    """A policy with its outcomes: `sample`, `whole`."""
 
     number: int
     label: str
@@ -28,7 +28,7 @@ class State:
 
 @dataclass(slots=True)
 class History:
-    """The states in order, and the one at hand."""
+    """The states in order, and the current one."""
 
     states: list[State]
     at: int = 0
@@ -39,7 +39,7 @@ class History:
         return self.states[self.at]
 
     def add(self, label: str, text: str, policy: Policy) -> State:
-        """A new state after the one at hand; what was undone is gone."""
+        """Add a state after the current one; undone states are discarded."""
         state = State(self.made, label, text, policy)
         self.made += 1
         self.states = [*self.states[: self.at + 1], state]
@@ -49,7 +49,7 @@ class History:
         return state
 
     def move(self, by: int) -> State:
-        """Undo (-1) or redo (1); at either end nothing happens."""
+        """Undo (-1) or redo (1); no effect at either end."""
         self.at = min(max(self.at + by, 0), len(self.states) - 1)
         return self.now
 

@@ -1,4 +1,4 @@
-"""Opening the desk for a policy, or for a table whose policy is drafted first."""
+"""Open the desk for a policy, or for a table whose policy is drafted first."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from anonymizer.review.draft.draft import draft
 from anonymizer.review.draft.guess import Guess
 
 SAMPLED = 1_000
-"""Rows of the sample: as many as are tried within half a second."""
+"""Rows of the sample, which can be tried within half a second."""
 SUFFIXES = (".yml", ".yaml")
 DEFAULT = "policy.yml"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the desk begins with."""
+    """The desk's input."""
 
     text: str
     policy: Policy
@@ -43,10 +43,10 @@ class Given:
 def given(
     subject: str, database: str | None, target: str | None, limits: Limits | None = None
 ) -> Given:
-    """Read the policy, or draft one for a table; and where it will be saved.
+    """Read the policy, or draft one for a table, and determine where it will be saved.
 
-    Raises PolicyError for what the desk does not take, TargetError for a place that it cannot be
-    saved in.
+    Raises PolicyError for subjects that the desk does not support, TargetError if it cannot be
+    saved at the target.
     """
     if Path(subject).suffix.lower() in SUFFIXES:
         return _of_policy(Path(subject), database, target, limits)
@@ -85,7 +85,7 @@ def _of_policy(
 
 
 def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Mapping[str, Guess]:
-    """What a draft for the same table says; of a query nothing."""
+    """The guesses of a draft for the same table; none for a query."""
     source = policy.source
     subject = source.table if source.kind == "table" else None
     if source.kind == "file":
@@ -107,7 +107,7 @@ def opened(
     limits: Limits | None = None,
     sampled: int = SAMPLED,
 ) -> Iterator[Desk]:
-    """The desk, with three sessions on the source: two on a sample, one on all of it."""
+    """Open the desk with three sessions on the source: two on a sample, one on all rows."""
     policy = alone(begun.policy)
     with ExitStack() as stack:
         benches = [

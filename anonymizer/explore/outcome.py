@@ -1,4 +1,4 @@
-"""What a policy does to a table, or to a sample of it, as the page shows it."""
+"""The effect of a policy on a table or a sample, as the page shows it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from anonymizer.review.scratch import Scratch, unit_of
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A trial run in figures; without any where something keeps the policy from running."""
+    """A trial run in figures; without figures if the policy cannot run."""
 
     rows: int
-    """Rows that it was tried on."""
+    """Number of rows it was tried on."""
     seconds: float
     figures: dict[str, Any]
     trial: Trial
@@ -37,7 +37,7 @@ class Outcome:
 
 
 def outcome_of(policy: Policy, found: Scratch, rows: int, seconds: float) -> Outcome:
-    """The figures of a run in scratch: those that a run's measures have under the same names."""
+    """The figures of a run in scratch, under the names of a run's measures."""
     measures = found.measures
     shared = whole_of(policy, found)
     losses = losses_of(measures)
@@ -68,12 +68,12 @@ def outcome_of(policy: Policy, found: Scratch, rows: int, seconds: float) -> Out
 
 
 def failed(problems: tuple[Problem, ...], rows: int, seconds: float) -> Outcome:
-    """Nothing but the reasons why it cannot run."""
+    """An outcome with only the reasons why the policy cannot run."""
     return Outcome(rows, seconds, {"holds": False}, Trial(problems=problems), problems)
 
 
 def _checks(found: Scratch) -> Iterator[dict[str, Any]]:
-    """The guarantees with what they reach; conditions of form only where they fail."""
+    """The guarantees and their achieved figures; conditions of form only if they fail."""
     listed = {ask.name.format(name=g.name) for g in GUARANTEES for ask in g.asks}
     for check in found.verification.checks:
         if check.name in listed or not check.passed:
@@ -87,7 +87,7 @@ def _checks(found: Scratch) -> Iterator[dict[str, Any]]:
 
 
 def _bare(check: Check, figure: Any) -> Any:
-    """A figure without the values that a guarantee may list."""
+    """A figure without the data values that a guarantee may list."""
     guarantee = BY_NAME.get(check.name)
     hidden = guarantee.values if guarantee is not None else ()
     if isinstance(figure, dict):

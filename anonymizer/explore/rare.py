@@ -1,4 +1,4 @@
-"""Labels of cells and nodes that show a value which few rows have, as a bound or in a set."""
+"""Labels of cells and nodes that show a rare value, as a bound or in a set."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def rare_labels(
     number: bool,
     person: Sql | None = None,
 ) -> set[str]:
-    """The labels in which a value occurs that fewer than `floor` rows (persons) have.
+    """The labels that contain a value of fewer than `floor` rows (persons).
 
-    Of a number it has to occur as a whole; of texts and dates any part counts, so that a label is
-    rather hidden once too often.
+    A number must occur as a whole; of texts and dates any part counts, so that rather too many
+    labels are hidden than too few.
     """
     wanted = sorted({label for label in labels if label})
     if not wanted:

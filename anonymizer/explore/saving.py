@@ -1,4 +1,4 @@
-"""Where the desk saves: one file, which nobody else may have changed meanwhile."""
+"""Where the desk saves: one file, which must not have changed in the meantime."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from anonymizer.process.files import write_text
 
 @dataclass(slots=True)
 class Target:
-    """The one file that is written, and only when asked to."""
+    """The one file that is written, and only on request."""
 
     path: Path
     found: str | None
-    """Its content as it was last seen; None where there is no file."""
+    """Its last known content; None if there is no file."""
 
     @classmethod
     def of(cls, path: Path) -> Target:
         return cls(path, _content(path))
 
     def save(self, text: str) -> None:
-        """Write the text. Raises TargetError where somebody else has changed the file."""
+        """Write the text. Raises TargetError if the file was changed by someone else."""
         if _content(self.path) != self.found:
             said = "was changed by somebody else since the desk read it: nothing was saved"
             hint = "begin again with the new file"

@@ -1,4 +1,4 @@
-"""The server: on this machine only, on a port that nobody can guess, until Ctrl-C."""
+"""The server: on this machine only, on a random port, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TOKEN_BYTES = 32
 
 
 def missing() -> str | None:
-    """The library that the page needs and that is not installed."""
+    """The name of a library that the page needs and that is not installed."""
     from importlib.util import find_spec
 
     return next((name for name in ("starlette", "uvicorn") if find_spec(name) is None), None)
 
 
 def refuse_without_extra() -> None:
-    """Raises EngineError where the libraries of the page are not installed."""
+    """Raises EngineError if the libraries of the page are not installed."""
     lacking = missing()
     if lacking is not None:
         hint = "python -m pip install 'sql-anonymizer[explore]'"
@@ -34,7 +34,7 @@ def refuse_without_extra() -> None:
 
 
 def serve(desk: Desk, ready: Callable[[str, Any], None]) -> None:
-    """Serve the desk until it is ended. `ready` gets the address, and the server to end it by."""
+    """Serve the desk until it is stopped. `ready` receives the address, and the server to stop."""
     import uvicorn
 
     from anonymizer.explore.web import application
@@ -67,7 +67,7 @@ def serve(desk: Desk, ready: Callable[[str, Any], None]) -> None:
 
 @contextmanager
 def _ending(server: Any) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal end the server, as it is meant to end."""
+    """Let Ctrl-C, SIGTERM and a closed terminal end the server normally."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Hierarchies to choose from: suggestions for a column, their trees, and their levels."""
+"""Candidate hierarchies: suggestions for a column, their trees, and their levels."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from anonymizer.review.suggest.suggest import losses, only_quasi, suggest
 from anonymizer.source.profile import kind_of
 
 LISTS = {"date": "levels", "prefix": "lengths", "suffix": "lengths", "divisor": "divisors"}
-"""Builders whose levels a policy lists, from fine to coarse, and the option that does."""
+"""Builders with a list of levels in the policy, from fine to coarse, and its option."""
 MOST = 1_500
-"""Nodes of a tree that are sent to the page; the coarse levels go first."""
+"""Largest number of nodes sent to the page; coarse levels take precedence."""
 
 
 def candidates(policy: Policy, database: Database, column: str) -> list[dict[str, Any]]:
-    """Hierarchies that suit a column, built over the source. Examples of values are left out."""
+    """Suitable hierarchies for a column, built over the source, without example values."""
     if column not in policy.quasi:
         raise PolicyError.at(column_path(column), "has no role quasi", hint="role: quasi")
     listed = []
@@ -40,9 +40,9 @@ def candidates(policy: Policy, database: Database, column: str) -> list[dict[str
 def tree(
     policy: Policy, database: Database, column: str, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The tree of a hierarchy, from the root down, and what choosing each level would be.
+    """The tree of a hierarchy, from the root down, and the options that choose each level.
 
-    Nodes that few rows have, or that show a value which few have, are sent without their names.
+    Nodes with few rows, or whose label shows a rare value, are sent without their labels.
     """
     with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
         shown = made[0].shown()
@@ -60,7 +60,7 @@ def tree(
 
 
 def from_level(options: Mapping[str, Any], level: int) -> dict[str, Any] | None:
-    """The hierarchy without the levels below one, from 1; None where its builder lists none."""
+    """The hierarchy without the levels below `level`, from 1; None if its builder has no list."""
     name = LISTS.get(str(options.get("builder")))
     steps = options.get(name) if name is not None else None
     if steps is None and options.get("builder") == "date":
@@ -71,9 +71,9 @@ def from_level(options: Mapping[str, Any], level: int) -> dict[str, Any] | None:
 
 
 def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
-    """Labels of nodes that few rows have, or that show a value which few rows have.
+    """Labels of nodes with few rows, or that show a rare value.
 
-    Of a policy with persons it is all: it is not known how many persons have a node.
+    With persons, all labels are hidden, since the number of persons per node is unknown.
     """
     labels = {node.label for node in shown.nodes}
     if policy.person is not None:

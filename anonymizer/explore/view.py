@@ -1,4 +1,4 @@
-"""What the page shows of the desk, as plain data. No value of the source that few rows have."""
+"""The content of the page as plain data, without rare values of the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anonymizer.review.report.words import ROLES as ROLE_WORDS
 
 
 def view(desk: Desk) -> dict[str, Any]:
-    """Everything about the state at hand."""
+    """Everything about the current state."""
     with desk.lock:
         state = desk.history.now
         found: dict[str, Any] = plain(
@@ -53,7 +53,7 @@ def _outcome(outcome: Any) -> dict[str, Any] | None:
 
 
 def _before(desk: Desk) -> Any:
-    """What was found, on the same sample, of the state before."""
+    """The result for the previous state, on the same sample."""
     at = desk.history.at
     return desk.history.states[at - 1].outcomes.get("sample") if at > 0 else None
 
@@ -70,7 +70,7 @@ def _table(policy: Policy) -> dict[str, Any]:
 
 
 def _columns(desk: Desk, policy: Policy) -> Iterator[dict[str, Any]]:
-    """Every column of the source, those that the policy does not classify among them."""
+    """Every column of the source, including those that the policy does not classify."""
     given = policy.to_dict()["columns"]
     for name, sql_type in desk.whole.session.profile.columns:
         described = given.get(name, {})

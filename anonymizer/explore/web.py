@@ -1,4 +1,4 @@
-"""The pages and calls of the desk, for a browser."""
+"""The pages and HTTP calls of the desk."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 MOST_BYTES = 200_000
-"""Of a request."""
+"""Largest size of a request."""
 LABEL = 80
-"""Characters of the name of a change."""
+"""Largest length of a change's name."""
 
 Given = Mapping[str, Any]
 Call = Callable[[Desk, Given], Any]
@@ -55,7 +55,7 @@ CHANGES: dict[str, Call] = {
     "stop": lambda desk, given: desk.stop(),
     "save": lambda desk, given: desk.save(),
 }
-"""What changes the desk, and is answered with all that the page shows."""
+"""Calls that change the desk; the answer is the whole content of the page."""
 QUESTIONS: dict[str, Call] = {
     "compare": lambda desk, given: desk.compare(given.get("one"), given.get("other")),
     "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
@@ -119,7 +119,7 @@ async def _called(desk: Desk, request: Request) -> Response:
     except AnonymizerError as error:
         return _json({"errors": [problem.as_dict() for problem in error.problems]}, 409)
     except Exception as error:
-        # its words may quote a value
+        # its message may quote a value
         said = f"a defect of the tool: {type(error).__name__}"
         return _json({"errors": [Problem("anonymizer", said).as_dict()]}, 500)
 
@@ -130,7 +130,7 @@ def _json(data: Any, status: int = 200) -> Response:
 
 
 def _files() -> dict[str, tuple[str, bytes]]:
-    """The files of the page by name: read once, so that no request reaches the disk."""
+    """The page's files by name, read once so that no request accesses the disk."""
     return {
         path.name: (TYPES[path.suffix], path.read_bytes())
         for path in (folder("templates") / FOLDER).iterdir()

@@ -1,4 +1,4 @@
-"""What costs most in a policy, and what one step less of each demand would save, on a sample."""
+"""What costs most in a policy, and what relaxing each demand one step would save, on a sample."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from anonymizer.review.scratch import Scratch
 from anonymizer.run.link import LINK
 
 LIMIT = 0.05
-"""How much more may be left out, where more of that is one step."""
+"""One step of the suppression limit."""
 WIDER = 1.25
-"""The next larger t."""
+"""Factor of one step of t."""
 CELLS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One demand made less by one step."""
+    """One demand relaxed by one step."""
 
     says: str
     edits: tuple[Edit, ...]
 
 
 def steps_of(policy: Policy) -> Iterator[Step]:
-    """One step less of every demand: k, the rules of columns, quasi-identifiers, the limit."""
+    """Relax each demand by one step: k, the rules of columns, quasi-identifiers, the limit."""
     k = policy.privacy.k_anonymity
     if k is not None and k > 2:
         yield Step(f"k {k - 1} instead of {k}", (Edit(("privacy", "k_anonymity"), k - 1),))
@@ -71,7 +71,7 @@ def why(
     now: Outcome,
     cells: list[dict[str, Any]],
 ) -> None:
-    """Try every step, and tell after each what it saves. `now`: the policy on the same sample."""
+    """Try every step, and report after each what it saves. `now`: the policy on the same sample."""
     found: list[dict[str, Any]] = []
     wanted = list(steps_of(state.policy))
     shares = costs_of(now)
@@ -84,13 +84,13 @@ def why(
         try:
             _, policy = with_edits(state.text, step.edits, base, first)
         except AnonymizerError:
-            continue  # something else of the policy needs it
+            continue  # another part of the policy needs it
         outcome, _ = bench.tried(policy, stop)
         found = sorted((*found, _saved(step, now, outcome)), key=lambda one: -one["saved"])
 
 
 def costs_of(outcome: Outcome) -> list[dict[str, Any]]:
-    """Every quasi-identifying column with its loss, and its share of all; the costliest first."""
+    """Every quasi-identifier with its loss and its share of the total, the most costly first."""
     losses: dict[str, float] = outcome.figures.get("losses", {})
     total = sum(losses.values())
     listed = sorted(losses.items(), key=lambda item: (-item[1], item[0]))
@@ -115,7 +115,7 @@ def _saved(step: Step, now: Outcome, then: Outcome) -> dict[str, Any]:
 
 
 def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dict[str, Any]]:
-    """The published cells of a column that cost most; none that few rows have."""
+    """The published cells of a column that cost most, without rare ones."""
     described = next((c for c in quasi(found.layout) if c.column == column), None)
     if described is None or not found.holds(policy):
         return []

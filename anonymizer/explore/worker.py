@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from anonymizer.explore.bench import Stop, Stopped
 
 AGAIN = 0.1
-"""Seconds between two interruptions of a statement that goes on."""
+"""Seconds between two interruptions of a statement that continues."""
 
 
 @dataclass(slots=True)
 class Worker:
-    """Work is given to it with a `Stop`, which is set where other work comes."""
+    """Runs one piece of work at a time, with a `Stop` that is set when other work arrives."""
 
     name: str
     interrupt: Callable[[], None]
@@ -24,7 +24,7 @@ class Worker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, work: Callable[[Stop], None]) -> None:
-        """Stop what is being done, and do this."""
+        """Stop the current work, and start this."""
         with self._lock:
             before, asked = self._thread, Stop()
             self._ask()
@@ -35,20 +35,20 @@ class Worker:
             self._thread.start()
 
     def ask(self) -> None:
-        """Ask what is being done to end, and do not wait for it."""
+        """Ask the current work to end, without waiting."""
         with self._lock:
             self._ask()
             self.interrupt()
 
     def stop(self) -> None:
-        """Stop what is being done, and wait until it has ended."""
+        """Stop the current work, and wait until it has ended."""
         with self._lock:
             self._ask()
             self._ended(self._thread)
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done."""
+        """Whether work is in progress."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
@@ -57,7 +57,7 @@ class Worker:
             self._stop.event.set()
 
     def _ended(self, thread: threading.Thread | None) -> None:
-        """Interrupt the thread until it ends: a statement that has not begun forgets it."""
+        """Interrupt the thread until it ends; interrupts before a statement starts are lost."""
         while thread is not None and thread.is_alive():
             self.interrupt()
             thread.join(AGAIN)
@@ -72,6 +72,6 @@ class Worker:
         except Stopped:
             pass
         except Exception as error:
-            # a statement that was interrupted fails like any other
+            # an interrupted statement fails like any other
             if not stop.event.is_set():
                 self.failed(error)

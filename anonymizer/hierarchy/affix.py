@@ -1,4 +1,4 @@
-"""Hierarchies of codes: keep the beginning, or the end."""
+"""Hierarchies of codes that keep the beginning, or the end."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ KEPT = "kept"
 
 
 def affix(place: Place, spec: Prefix | Suffix) -> tuple[Stage, ...]:
-    """Level by level fewer characters (code points) are kept, the rest become `*`.
+    """Keep fewer characters (code points) at each level; the others become `*`.
 
-    Codes of different lengths are filled up to the longest, so `213**` is every code that begins
-    with 213. A code shorter than what a level keeps stays as it is. Numbers are taken as text.
+    Codes of different lengths are padded to the longest, so `213**` is every code that begins with
+    213. A code shorter than what a level keeps is unchanged. Numbers are treated as text.
     """
     kept = place.table(KEPT)
     return (

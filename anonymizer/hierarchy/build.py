@@ -1,4 +1,4 @@
-"""From the options of a column's hierarchy to the stages that build it."""
+"""Build stages from the options of a column's hierarchy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ANY_TYPE = "prefix, suffix, taxonomy, frequency, order"
 
 
 def inputs(spec: Spec, base: Path) -> tuple[Path, ...]:
-    """The files that a hierarchy is read from; relative paths start at `base`."""
+    """The files that a hierarchy is read from; paths are relative to `base`."""
     if isinstance(spec, options.Taxonomy) and spec.file is not None:
         return (base / spec.file,)
     return ()
@@ -57,20 +57,20 @@ def stages(
     """The stages that build `hierarchy_<index>` from `values_<index>`.
 
     Read: `value` (of type `sql_type`, never NULL), `n` (rows with it). Written, one row per value
-    and level 1..h: `value`; `leaf`, its place among all leaves of the hierarchy, from 1, such that
-    the leaves of every node follow one another; `level` (h is the root); `node`, the first leaf
+    and level 1..h: `value`; `leaf`, its position among all leaves of the hierarchy, from 1, such
+    that the leaves of every node are consecutive; `level` (h is the root); `node`, the first leaf
     under the node, which identifies it within its level; `label`, what is published (`*` for the
     root, `[30, 39]`, `213**`, a taxonomy's label); `leaves`, the number of leaves under the node;
     `lo` and `hi`, bounds in the column's type for the ordered builders, else NULL.
 
-    Leaves are the taxonomy's or the listed values; for intervals over integers, decimals and
-    dates the points between the bounds; for intervals over floating point and timestamps and over
-    more points than 64 bits count, for on_the_fly, prefix, suffix and frequency the distinct
-    values of the data.
+    Leaves are the taxonomy's or the listed values; for intervals over integers, decimals and dates,
+    the points between the bounds; for intervals over floating point and timestamps and over more
+    points than 64 bits count, for on_the_fly, prefix, suffix and frequency, the distinct values of
+    the data.
 
-    `column` and `base` (the policy's folder) serve messages and files; `resolve` turns the name of
-    a taxonomy's table into a table of the source. Raises SourceError where the options do not fit
-    the type, or where a taxonomy's file is wrong; what only the data can show is a Guard.
+    `column` and `base` (the policy's folder) are for messages and files; `resolve` maps the name of
+    a taxonomy's table to a table of the source. Raises SourceError if the options do not fit the
+    type, or a taxonomy's file is invalid; errors that depend on the data are found by Guards.
     """
     place = Place(index, column, sql_type)
     check_type(place, kind, spec)

@@ -29,9 +29,9 @@ class Period:
 
 
 def date(place: Place, spec: Date) -> tuple[Stage, ...]:
-    """A level per period, and the root. Periods of timestamps are those of UTC.
+    """A level per period, and the root. Periods of timestamps are in UTC.
 
-    The day of a date is the value itself and makes no level.
+    The day of a date is the value itself and not a separate level.
     """
     scale = line(place)
     periods = [

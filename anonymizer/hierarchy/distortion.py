@@ -22,7 +22,7 @@ from anonymizer.steps import Step
 INTERVALS = frozenset({"conventional", "divisor", "cardinality", "on_the_fly", "intervals", "date"})
 """Builders whose nodes have bounds."""
 PUBLISHED = {"conventional": "halved", "divisor": "cumulative", "cardinality": "range"}
-"""Builders for which Table 4 gives a formula, and its name in the template."""
+"""Builders for which Table 4 gives a formula, with the formula's name in the template."""
 
 
 def table(index: int) -> Table:
@@ -33,7 +33,7 @@ def table(index: int) -> Table:
 def distortion(index: int, sql_type: str, builder: str, *, published: bool = False) -> Step:
     """The step that writes `distortion_<index>` from `hierarchy_<index>`.
 
-    `published` takes the formulas of Table 4. Raises ValueError for a builder without one.
+    `published` uses the formulas of Table 4. Raises ValueError for a builder without one.
     """
     if published and builder not in PUBLISHED:
         raise ValueError(f"Table 4 has no formula for {builder}; it has: {', '.join(PUBLISHED)}")

@@ -1,6 +1,6 @@
 """Export and import of hierarchies: CSV in ARX's layout, and wide tables.
 
-Both hold the value and then its label on every level, so a hierarchy can be built once,
+Both contain the value followed by its label on every level, so a hierarchy can be built once,
 stored, edited and used by any policy as `hierarchy: {file: …}` or `hierarchy: {table: …}`.
 """
 
@@ -20,7 +20,7 @@ from anonymizer.steps import Step
 
 
 class Engine(Protocol):
-    """What is needed of an engine: run a text, fetch its rows."""
+    """The required part of an engine: run a statement, fetch its rows."""
 
     def raw(self, text: str, where: str) -> list[tuple[Any, ...]]: ...
 
@@ -68,7 +68,7 @@ def export_table(index: int, height: int, target: Table, *, bounds: bool) -> Ste
 def check(
     rows: Sequence[Sequence[str | None]], where: str, *, nested: bool = True
 ) -> list[Problem]:
-    """Everything that keeps a wide table (value, level 1, ..., level h) from being a hierarchy."""
+    """Reasons why a wide table (value, level 1, ..., level h) is not a hierarchy."""
     found = shape_problems(rows, where)
     wide = [[str(cell) for cell in row] for row in rows]
     return found or check_wide(wide, where, nested=nested)

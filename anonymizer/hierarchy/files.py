@@ -1,4 +1,4 @@
-"""Hierarchy files: CSV with `;` between the levels and no header, one line per value (as ARX)."""
+"""Hierarchy files: CSV with `;` between levels, without header, one line per value (as ARX)."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def write(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 
 def _field(text: str) -> str:
-    """A field in double quotes where a reader of CSV would take a part of it for something else.
+    """Quote a field that a CSV reader could misread.
 
-    That is so of a byte order mark too: at the beginning of a file it is none of its text.
+    This includes a byte order mark, which at the beginning of a file is not read as text.
     """
     if not QUOTED.search(text):
         return text

@@ -1,4 +1,4 @@
-"""The grid of points on which an ordered column's values are placed, and the way back to bounds."""
+"""Place an ordered column's values on a grid of points, and convert points back to bounds."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from anonymizer.steps import Stage
 
 VALUE = Sql("value")
 WIDEST = 4 * 10**18
-"""Most points between the ends of a domain."""
+"""Largest number of points between the ends of a domain."""
 DEFAULT_LEAVES = 2**16
-"""Most leaves of a hierarchy whose leaf width is not given: wider leaves are used instead."""
+"""Largest number of leaves without a given leaf width; wider leaves are used instead."""
 
 Ends: TypeAlias = tuple[int | float, int | float] | None
 
 
 def refuse_infinite(place: Place) -> tuple[Stage, ...]:
-    """Stop at NaN and infinities, which no interval holds."""
+    """Stop at NaN and infinities, which no interval contains."""
     if not line(place).can_be_infinite:
         return ()
     return (
@@ -71,7 +71,7 @@ def placed(place: Place, ends: Ends, *, shape: str, min_width: float | None) -> 
 
 
 def _origin(scale: Scale, shape: str) -> Sql:
-    """Where points are counted from: divisors count from 1, as the method does."""
+    """The point from which others are counted; divisors count from 1, as in the paper."""
     if shape != "units" or scale.is_time:
         return Sql("lowest")
     return sql(
@@ -81,7 +81,7 @@ def _origin(scale: Scale, shape: str) -> Sql:
 
 
 def _refuse_wide(place: Place, *, from_one: bool) -> tuple[Stage, ...]:
-    """Stop where points cannot be counted; `from_one`: from 1, or a lower minimum, as `_origin`."""
+    """Stop if points cannot be counted; `from_one`: from 1, or a lower minimum, as `_origin`."""
     scale = line(place)
     if scale.is_time:
         return ()
@@ -115,7 +115,7 @@ def _refuse_outside(place: Place, ends: Ends) -> tuple[Stage, ...]:
         return ()
     scale = line(place)
     low, high = ends
-    # compared in the column's own type: a position may not exist for what other guards refuse
+    # compared in the column's own type: values that other guards refuse may have no position
     condition = sql(
         "value not between {low} and {high}",
         low=scale.lower(lit(low)),
@@ -125,7 +125,7 @@ def _refuse_outside(place: Place, ends: Ends) -> tuple[Stage, ...]:
 
 
 def bounded(place: Place) -> tuple[Stage, ...]:
-    """From intervals of points to bounds, and to the hierarchy."""
+    """Convert intervals of points to bounds, and these to the hierarchy."""
     scale = line(place)
     return (
         place.step(
@@ -142,9 +142,9 @@ def bounded(place: Place) -> tuple[Stage, ...]:
 
 
 def finish(place: Place, *, points: bool, wide: bool = False) -> Stage:
-    """The hierarchy from `bounds`; `points`: leaves are points of the domain, else values.
+    """Build the hierarchy from `bounds`; `points`: leaves are points of the domain, else values.
 
-    `wide`: nothing refused a range with more points than 64 bits count; its leaves are values.
+    `wide`: ranges with more points than 64 bits can count are possible; their leaves are values.
     """
     scale = line(place)
     counting = points and wide and scale.greatest - scale.least > WIDEST
@@ -175,9 +175,9 @@ def given_bound(place: Place, option: str, bound: Bound) -> int | float:
 def domain_ends(
     place: Place, domain: tuple[Bound, Bound] | None, *, from_one: bool = False
 ) -> Ends:
-    """Positions of the ends of a given domain; None where it is left to the data.
+    """Positions of the ends of a given domain; None if the data determines them.
 
-    `from_one`: its points are counted from 1, where it begins above.
+    `from_one`: points are counted from 1 if the domain begins above 1.
     """
     if domain is None:
         return None

@@ -10,11 +10,11 @@ from anonymizer.steps import Stage
 
 
 def intervals(place: Place, spec: Intervals) -> tuple[Stage, ...]:
-    """Every cut begins an interval; level 2 is the root.
+    """Build one level of intervals, each starting at a cut; level 2 is the root.
 
     Values below the first cut are an error unless `bottom` is given. Bottom- and top-coded
     intervals are open (`< 18`, `>= 90`), so that they do not disclose the extremes; `lo` and `hi`
-    hold the ends of the data, for measures. The last interval without `top` ends with the data.
+    hold the ends of the data, for measures. Without `top`, the last interval ends with the data.
     """
     scale = line(place)
     marks = {given_bound(place, "cuts", cut): cut for cut in spec.cuts}

@@ -1,4 +1,4 @@
-"""Checks of a hierarchy whose values are listed, as texts, in a file, a table or the policy."""
+"""Checks of hierarchies whose values are listed as text in a file, a table or the policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def covered(
 ) -> tuple[Stage, ...]:
     """Stop unless every value of the source is listed, and no value is listed in two spellings.
 
-    Without `spellings` the caller knows that no two of the listed texts are the same value.
+    `spellings`: False if the listed texts are known to be different values.
     """
     path = f"{place.path}.{option}"
     typed = from_text(Sql("value"), place.sql_type)

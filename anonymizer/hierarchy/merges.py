@@ -1,9 +1,9 @@
-"""Merging values two by two: which pair next, and how a sequence of merges becomes levels.
+"""Merge values in pairs: which pair is next, and how a sequence of merges becomes levels.
 
-A binary tree of merges is unbalanced and can be as high as it has leaves. Levels of equal depth are
-cut from it by the order of the merges: level L is the state with ceil(m / 2^L) nodes, m being the
-number of leaves. So every level halves the nodes, each level coarsens the one below, and there are
-ceil(log2 m) levels.
+A binary tree of merges is unbalanced and can be as high as its number of leaves. Levels of equal
+depth are cut from it by the order of the merges: level L is the state with ceil(m / 2^L) nodes,
+where m is the number of leaves. So every level halves the nodes, each level coarsens the one below,
+and there are ceil(log2 m) levels.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from fractions import Fraction
 from typing import TypeAlias
 
 Merge: TypeAlias = tuple[int, int, int]
-"""Ordinal of the value, its leaf (both from 1), and the level at which it and the next leaf are in
-one node."""
+"""Ordinal of the value, its leaf (both from 1), and the level at which this leaf and the next are
+in one node."""
 
 
 def heights(leaves: int) -> list[int]:
-    """For the first, second, ... merge of so many leaves: the lowest level that contains it."""
+    """For the first, second, ... merge of `leaves` leaves: the lowest level that contains it."""
     found: list[int] = []
     level = 0
     while len(found) < leaves - 1:
@@ -37,7 +37,7 @@ class _Gap:
     above: int | Fraction
     """Numerator of the distance of the centres."""
     below: int
-    """Its denominator: the product of the weights."""
+    """The denominator: the product of the weights."""
     left: int
     version: int
 
@@ -50,7 +50,7 @@ def merge_neighbours(points: Sequence[tuple[int | float, int]]) -> list[Merge]:
     """On-the-fly hierarchy: merge the two neighbours whose centres are closest, until one is left.
 
     `points` are distinct centres in ascending order with their weights (counts of rows). A merged
-    node's centre is the weighted mean; of equal distances the leftmost goes first. O(m log m).
+    node's centre is the weighted mean; among equal distances the leftmost is first. O(m log m).
     Source: Campan and Cooper 2010.
     """
     count = len(points)
@@ -97,8 +97,8 @@ def merge_neighbours(points: Sequence[tuple[int | float, int]]) -> list[Merge]:
 def merge_rarest(counts: Sequence[int]) -> list[Merge]:
     """Frequency hierarchy: merge the two nodes with the fewest rows, until one is left.
 
-    Of equal counts the one listed, or made, first goes first. The leaves are then numbered along
-    the tree (the rarer child first), so that those of a node follow one another. O(m log m).
+    Among equal counts, the node listed or created first is merged first. Leaves are then numbered
+    along the tree (the rarer child first), so that those of a node are consecutive. O(m log m).
     """
     count = len(counts)
     heap = [(n, node) for node, n in enumerate(counts)]
@@ -125,6 +125,6 @@ def merge_rarest(counts: Sequence[int]) -> list[Merge]:
 def pair_in_order(leaves: int) -> list[int]:
     """For each leaf in a given order: the level at which it and the next are in one node.
 
-    Neighbours are paired: nodes hold 2, 4, 8, ... leaves.
+    Neighbours are paired: nodes contain 2, 4, 8, ... leaves.
     """
     return [(leaf ^ (leaf + 1)).bit_length() if leaf + 1 < leaves else 1 for leaf in range(leaves)]

@@ -1,7 +1,7 @@
 """Hierarchies of intervals over an ordered column: conventional, divisor, cardinality.
 
-All three place the values on a grid of points, build half-open intervals of points, and turn these
-into closed bounds at the end. Source: Yaseen et al. 2018, section III.
+All three place the values on a grid of points, build half-open intervals of points, and convert
+these to closed bounds at the end. Source: Yaseen et al. 2018, section III.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from anonymizer.policy.builders import Cardinality, Conventional, Divisor
 from anonymizer.steps import Stage
 
 MOST_LEAVES = 2**20
-"""Most leaf intervals of a given width."""
+"""Largest number of leaf intervals of a given width."""
 MOST_DIVIDED = 10**12
-"""Largest number that is searched for divisors."""
+"""Largest number whose divisors are searched."""
 
 
 def conventional(place: Place, spec: Conventional) -> tuple[Stage, ...]:
@@ -48,8 +48,8 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
     """DBGH: a level per divisor of the largest value, counted from 1 (or from a lower minimum).
 
     The divisors of 100 are those of a domain 1..100; a domain that begins below 1 is counted from
-    its beginning. `chain` starts at the smallest divisor and multiplies by the largest prime left
-    (100 from 10: 10, 50, 100), so that levels nest; `independent` takes every divisor.
+    its beginning. `chain` starts at the smallest divisor and multiplies by the largest remaining
+    prime (100 from 10: 10, 50, 100), so that levels nest; `independent` uses every divisor.
     """
     scale = line(place)
     ends = domain_ends(place, spec.domain, from_one=True)
@@ -80,7 +80,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
     else:
         kept = [one for one in spec.divisors if one >= (spec.min_width or 1)]
         given = [one for one in kept if one > 1 or not exact]
-        # if every width is omitted, only the root remains
+        # if all widths are omitted, only the root is left
         found = (
             place.step(
                 "widths_given",
@@ -104,7 +104,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
 
 
 def cardinality(place: Place, spec: Cardinality) -> tuple[Stage, ...]:
-    """CBGH: pair neighbouring intervals; of an odd number the counts decide which stays alone."""
+    """CBGH: pair neighbouring intervals; of an odd number, the counts decide the unpaired one."""
     scale = line(place)
     ends = domain_ends(place, spec.domain)
     grid, positions = place.table("grid"), place.table("positions")

@@ -8,7 +8,7 @@ from anonymizer.errors import Problem
 
 
 def is_parent_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Two columns, no single root, and parents that are children of others."""
+    """Whether it has two columns, no single root, and parents that are children of others."""
     if len(rows[0]) != 2 or len({row[1] for row in rows}) == 1:
         return False
     children = {row[0] for row in rows}
@@ -16,9 +16,9 @@ def is_parent_table(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def unfold(rows: Sequence[Sequence[str]], where: str) -> tuple[list[list[str]], list[Problem]]:
-    """A table of children and parents as a wide table, or what is wrong with it.
+    """Convert a child-parent table to a wide table, or return its problems.
 
-    Levels count from the root; a leaf nearer to the root repeats itself on the levels below.
+    Levels count from the root; a leaf closer to the root is repeated on the levels below.
     """
     given = {(child, parent) for child, parent in rows}
     above: dict[str, str] = {}
@@ -43,7 +43,7 @@ def unfold(rows: Sequence[Sequence[str]], where: str) -> tuple[list[list[str]], 
 
 
 def cycle_problems(pairs: set[tuple[str, str]], where: str) -> list[Problem]:
-    """Report labels that are their own ancestors. A label repeated on the next level is none."""
+    """Report labels that are their own ancestors, except labels repeated on the next level."""
     above: dict[str, set[str]] = {}
     for child, parent in pairs:
         if child != parent:

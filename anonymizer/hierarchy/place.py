@@ -39,7 +39,7 @@ class Place:
 
     @property
     def scale(self) -> Scale | None:
-        """How its values lie on a line; None for types without an order that has a distance."""
+        """The line on which its values lie; None for types whose values have no distances."""
         return scale_of(self.sql_type)
 
     def table(self, name: str) -> Table:
@@ -58,7 +58,7 @@ class Place:
         return Guard(self.step(template, **parameters), explain, InfeasibleError)
 
     def refuse_values(self, condition: Sql, what: str, hint: str) -> Guard:
-        """Stop where values satisfy `condition`; `what` completes "N distinct values (M rows)"."""
+        """Stop if values satisfy `condition`; `what` completes "N distinct values (M rows)"."""
 
         def explain(row: tuple[Any, ...]) -> Problem:
             return Problem(self.path, f"{counted(row[0], row[1])} {what}", hint=hint)
@@ -67,7 +67,7 @@ class Place:
 
 
 def counted(values: int, rows: int) -> str:
-    """`1 distinct value (12 rows)`."""
+    """Counts as text: `1 distinct value (12 rows)`."""
     return (
         f"{values:,} distinct value{'s' if values != 1 else ''}"
         f" ({rows:,} row{'s' if rows != 1 else ''})"

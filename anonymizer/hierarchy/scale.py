@@ -21,7 +21,7 @@ Bound: TypeAlias = int | float | str
 ZONED = "TIMESTAMP WITH TIME ZONE"
 MICROSECONDS = 86_400_000_000
 TICKS = {"TIMESTAMP_S": 1_000_000, "TIMESTAMP_MS": 1_000}
-"""Microseconds between neighbouring values, where it is more than one."""
+"""Microseconds between neighbouring values, if more than one."""
 EPOCH = dt.datetime(1970, 1, 1)
 
 Line = Literal["points", "days", "reals"]
@@ -37,7 +37,7 @@ class Scale:
     """Positions per unit of the column: 10^s for decimals with s digits, else 1."""
     least: int = 0
     greatest: int = 0
-    """Ends of the type in positions, for the number types that have them."""
+    """Ends of the type in positions, for number types that have them."""
 
     @property
     def can_be_infinite(self) -> bool:
@@ -66,7 +66,7 @@ class Scale:
         if self.line == "reals":
             return sql("abs(cast({v} as double)) > cast(1e37 as double)", v=value)
         if self.sql_type not in ("HUGEINT", "UHUGEINT"):
-            return Sql("false")  # its largest value is far below that
+            return Sql("false")  # the largest value of this type is far below that
         ends = {
             "least": lit(str(self.least)),
             "greatest": lit(str(self.greatest)),
@@ -91,7 +91,7 @@ class Scale:
         return self._typed(sql("({p} - 1)", p=past))
 
     def before(self, value: Sql) -> Sql:
-        """The value just before `value` (for reals `value`)."""
+        """The largest value below `value` (for reals `value` itself)."""
         if self.line == "reals":
             return value
         if self.line == "days":
@@ -101,7 +101,7 @@ class Scale:
     def _microseconds(self, value: Sql) -> Sql:
         """Microseconds of a timestamp since 1970, in UTC."""
         if self.sql_type in TICKS:
-            # DuckDB 2.0.1 would count in nanoseconds, for which years from 2262 are too late
+            # DuckDB 2.0.1 would count in nanoseconds, which cannot represent years from 2262
             value = sql("cast({v} as timestamp)", v=value)
         return sql("epoch_us({v})", v=value)
 
@@ -131,7 +131,7 @@ class Scale:
         return self._instant(sql("epoch_us({p})", p=plain), early=True)
 
     def measure(self, value: Sql) -> Sql:
-        """The value as a double whose differences are distances (days for dates and times)."""
+        """The value as a double whose differences are distances (in days for dates and times)."""
         if self.line == "days":
             return sql("{m} / 86400000000.0", m=self._microseconds(value))
         if self.sql_type == "DATE":
@@ -139,7 +139,7 @@ class Scale:
         return sql("cast({v} as double)", v=value)
 
     def centre(self, value: Sql) -> Sql:
-        """The value as a number that Python can add without loss."""
+        """The value as a number that Python can add without rounding."""
         if self.line == "days":
             if self.sql_type == "TIMESTAMP_NS":
                 return sql("epoch_ns({v})", v=value)
@@ -149,13 +149,13 @@ class Scale:
         return self.position(value)
 
     def text(self, value: Sql) -> Sql:
-        """How one value is written."""
+        """The text of one value."""
         if self.sql_type == ZONED:
             return sql("cast({p} as varchar) || '+00'", p=self.plain(value))
         return sql("cast({v} as varchar)", v=value)
 
     def bound_text(self, bound: Sql) -> Sql:
-        """How one of the columns `lo` and `hi` is written: as dates if they bound whole days."""
+        """The text of a bound in `lo` or `hi`: a date if the bounds are whole days."""
         if self.line != "days":
             return self.text(bound)
         whole = sql(
@@ -178,9 +178,9 @@ class Scale:
         )
 
     def given(self, bound: Bound) -> int | float:
-        """Position of a bound from the policy (for days: microseconds). ValueError if it has none.
+        """Position of a bound from the policy (for days: microseconds).
 
-        The error's text completes "the bound ...".
+        Raises ValueError if it has none; the message completes "the bound ...".
         """
         if self.is_time:
             return self._given_time(bound)
@@ -196,7 +196,7 @@ class Scale:
         return int(exact)
 
     def width(self, width: float) -> float:
-        """A width in units of the column as a number of positions; for points possibly broken."""
+        """Convert a width in units of the column to positions, for points possibly fractional."""
         return float(Fraction(str(width)) * self.unit)
 
     def literal(self, bound: Bound) -> Sql:
@@ -207,7 +207,7 @@ class Scale:
         return self._typed(lit(at))
 
     def ends(self) -> tuple[Sql, Sql]:
-        """Values below and above which no value is expected; they do not depend on the data.
+        """Bounds that no value is expected to exceed; they do not depend on the data.
 
         The ends of a number type; the years 1 to 9999 for dates and times.
         """
@@ -266,7 +266,7 @@ class Scale:
         )
 
     def _instant(self, microseconds: Sql, *, early: bool) -> Sql:
-        """Microseconds since 1970 in UTC as a value; `early` takes the value just before."""
+        """Convert microseconds since 1970 in UTC to a value; `early`: the largest value below."""
         at = sql("cast({m} as bigint)", m=microseconds)
         if self.sql_type == "TIMESTAMP_NS":
             less = Sql(" - 1" if early else "")

@@ -13,7 +13,7 @@ BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 12
 
 
 def scale_of(sql_type: str) -> Scale | None:
-    """The line of a type; None where values have no distance (text, boolean, uuid)."""
+    """The line of a type; None if its values have no distance (text, boolean, uuid)."""
     if found := INTEGER.match(sql_type):
         bits = BITS[found[2]]
         if found[1]:

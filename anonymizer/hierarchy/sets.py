@@ -1,4 +1,4 @@
-"""Hierarchies of sets of values: by frequency, and in a given order."""
+"""Hierarchies of sets of values: by frequency, or in a given order."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from anonymizer.policy.builders import Order
 from anonymizer.steps import Compute, Row, Stage, Step
 
 MOST_VALUES = 2_000
-"""Most values of a frequency hierarchy: each node's label lists all of its members."""
+"""Largest number of values of a frequency hierarchy; each node's label lists all its members."""
 MEMBER_COLUMNS = (("value", "VARCHAR"), ("leaf", "BIGINT"), ("joined", "INTEGER"))
 
 
 def frequency(place: Place) -> tuple[Stage, ...]:
-    """Merge the two rarest nodes until one is left, so that frequent values stay alone longest.
+    """Merge the two rarest nodes until one is left, so that frequent values stay separate longest.
 
     Nodes are published as sets, `{a, b}`. Levels: see `merges`.
     """
@@ -47,7 +47,7 @@ def frequency(place: Place) -> tuple[Stage, ...]:
 
 
 def order(place: Place, spec: Order) -> tuple[Stage, ...]:
-    """Pair neighbours of the given order: nodes of 2, 4, 8, ... values, published as sets."""
+    """Pair neighbours in the given order: nodes of 2, 4, 8, ... values, published as sets."""
     members = place.table("members")
     texts = [value_text(value) for value in spec.values]
     listed = list(zip(texts, range(1, len(texts) + 1), pair_in_order(len(texts)), strict=True))

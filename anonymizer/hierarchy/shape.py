@@ -13,14 +13,14 @@ RunSql: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One hierarchy: the number of nodes of each level, and how they are connected."""
+    """One hierarchy: the number of nodes per level, and how they are connected."""
 
     nodes: tuple[int, ...]
-    """Nodes of levels 0 (the values) to h (the root) that hold values of the source."""
+    """Nodes of levels 0 (the values) to h (the root) that contain values of the source."""
     children: tuple[int, ...]
-    """Of levels 0 to h-1: most nodes of the level under one node of the next."""
+    """For levels 0 to h-1: the largest number of the level's nodes under one node of the next."""
     nests: bool
-    """Whether each level is a coarsening of the one below (divisor levels need not be)."""
+    """Whether each level coarsens the one below (divisor levels may not)."""
 
     @property
     def height(self) -> int:
@@ -28,7 +28,7 @@ class Shape:
 
 
 def read_shapes(run_sql: RunSql, hierarchies: Sequence[Table]) -> tuple[Shape, ...]:
-    """The shapes of hierarchies that have been built, read at once."""
+    """Read the shapes of hierarchies that have been built, in one statement."""
     if not hierarchies:
         return ()
     rows = run_sql(shape_sql(hierarchies))
@@ -44,7 +44,7 @@ def shape_sql(hierarchies: Sequence[Table]) -> str:
 
 
 def _shape(levels: list[tuple[Any, ...]]) -> Shape:
-    if not levels:  # a column of NULLs only has no tree, and is published as it is
+    if not levels:  # a column of only NULLs has no tree, and is published unchanged
         return Shape((0,), (), True)
     return Shape(
         tuple(int(row[2]) for row in levels),

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
 MOST_CHILDREN = 12
-"""Children drawn under a node; the others are counted."""
+"""Largest number of children drawn under a node; others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node that holds values of the source."""
+    """One node that contains values of the source."""
 
     level: int
     node: int
@@ -34,12 +34,12 @@ class Node:
     share: float
     parent: int | None
     parents: int
-    """Nodes above it; more than one where levels do not nest."""
+    """Nodes above it; more than one if levels do not nest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level in figures. Nodes without values of the source are not counted."""
+    """Figures of one level. Nodes without values of the source are not counted."""
 
     level: int
     nodes: int
@@ -64,7 +64,7 @@ class Shown:
 
     @property
     def nests(self) -> bool:
-        """Whether every node lies in one node of the level above."""
+        """Whether every node is contained in one node of the level above."""
         return all(node.parents <= 1 for node in self.nodes)
 
     @property
@@ -86,7 +86,7 @@ class Shown:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON: column, builder, height, nests, levels, nodes."""
+        """The hierarchy as data for JSON: column, builder, height, nests, levels, nodes."""
         return {
             "column": self.column,
             "builder": self.builder,
@@ -146,7 +146,7 @@ def show(
     builder: str,
     published: bool = False,
 ) -> Shown:
-    """Read a hierarchy that has been built; `published` takes the distortions of Table 4."""
+    """Read a hierarchy that has been built; `published` uses the distortions of Table 4."""
     costs = distortion.distortion(index, sql_type, builder, published=published)
     engine.raw(costs.statement().text, costs.name)
     step = Step(

@@ -1,4 +1,4 @@
-"""Interval labels in a given hierarchy (`[20, 29]` or `20-29`): gaps and overlaps."""
+"""Gaps and overlaps of interval labels in a given hierarchy (`[20, 29]` or `20-29`)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ WHOLE = re.compile(r"-?\d+\Z")
 
 
 def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
-    """Levels whose labels are intervals of whole numbers must not overlap or leave gaps.
+    """Report overlaps and gaps of levels whose labels are intervals of whole numbers.
 
     A level with any other label, or without an interval, is not checked. Space between two
     intervals is a gap if it contains a listed value. Space without listed values is harmless,
-    because all values of the source have to be listed.
+    because all values of the source must be listed.
     """
     if not all(WHOLE.match(row[0]) for row in rows):
         return []
@@ -42,13 +42,13 @@ def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
 
 
 def _between(values: Sequence[int], low: int, high: int) -> bool:
-    """Whether one of the sorted values lies between the two, neither included."""
+    """Whether one of the sorted values lies strictly between the two."""
     at = bisect_right(values, low)
     return at < len(values) and values[at] < high
 
 
 def _spans(rows: Sequence[Sequence[str]], level: int) -> set[tuple[int, int]]:
-    """The intervals of a level; none where a label is no interval, or all are numbers: codes."""
+    """The intervals of a level; none if a label is not an interval, or all are numbers (codes)."""
     labels = {row[level] for row in rows}
     spans = {label: match for label in labels if (match := SPAN.match(label))}
     if not spans or not all(label in spans or WHOLE.match(label) for label in labels):

@@ -29,10 +29,10 @@ COLUMNS = (
 def taxonomy(
     place: Place, spec: Taxonomy, base: Path, resolve: Callable[[str], Table] | None
 ) -> tuple[Stage, ...]:
-    """A file is read and checked here, before anything runs; a table when the stages run.
+    """Stages for a taxonomy: a file is read and checked here, a table when the stages run.
 
-    Columns of a table, in order: the value, then its levels. Columns named lo_N or hi_N, as an
-    exported table has them, are left out.
+    Columns of a table, in order: the value, then its levels. Columns named lo_N or hi_N, as in an
+    exported table, are ignored.
     """
     listed = place.table("listed")
     option = "table" if spec.file is None else "file"
@@ -42,7 +42,7 @@ def taxonomy(
         reading = _table(place, str(spec.table), resolve, listed, nested=spec.nested)
     return (
         reading,
-        # its values differ as texts, which the check of the tree guarantees
+        # the check of the tree guarantees that its values differ as text
         *covered(place, listed, option=option, spellings=place.sql_type != "VARCHAR"),
         place.step(
             "listed",
@@ -100,7 +100,7 @@ def _levels(row: dict[str, str | None]) -> list[str | None]:
 
 
 def _natural(row: Sequence[str | None]) -> tuple[bool, Decimal, list[str]]:
-    """Tables have no order: numbers are put in theirs, texts in that of their code points."""
+    """Sort key for the rows of a table: numbers by value, text by code points."""
     texts = [text or "" for text in row]
     try:
         number = Decimal(texts[0])

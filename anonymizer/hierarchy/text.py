@@ -5,11 +5,11 @@ from __future__ import annotations
 from anonymizer.compile import Sql, lit, sql
 
 MISREAD = r'^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]'
-"""A category that could be taken for another cell, or for a part of a list."""
+"""A category that could be mistaken for another cell, or for part of a list."""
 
 
 def exact(text: Sql) -> Sql:
-    """A category as it is published: in double quotes where it could be taken for something else.
+    """A category as it is published: in double quotes if it could be misread.
 
     `text` is SQL of type VARCHAR, never NULL.
     """
@@ -22,7 +22,7 @@ def exact(text: Sql) -> Sql:
 
 
 def from_text(text: Sql, sql_type: str) -> Sql:
-    """A listed text as a value of the column's type; NULL where it is none."""
+    """Convert a listed text to a value of the column's type; NULL if it is not one."""
     if sql_type == "VARCHAR":
         return text
     return sql("try_cast({t} as {type})", t=text, type=Sql(sql_type))

@@ -1,6 +1,6 @@
-"""A hierarchy given as a wide table (value, level 1, ..., level h): checked, numbered, no database.
+"""Check and number a hierarchy given as a wide table (value, level 1, ..., level h).
 
-A table of two columns whose second names values of the first is read as child and parent instead.
+Uses no database. Two columns whose second has values of the first are read as child and parent.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def nodes(rows: Wide, where: str, lines: Sequence[int] = (), *, nested: bool = T
     """The hierarchy of a wide table: one `Node` per row and level.
 
     Leaves are numbered along the tree, nodes in order of their first row; the root's label becomes
-    `*`. Raises SourceError with everything that is wrong; `lines` are the rows' lines in a file.
-    Levels that are not `nested` are numbered in the order of the rows.
+    `*`. Raises SourceError with all problems; `lines` are the rows' lines in a file. Levels that
+    are not `nested` are numbered in the order of the rows.
     """
     found = shape_problems(rows, where, lines)
     if found:
@@ -56,7 +56,7 @@ def nodes(rows: Wide, where: str, lines: Sequence[int] = (), *, nested: bool = T
 
 
 def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Problem]:
-    """What is wrong with the rows as such: none at all, unequal lengths, empty cells."""
+    """Problems with the rows themselves: no rows, unequal lengths, empty cells."""
     if not rows:
         return [Problem(where, "is empty", hint="one line per value: the value, then its levels")]
     width = len(rows[0])
@@ -85,19 +85,19 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
 
 
 def _unlabelled(cell: str | None, value: str) -> bool:
-    """Nothing, or nothing to be seen where that is not the value itself."""
+    """Whether a cell is missing, or blank without being the value itself."""
     return cell is None or (not cell.strip() and cell != value)
 
 
 def check_wide(
     rows: Sequence[Sequence[str]], where: str, lines: Sequence[int] = (), *, nested: bool = True
 ) -> list[Problem]:
-    """Checks that a wide table is a hierarchy; usable for any such table.
+    """Check that a wide table is a hierarchy; works for any such table.
 
     Checked: a value under two parents, a value listed twice, levels that are not coarsenings of
-    those below, several roots, a label that is its own ancestor, gaps and overlaps of
-    intervals. Levels that are not `nested` need only list a node's values together.
-    Messages contain counts and line numbers, but no value.
+    those below, several roots, a label that is its own ancestor, gaps and overlaps of intervals. If
+    levels are not `nested`, only the values of each node must be listed together. Messages contain
+    counts and line numbers, but no value.
     """
     return [
         *_value_problems(rows, where, lines),
@@ -162,7 +162,7 @@ def _torn_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
 
 
 def _cycle_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
-    """The value and the root are no labels of a level between: a value may be `*`."""
+    """Report cycles among inner levels; values and root are excluded, as a value may be `*`."""
     return parents.cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
 
 
@@ -183,7 +183,7 @@ def _numbered(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
     for at, row in enumerate(rows):
         for level, label in enumerate(row):
             first[level].setdefault(label, at)
-    # levels that do not nest are in order: no path down from the root sorts them
+    # levels that do not nest keep their order: no path from the root sorts them
     ordered = rows
     if nested:
         ordered = sorted(

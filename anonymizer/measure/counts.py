@@ -1,8 +1,8 @@
 """The error of random COUNT queries on a release (Xiao and Tao 2006; Wang et al. 2018).
 
-`SELECT count(*) WHERE pred(A1) AND …`, predicates as in `measure.queries`. A recipient expects,
-for every row, the product over its cells of the part that satisfies the predicate; the error is the
-relative difference of their sum from the true count. Queries whose true count is 0 are drawn again.
+`SELECT count(*) WHERE pred(A1) AND …`, predicates as in `measure.queries`. A recipient expects, for
+every row, the product over its cells of the part that satisfies the predicate; the error is the
+relative difference of their sum from the true count. Queries with a true count of 0 are redrawn.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from anonymizer.measure.steps import step
 
 @dataclass(frozen=True, slots=True)
 class CountError:
-    """Relative errors of random counts, and how many queries they are over."""
+    """Relative errors of random counts, and the number of queries."""
 
     queries: int
     redrawn: int
@@ -51,9 +51,8 @@ def count_error(
 ) -> CountError:
     """Relative error of random COUNT queries with up to `predicates` conditions each.
 
-    Exact figures about hidden values, only for owners of the source; `shown_errors` are shown.
-
-    Raises `SourceError` if no query over these columns selects anything.
+    The exact figures depend on hidden values and are only for owners of the source; `shown_errors`
+    may be shown. Raises `SourceError` if no query over these columns selects anything.
     """
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, None, tables)
@@ -67,12 +66,12 @@ def count_error(
 
 @dataclass(frozen=True, slots=True)
 class ShownErrors:
-    """Errors of random counts as a reader of a report may see them."""
+    """Errors of random counts, as a reader of a report may see them."""
 
     queries: int
-    """Queries that were asked for."""
+    """Number of queries requested."""
     least: int
-    """Fewest rows, or persons, that a query selects."""
+    """Fewest rows (persons) that a query selects."""
     mean: str
     median: str
 
@@ -82,23 +81,23 @@ class ShownErrors:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Which random queries are asked."""
+    """The random queries to be asked."""
 
     queries: int
     predicates: int
-    """Conditions of a query, at most."""
+    """Largest number of conditions in a query."""
     seed: int
     least: int = 1
-    """Fewest rows (persons) that a query selects; others are drawn again."""
+    """Fewest rows (persons) that a query selects; other queries are redrawn."""
     persons: bool = False
 
 
 def shown_errors(
     run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
 ) -> ShownErrors:
-    """Steps of the errors of random queries.
+    """The errors of random queries, as steps.
 
-    Raises `SourceError` if most of the random queries select fewer rows (persons) than they may.
+    Raises `SourceError` if most of the random queries select fewer rows (persons) than allowed.
     """
     errors, _ = _drawn_errors(run_sql, tables, attributes, draws)
     if 2 * len(errors) < draws.queries:
@@ -116,7 +115,7 @@ def shown_errors(
 def _drawn_errors(
     run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
 ) -> tuple[list[float], int]:
-    """The errors of random queries, and how many were drawn again."""
+    """The errors of random queries, and the number of redrawn queries."""
     errors: list[float] = []
     first = redrawn = 0
     for _ in range(ROUNDS):

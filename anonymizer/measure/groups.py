@@ -22,17 +22,17 @@ def measure_groups(
     *,
     suppressed: int = 0,
 ) -> GroupMeasures:
-    """Measures of the groups, from the release and the l that it has to keep.
+    """Measures of the groups, from the release and the l that it guarantees.
 
-    Where the release tells persons apart, they are counted, `suppressed` ones too.
+    If the release distinguishes persons, they are counted, including `suppressed` ones.
 
     * `groups`, `group_min`, `group_mean`, `group_max`: their sizes in rows, or persons;
     * `additional_loss`: sum of |G| - l_G over the sum of l_G, where l_G is the largest l of the
       values in G (Xiao and Li 2020, Definition 14);
-    * `suppression_ratio`: suppressed rows (persons) by all (Definition 15);
-    * for every protected column: `worst_share.<column>`, the share of a group that the value
-      nearest to its bound takes, and `share_bound.<column>`, its bound 1/l. Values of l = 1 have
-      no bound; None where a column has only such.
+    * `suppression_ratio`: suppressed rows (persons) divided by all (Definition 15);
+    * for every protected column: `worst_share.<column>`, the share in a group of the value nearest
+      to its bound, and `share_bound.<column>`, its bound 1/l. Values of l = 1 have no bound; both
+      are None if a column has only such values.
     """
     columns = {column.column: column for column in layout.columns}
     judged = [
@@ -67,7 +67,7 @@ def measure_groups(
 def _column(
     view: Table, layout: Layout, column: PublishedColumn, requirement: Requirement
 ) -> dict[str, Any]:
-    """One column's table, and the l of its values as the requirement says it."""
+    """One column's table, and the l of its values according to the requirement."""
     (ask,) = BY_NAME[requirement.name].asks_in("group")
     assert ask.computed is not None
     weights = ask.computed(requirement)

@@ -1,9 +1,9 @@
 """The error of random aggregate queries on a release (Li and He 2022, §4.2; Zhang et al. 2007).
 
 `SELECT sum(value) WHERE pred(A1) AND … AND pred(A4)` over random quasi-identifiers: a categorical
-predicate is an OR of m different random values (m uniform), an ordered one a random operator of
-= <> < <= > >= with a random value of the domain. Everything is drawn from hashes of the seed inside
-the database; queries whose true answer is 0 are drawn again and counted.
+predicate is an OR of m different random values (m uniform), an ordered one a random operator of =
+<> < <= > >= with a random value of the domain. Everything is drawn from hashes of the seed inside
+the database; queries whose true answer is 0 are redrawn and counted.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.measure.staging import QueryTables, Staged, stage
 
 BATCH = 16
-"""Queries per statement: bounds the rows that one statement joins."""
+"""Queries per statement; limits the rows that one statement joins."""
 ROUNDS = 50
-"""How often queries are drawn again before fewer have to do."""
+"""Largest number of redraws before fewer queries are accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class QueryError:
 
     queries: int
     redrawn: int
-    """Queries drawn again because their true answer was 0."""
+    """Queries redrawn because their true answer was 0."""
     expected_mean: float
-    """Mean relative width of the paper's interval, which is an estimate and no bound."""
+    """Mean relative width of the paper's interval, which is an estimate, not a bound."""
     expected_median: float
     sure_mean: float
-    """Mean relative width of the interval that holds the answer in every possible world."""
+    """Mean relative width of the interval that contains the answer in every possible world."""
     sure_median: float
 
     def as_dict(self) -> dict[str, float | int]:
@@ -115,7 +115,7 @@ def answer_queries(
     seed: int,
     table: Callable[[str], Table] = work,
 ) -> tuple[list[Answer], int]:
-    """The answers to `queries` random queries, and how many were drawn again."""
+    """The answers to `queries` random queries, and the number of redrawn queries."""
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, summed, tables)
     answers: list[Answer] = []
@@ -179,7 +179,7 @@ def _batch(
     found = _select(run_sql, "measure/query_bounds.sql.j2", parameters)
     bounds = {draw: ends for draw, *ends in found}
     for draw, value in actual.items():
-        # no row of the release can match: the recipient is sure of 0
+        # no row of the release can match: the recipient knows that the answer is 0
         low, high, least, most = bounds.get(draw, [0.0] * 4)
         yield Answer(draw, value, (low, high), (least, most))
 

@@ -34,8 +34,8 @@ def measure_release(
     * `ncp_sum`, `ncp`: sum, and mean per quasi-identifying cell, of the normalized certainty
       penalty of the published cells (Xu et al. 2006); `glm_sum`, `glm` likewise for the
       generalized loss metric (Iyengar 2002), in which a set of s of m values costs (s-1)/(m-1);
-    * where columns have weights (of the layout), `ncp_weighted`: the mean of the same penalties by
-      these weights, over cells that count as much as their columns weigh;
+    * if columns have weights (in the layout), `ncp_weighted`: the mean of the same penalties, with
+      each cell weighted by its column's weight;
     * `ncp.<column>`: mean NCP of the published cells of one column, without suppressed rows;
     * with `link` (the staged rows) and a hierarchy: `ncp_nodes`, which is `ncp`, and `ncp_sets`,
       the same with the set of values in each class in place of its node;
@@ -47,8 +47,8 @@ def measure_release(
     told in steps (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column hide
     how many values they stand for.
 
-    A suppressed row costs 1 per cell; it has as many as there are quasi-identifiers, unless
-    `suppressed_cells` counts those of all suppressed rows.
+    A suppressed row costs 1 per cell; it has one cell per quasi-identifier, unless
+    `suppressed_cells` gives the number of cells of all suppressed rows.
     """
     found = counts_of(run_sql, view, layout, suppressed)
     lost = suppressed * len(quasi(layout)) if suppressed_cells is None else suppressed_cells
@@ -96,7 +96,7 @@ def _published(view: Table, layout: Layout) -> Originals:
 
 
 def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:
-    """By class: class, exposure, bound of Lemma 2, rows left when one value is known."""
+    """Per class: class, exposure, bound of Lemma 2, rows left when one value is known."""
     parameters = {
         "data": view,
         "group": layout.class_id,
@@ -108,7 +108,7 @@ def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:
 
 
 def counts_of(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
-    """Rows, persons and sizes of classes, which anybody can count who has the release."""
+    """Rows, persons and class sizes, which any recipient can count."""
     group = layout.class_id or layout.group_id
     parameters = {"data": view, "group": group, "person": layout.person_id}
     rows, classes, least, mean, most, squares, persons = _row(
@@ -130,7 +130,7 @@ def counts_of(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> 
 def smallest_class(
     run_sql: RunSql, view: Table, layout: Layout, measures: Mapping[str, Any]
 ) -> int | None:
-    """Persons of the smallest class, or its rows where the release names no persons.
+    """Persons in the smallest class, or its rows if the release names no persons.
 
     None without classes.
     """
@@ -155,7 +155,7 @@ def _losses(
 ) -> Measures:
     cells, ncp, glm, sets = lost, float(lost), float(lost), float(lost)
     weights = [column.weight for column in quasi(layout) if column.weight is not None]
-    # (a suppressed row has the cells of all columns, so by weight as well as by number)
+    # (a suppressed row has a cell in every column, so the mean weight applies)
     weighty = weighted = lost * sum(weights) / max(len(weights), 1)
     has_nodes = hidden = False
     of_columns: Measures = {}
@@ -205,13 +205,13 @@ def column_losses(
     suppressed: int = 0,
     units: int | None = None,
 ) -> dict[str, float]:
-    """Mean NCP of the cells of every quasi-identifying column (Xu et al. 2006), 0 to 1.
+    """Mean NCP of the cells of every quasi-identifier (Xu et al. 2006), 0 to 1.
 
     Domains are those of the release (`measure/_losses.sql.j2`). Where the nodes of a column hide
     how many values they stand for, its loss is told in steps (`contract.coarse`), by the number of
     `units` (default: its cells).
 
-    A suppressed row costs 1. Cells in buckets, which are not generalized, do not enter.
+    A suppressed row costs 1. Cells in buckets, which are not generalized, are not included.
     """
     found: dict[str, float] = {}
     for column in quasi(layout):
@@ -247,7 +247,7 @@ def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
 
 
 def _hidden(parameters: Mapping[str, Any]) -> bool:
-    """Whether the cells do not show how many values a node covers, such as codes under a prefix."""
+    """Whether the cells hide how many values a node covers, such as codes under a prefix."""
     return parameters["nodes"] is not None and parameters["leaves"] is None
 
 

@@ -1,4 +1,4 @@
-"""Work tables of the query error: source and release as codes, made once for all queries."""
+"""Work tables of the query error: source and release as codes, created once for all queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHOLE = frozenset(
     {f"{sign}{kind}" for sign in ("", "U") for kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
     | {"HUGEINT", "UHUGEINT", "DATE"}
 )
-"""Types whose values are whole numbers or days: the value next to a bottom code is one below."""
+"""Types of whole numbers or days: the largest value below a bottom code is one less."""
 
 _NO_NUMBERS: Mapping[str, int] = MappingProxyType({})
 
@@ -52,7 +52,7 @@ class QueryTables:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """One attribute that queries may have a predicate on, and its tables."""
+    """One attribute that queries may restrict, and its tables."""
 
     index: int
     column: PublishedColumn
@@ -66,7 +66,7 @@ class Staged:
 
     @property
     def parts(self) -> list[tuple[Sql, str]]:
-        """The published columns of the generalized cell, by what they are."""
+        """The published columns of the generalized cell, each with its kind."""
         c = self.column
         named = {"name": c.name, "lo": c.lo, "hi": c.hi, "nullable": c.nullable}
         return [(Sql(part), name) for part, name in named.items() if name is not None]
@@ -78,7 +78,7 @@ class Staged:
 
     @property
     def members(self) -> Table:
-        """The values that cells of categories, and buckets, stand for."""
+        """The values covered by categorical cells and by buckets."""
         return self.table(f"query_members_{self.index}")
 
     @property
@@ -88,7 +88,7 @@ class Staged:
 
     @property
     def named(self) -> dict[str, Any]:
-        """Its number and the tables of its values, as templates call them."""
+        """Its number and the tables of its values, under the names used in templates."""
         tables = {"domain": self.domain, "members": self.members, "spans": self.spans}
         return {"i": self.index, **tables}
 
@@ -113,10 +113,10 @@ def stage(
     carried: Sequence[str] = (),
     numbers: Mapping[str, int] = _NO_NUMBERS,
 ) -> list[Staged]:
-    """Make the tables that do not depend on the queries; the attributes they may use.
+    """Create the tables that do not depend on the queries; return the attributes they may use.
 
     Without `summed`, rows are counted, and there is no help table. `carried`: published columns
-    that the rows keep. `numbers`: the index that a column has already in another release.
+    that the rows keep. `numbers`: the index that a column already has in another release.
     """
     further = count(max(numbers.values(), default=0) + 1)
     attributes = [
@@ -148,7 +148,7 @@ def stage(
         make("query_domain", **_of(a, originals))
     value = originals.values[summed] if summed is not None else None
     make("query_source", summed=value, person=originals.person)
-    # rows of a class are as alike as rows of a bucket where the summed value is in none
+    # without buckets, the rows of a class are as indistinguishable as those of a bucket
     bucket = target.bucket if target is not None else None
     name = target.name if target is not None else None
     make("query_rows", group=bucket or layout.class_id or layout.group_id, summed=name)

@@ -1,4 +1,4 @@
-"""Errors that depend on hidden values, given as one of a few steps.
+"""Errors that depend on hidden values, reported as one of a few steps.
 
 The error of a query is computed from exact figures of the source, and would disclose them if it
 were exact: an observer who knows the other ages of a class could derive the last one from the error
@@ -12,11 +12,11 @@ from math import ceil
 from anonymizer.contract.coarse import finest
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""Upper ends of the steps; what is above the last is told as that."""
+"""Upper bounds of the steps; anything above the last is reported as such."""
 TINY = 1e-9
-"""What a product of floating numbers may be off by."""
+"""Tolerance for floating-point products."""
 TIMES = 10
-"""A figure is looked at from this many times the fewest units that anything shown holds."""
+"""An error is shown from this many times the fewest units required for anything shown."""
 
 
 def step(error: float | None) -> str | None:
@@ -30,7 +30,7 @@ def step(error: float | None) -> str | None:
 
 
 def about(count: int) -> int:
-    """A count of the source in two significant digits, and in tens; anything up to ten is ten."""
+    """A count of the source rounded to tens and two significant digits; 1 to 9 become ten."""
     if count >= 100:
         return int(float(f"{count:.2g}"))
     return max(10, (count + 5) // 10 * 10) if count else 0
@@ -43,5 +43,5 @@ def about_share(share: float, units: int) -> float:
 
 
 def enough(floor: int) -> int:
-    """The fewest units behind a figure whose error is shown, where `floor` holds for the rest."""
+    """The fewest units behind a figure whose error is shown; `floor` is the limit for the rest."""
     return TIMES * floor

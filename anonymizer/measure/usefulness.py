@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from typing import Any
 
 LOST = 0.9
-"""Share of the information (NCP) of a column, or of all cells, from which little is left of it."""
+"""Loss (NCP) of a column, or of all cells, from which little is left."""
 GIANT = 0.5
-"""Share of the published rows from which one class is a giant..."""
+"""Share of the published rows from which one class is a giant, ..."""
 GIANT_LOST = 0.5
-"""... where at least this much of the information of all cells is lost."""
+"""... if at least this share of the information of all cells is lost."""
 MOST_NAMED = 5
-"""More columns than these are told together: a line for each would hide everything else."""
+"""More columns than this are reported in one line, so that they do not hide the rest."""
 LEFT_OUT = 0.5
-"""Share of the rows (persons) that are left out, from which little is left."""
+"""Share of suppressed rows (persons) from which little is left."""
 COLUMN = "ncp."
-"""Measures of this prefix are the losses of single columns."""
+"""Prefix of measures that are the loss of a single column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Little:
-    """Something of which little is left, in figures of the release alone."""
+    """A part of a release of which little is left, described by figures of the release alone."""
 
     what: str
     """`class`, `column`, `columns`, `cells`, `rows` or `table`."""
     column: str | None
-    """The column (or the table) that it is about."""
+    """The column or table concerned."""
     says: str
     hint: str
 
@@ -40,12 +40,12 @@ class Little:
 
 
 def little_left(measures: Mapping[str, Any]) -> tuple[Little, ...]:
-    """What little is left of, the most telling first; empty for a release that says something."""
+    """Everything of which little is left, the most important first; empty for a useful release."""
     return tuple(_found(measures))
 
 
 def losses_of(measures: Mapping[str, Any]) -> dict[str, float]:
-    """The loss of every column, by its name, where it is known."""
+    """The loss of every column by name, if known."""
     return {
         name.removeprefix(COLUMN): float(value)
         for name, value in measures.items()
@@ -86,7 +86,7 @@ def _found(measures: Mapping[str, Any]) -> Iterator[Little]:
 
 
 def _of_columns(losses: Mapping[str, float]) -> Iterator[Little]:
-    """What little is left of in columns that lost nearly everything, the worst first."""
+    """Columns that lost nearly everything, the worst first."""
     worst = sorted(losses, key=lambda name: (-losses[name], name))
     if len(worst) > MOST_NAMED:
         named = f"{', '.join(worst[:MOST_NAMED])} and {len(worst) - MOST_NAMED} more columns"
@@ -110,7 +110,7 @@ def _of_columns(losses: Mapping[str, float]) -> Iterator[Little]:
 
 
 def _of_table(table: str, measures: Mapping[str, Any]) -> Iterator[Little]:
-    """What little is left of in a table of rows that persons have, beside their own."""
+    """Little that is left of a child table, whose rows belong to persons."""
     hint = "try a smaller k, fewer known rows, or a hierarchy with more levels for its events"
     rows, left_out = measures["rows"], measures["suppressed"]
     if left_out and left_out >= LEFT_OUT * (rows + left_out):
@@ -124,7 +124,7 @@ def _of_table(table: str, measures: Mapping[str, Any]) -> Iterator[Little]:
 
 
 def percent(share: float) -> str:
-    """A share in percent that is 100 % only where nothing is left."""
+    """A share in percent, which is 100 % only if everything is lost."""
     if 0.999 < share < 1:
         return f"{100 * share:.2f} %" if share < 0.99995 else "nearly 100 %"
     return f"{100 * share:.1f} %".replace(".0 %", " %")

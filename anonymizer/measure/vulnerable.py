@@ -1,7 +1,7 @@
-"""The share of classes that an identity-reserved guarantee accepts and its enhanced form does not.
+"""The share of classes that an identity-reserved guarantee accepts and its enhanced form rejects.
 
-A *vulnerable* class satisfies IR (k,l) or IR (alpha,beta), yet not EIR l or EIR (alpha,beta):
-a person known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
+A *vulnerable* class satisfies IR (k,l) or IR (alpha,beta), but not EIR l or EIR (alpha,beta): a
+person known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def vulnerable_share(
 ) -> float:
     """Share, 0 to 1, of the classes of a release that are vulnerable in the sensitive `column`.
 
-    The release is one that holds its IR guarantee. Raises `NothingToCheckError` without one, or
-    without classes.
+    The release must satisfy its IR guarantee. Raises `NothingToCheckError` if it has no such
+    guarantee, or no classes.
     """
     forms = enhanced(privacy)
     if not forms or layout.class_id is None:

@@ -34,7 +34,7 @@ GROUPS = {
     "class_max": "rows in the largest group",
     "c_dm": "discernibility: the sum of squared group sizes (C_DM)",
 }
-"""The same without classes (msb): the rows of a group are not equal."""
+"""Descriptions for releases without classes (msb), whose groups have unequal rows."""
 
 
 def measure_words(layout: Layout) -> dict[str, str]:
@@ -43,18 +43,18 @@ def measure_words(layout: Layout) -> dict[str, str]:
 
 
 def least_sentence(measures: Mapping[str, Any]) -> str:
-    """How far the loss is at most from the least of any classes of k rows; empty where unknown.
+    """The loss relative to the lower bound for classes of k rows; empty if unknown.
 
-    The bound is of k alone: what other rules cost besides is not in it.
+    The bound depends on k alone and ignores the cost of other rules.
     """
     by = "ncp_weighted" if "ncp_weighted" in measures else "ncp"
     bound, ncp = measures.get(f"{by}_bound"), measures.get(by)
-    # (of a manifest that was tampered with, they are anything)
+    # (a manifest that was tampered with may contain anything)
     if not isinstance(bound, int | float) or not isinstance(ncp, int | float) or bound <= 0:
         return ""
-    if not ncp < 100 * bound:  # the bound says nothing
+    if not ncp < 100 * bound:  # the bound is too small to be meaningful
         return ""
-    # rounded up, so that it is true
+    # rounded up, so that the statement is true
     times = f"{ceil(10 * ncp / bound) / 10:g}"
     said = f"at most {times} times the smallest that classes of at least k rows could have"
     if by == "ncp_weighted":

@@ -1,1 +1,1 @@
-"""Privacy models: rules in SQL that judge a class (`rule`), and descriptors (`guarantee`)."""
+"""Privacy models: SQL rules that judge a class (`rule`), and their descriptors (`guarantee`)."""

@@ -2,9 +2,9 @@
 
     max_s n(E, s) / N <= alpha,  N = units of the class with a value
 
-for every value s, or for one that is declared. Units: a share between 0 and 1. Source: Wong, Li,
-Fu, Wang, "(α,k)-anonymity" (2006), definitions 1 to 3. A class without any value does
-not hold. Exact (whole numbers).
+for every value s, or for one declared value. Units: a share between 0 and 1. Source: Wong, Li, Fu,
+Wang, "(α,k)-anonymity" (2006), definitions 1 to 3. A class without any value does not hold. Exact
+(whole numbers).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Alpha(Rule):
 
     alpha: float
     only: Sql | None = None
-    """SQL for the code of the one value that is limited (NULL where no row has it); None limits
-    every value."""
+    """SQL for the code of the one limited value (NULL if no row has it); None limits every
+    value."""
 
     def holds(self) -> Sql:
         alpha = at_most(self.alpha)
@@ -53,13 +53,13 @@ class Alpha(Rule):
 
 @dataclass(frozen=True, slots=True)
 class AlphaOfK(Alpha):
-    """The alpha of (alpha,k)-anonymity, which is asked of the table and not of a column."""
+    """The alpha of (alpha,k)-anonymity, which applies to the table and not to a column."""
 
     name: ClassVar[str] = "alpha_k"
 
 
 def _only(requirement: Requirement) -> Mapping[str, object]:
-    """The one value that is limited, None for all."""
+    """The one limited value, None for all."""
     only = requirement.parameters.get("value")
     return {"only": None if only is None else value_text(only)}
 

@@ -29,7 +29,7 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class BetaLikeness(ShareRule):
-    """No value gains more than `beta` over its share of the reference."""
+    """No value exceeds its share of the reference by a relative gain of more than `beta`."""
 
     name: ClassVar[str] = "beta_likeness"
 

@@ -25,7 +25,7 @@ from anonymizer.privacy.rule import ShareRule
 
 @dataclass(frozen=True, slots=True)
 class DeltaDisclosure(ShareRule):
-    """Every value's share of the class is within a factor e^delta of that of the reference."""
+    """Every value's share of the class is within a factor e^delta of its share of the reference."""
 
     name: ClassVar[str] = "delta_disclosure"
 

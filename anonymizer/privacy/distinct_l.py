@@ -49,13 +49,15 @@ UNIQUE = Ask(
 
 
 def _weights(requirement: Requirement) -> Mapping[str, object]:
-    """In a group the largest share of a value times l may be 1: all values are of one level."""
+    """Level weights for a group: all values have one level with the same l, so share * l <= 1."""
     return {"levels": (), "default": requirement.parameters["l"]}
 
 
 def _chance(requirement: Requirement) -> float | None:
-    """The bound on the probability of a value: none for l values in a class, since one may be
-    frequent; in a bucket each occurs once, and in a group each has at most the share 1/l.
+    """The bound on the probability of a value.
+
+    None in a class, where one value may be frequent; 1/l in a bucket, where each occurs once, and
+    in a group, where each has a share of at most 1/l.
     """
     return None if requirement.scope == "class" else 1 / int(requirement.parameters["l"])
 

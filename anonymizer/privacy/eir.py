@@ -2,14 +2,14 @@
 
     |R(p)|/|E| <= α for every person p,  max_s |P(s)|/n_E <= β
 
-P(s) the persons that hold value s, n_E the persons that hold any. The second is equivalent to the
-definition, by which no value takes more than a share β of any *reasoning set* (one record of every
-person): all persons that hold s can be represented by s at once. Units: shares. Source: Wang, Du,
-Luo, Li, "Two privacy-preserving approaches for data publishing with identity reservation" (2018),
-definition 3.4 and theorem 3.2, which holds in both directions.
+where P(s) are the persons that hold value s, and n_E those that hold any. The second condition is
+equivalent to the definition, by which no value takes more than a share β of any *reasoning set*
+(one record of every person): all persons that hold s can be represented by s at once. Units:
+shares. Source: Wang, Du, Luo, Li, "Two privacy-preserving approaches for data publishing with
+identity reservation" (2018), definition 3.4 and theorem 3.2, which holds in both directions.
 
-Persons without a value do not count towards n_E; a class of such persons does
-not hold. Exact (whole numbers). The α is that of IR (`ir.PersonShare`).
+Persons without a value do not count towards n_E; a class of only such persons does not hold. Exact
+(whole numbers). The α is that of IR (`ir.PersonShare`).
 """
 
 from __future__ import annotations

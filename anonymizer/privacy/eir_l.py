@@ -1,20 +1,20 @@
-"""EIR l-diversity: every reasoning set of a class holds at least l different values.
+"""EIR l-diversity: every reasoning set of a class contains at least l different values.
 
-A reasoning set takes one record of every person. The fewest values one can hold is the size of a
-minimum hitting set H of the persons' value sets S(p), so the model is |H| >= l. Units: values.
+A reasoning set takes one record of every person. The fewest values that one can contain is the size
+of a minimum hitting set H of the persons' value sets S(p), so the model is |H| >= l. Units: values.
 Source: Wang et al. (2018), definition 3.3 and theorem 3.1, which holds in both directions.
 
-Minimum hitting sets are NP-hard in general; here they lie between two bounds that SQL computes.
-Let F be the values of the persons who hold one value only: F is part of every hitting set. Among
-the persons that F does not hit,
+Minimum hitting sets are NP-hard in general; here SQL computes two bounds. Let F be the values of
+the persons who hold one value only: F is part of every hitting set. Among the persons that F does
+not hit,
 
 * the smallest t such that the t most widespread values reach as many persons as there are, and
 * the number of persons who are first among the holders of each of their values, by (|S(p)|,
   person): two such persons share no value
 
 are lower bounds for the rest of H; the number of different values among the most widespread value
-of each person is an upper bound. For l = 2 the bounds always decide. Undecided classes go to
-`hitting`.
+of each person is an upper bound. For l = 2 the bounds always decide. Undecided classes are decided
+by `hitting`.
 
 Persons without a value are left out; a class without any value has |H| = 0. Exact.
 """
@@ -32,8 +32,10 @@ from anonymizer.privacy.rule import Basis, Layers, Rule, layer, window
 
 @dataclass(frozen=True, slots=True)
 class EirL(Rule):
-    """Every reasoning set holds at least `l` values. `holds` is sound: true only where the lower
-    bound proves it; a class that neither `holds` nor `fails` needs the exact search.
+    """Every reasoning set contains at least `l` values.
+
+    `holds` is sound: true only if the lower bound proves it; a class that neither `holds` nor
+    `fails` needs the exact search.
     """
 
     name: ClassVar[str] = "eir_l"
@@ -64,25 +66,25 @@ class EirL(Rule):
         of_value = window(part, "value")
         by_reach = "eir_reach desc, value, eir_holder"
         return (
-            # values of the person
+            # number of values of the person
             layer(eir_held=f"count(*) {of_person}"),
-            # 1: the value stands alone in some S(p), hence in F
+            # 1: the value is the only one of some S(p), hence in F
             layer(
                 eir_forced=f"case when {self.counts} and min(eir_held) {of_value} = 1"
                 " then 1 else 0 end"
             ),
-            # 1: a row with a value, of a person whom F does not hit
+            # 1: a row with a value, of a person that F does not hit
             layer(
                 eir_left=f"case when {self.counts} and max(eir_forced) {of_person} = 0"
                 " then 1 else 0 end"
             ),
-            # unhit persons that hold the value; its holders in order, unhit ones first
+            # number of unhit persons with the value; order of its holders, unhit ones first
             layer(
                 eir_reach=f"sum(eir_left) {of_value}",
                 eir_holder="row_number() "
                 + window(part, "value", order="eir_left desc, eir_held, person"),
             ),
-            # the persons' values in order of reach; what more widespread values reach together
+            # order of the person's values by reach; total reach of more widespread values
             layer(
                 eir_best="row_number() "
                 + window(part, "person", order="eir_left desc, eir_reach desc, value"),
@@ -98,7 +100,7 @@ class EirL(Rule):
 
     @property
     def _first(self) -> str:
-        """This row represents its value among the persons that are not hit."""
+        """Whether this row represents its value among the persons that are not hit."""
         return "eir_left > 0 and eir_holder = 1"
 
     @property

@@ -15,27 +15,27 @@ from fractions import Fraction
 from anonymizer.compile import Sql, lit
 
 DIGITS = 12
-"""Decimals of a parameter below 1, significant digits of one above."""
+"""Decimal places of a parameter below 1, significant digits of a larger one."""
 
 LARGEST = 10**DIGITS
-"""Upper end of a parameter: more than any ratio of two counts that fit."""
+"""Upper limit of a parameter: more than any ratio of two supported counts."""
 
 
 def at_most(parameter: float) -> Fraction:
     """An upper bound as an exact fraction: 0.2 is 1/5.
 
-    Taken to 12 digits and rounded down, the strict side for a bound from above.
+    Taken to 12 digits and rounded down, the strict direction for an upper bound.
     """
     return _fraction(Decimal(repr(float(parameter))), ROUND_FLOOR)
 
 
 def at_least(parameter: float) -> Fraction:
-    """A lower bound as an exact fraction, to 12 digits, rounded up to the strict side."""
+    """A lower bound as an exact fraction, to 12 digits, rounded up, the strict direction."""
     return _fraction(Decimal(repr(float(parameter))), ROUND_CEILING)
 
 
 def share_at_most(share: float) -> Sql:
-    """A share as the decimal that `at_most` has: floor(it * n) is the most that may be of n."""
+    """The decimal value of `at_most(share)`: floor(it * n) is the largest count out of n."""
     with localcontext() as context:
         context.prec = 60
         exact = at_most(share)
@@ -60,12 +60,12 @@ def _fraction(number: Decimal, rounding: str) -> Fraction:
 
 
 def big(expression: str) -> str:
-    """The expression as a whole number of 38 digits, which three counts multiplied still fit."""
+    """The expression as a 38-digit whole number, large enough for products of three counts."""
     return f"cast({expression} as decimal(38, 0))"
 
 
 def share_of_known(numerator: str, denominator: str) -> Sql:
-    """A quotient for reports; infinite where the denominator is 0, as no bound holds then."""
+    """A quotient for reports; infinite if the denominator is 0, where no bound holds."""
     return Sql(
         f"coalesce(cast({numerator} as double) / nullif(cast({denominator} as double), 0),"
         f" {lit(math.inf)})"
@@ -73,7 +73,7 @@ def share_of_known(numerator: str, denominator: str) -> Sql:
 
 
 def share(numerator: str, denominator: str) -> Sql:
-    """A quotient for reports (double precision); 0 where the denominator is 0."""
+    """A quotient for reports (double precision); 0 if the denominator is 0."""
     return Sql(
         f"coalesce(cast({numerator} as double) / nullif(cast({denominator} as double), 0),"
         " cast(0 as double))"

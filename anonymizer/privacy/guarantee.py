@@ -23,40 +23,40 @@ from anonymizer.privacy.rule import Rule
 Terms = Mapping[str, Any]
 """The parameters of a requirement."""
 Family = Literal["size", "protection", "share", "levels", "persons", "population", "signature"]
-"""What an algorithm has to judge to work towards a guarantee: units of classes; a column's own
-rules over its histogram; the table's over the histograms of its columns; security levels; pairs
-of persons and values; a population; signatures over several releases."""
+"""What an algorithm must evaluate to enforce a guarantee: units of classes; a column's own rules
+over its histogram; the table's over the histograms of its columns; security levels; pairs of
+persons and values; a population; signatures over several releases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a policy gives a guarantee to make its rules of."""
+    """The inputs from which a guarantee creates its rules."""
 
     value: Any
     """The value of the guarantee's field."""
     column: str | None = None
-    """The sensitive column; None for rules that look at no values."""
+    """The sensitive column; None for rules that do not depend on values."""
     null_as_value: bool = False
     height: int = 0
     """Levels of the column's hierarchy above the leaves."""
     level_l: Mapping[int, int] | None = None
     """The l of every security level."""
     declared: Sql | None = None
-    """The code of the one value that the guarantee names, in this column."""
+    """The code, in this column, of the one value that the guarantee names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A name that `assess --require` takes."""
+    """A name accepted by `assess --require`."""
 
     name: str
     parts: tuple[str, ...] = ("k",)
     """Parameters in the order in which they are written, as in `recursive_cl=4/2`."""
     aliases: tuple[str, ...] = ()
     fixed: Terms = dataclasses.field(default_factory=dict)
-    """Parameters that the name stands for."""
+    """Parameters that the name fixes."""
     at_most: bool = False
-    """Of the table: whether the figure is a bound from above."""
+    """For the table: whether the figure is an upper bound."""
     persons: bool = False
     """Whether it counts persons."""
     whole: tuple[str, ...] = ("k", "l")
@@ -68,19 +68,19 @@ class Example:
     """A value of the field with two tiny tables: one holds the guarantee, one does not.
 
     `aab b.` are two classes of three and two rows; every letter is a sensitive value, a dot NULL.
-    Where a guarantee counts persons, the person of a row stands before its value: `1a2b 3a3b`; for
-    one of a population the class's members stand behind it: `ab4 c3`.
+    If a guarantee counts persons, the person of a row precedes its value: `1a2b 3a3b`; for a
+    guarantee on a population, the members of a class follow it: `ab4 c3`.
     """
 
     value: Any
     holds: str
     fails: str
     terms: Terms = dataclasses.field(default_factory=dict)
-    """Parameters of the requirement that the field does not hold, such as a hierarchy's paths."""
+    """Parameters of the requirement that are not in the field, such as a hierarchy's paths."""
 
 
 def no_rules(_: Given) -> Iterable[Rule]:
-    """None, where classes are made in a way that keeps the guarantee."""
+    """No rules; for guarantees that hold by the way classes are formed."""
     return ()
 
 
@@ -89,62 +89,62 @@ class Guarantee:
     """One guarantee that a policy can ask for."""
 
     name: str
-    """Of its requirement and its check."""
+    """The name of its requirement and its check."""
     field: str
     """The policy's field: `protect.<field>` of a column, `privacy.<field>` of the table."""
     family: Family
     asks: tuple[Ask, ...]
     """The questions that the verifier asks."""
     rules: Callable[[Given], Iterable[Rule]]
-    """The rules that the search keeps to: of a column, or of the table where none is given."""
+    """The rules that the search enforces: for a column, or for the table if no column is given."""
     docs: tuple[str, ...]
-    """Its rows in the table of docs/models.md: the model, how a policy and `assess --require` ask
-    for it, when it holds, and its unit."""
+    """Its rows in the table of docs/models.md: the model, how a policy and `assess --require`
+    request it, when it holds, and its unit."""
     examples: tuple[Example, ...]
     parameter: str = "k"
-    """The requirement's parameter where the field holds a single figure."""
+    """The requirement's parameter if the field has a single figure."""
     of_values: bool = True
-    """Whether it is required of every sensitive column, and not of the table."""
+    """Whether it is required of every sensitive column instead of the table."""
     further: tuple[str, ...] = ()
-    """Other fields of the policy that are parameters of this guarantee: answered for by it."""
+    """Other fields of the policy that are parameters of this guarantee, which handles them."""
     terms: Callable[[Any, Any], Terms] | None = None
-    """From the policy and the column's `protect` to the parameters, with the `further` fields."""
+    """Computes parameters, with the `further` fields, from policy and the column's `protect`."""
     in_buckets: tuple[str, ...] = ()
-    """The guarantees that stand for it on a column whose values are published in buckets."""
+    """The guarantees that replace it for a column whose values are published in buckets."""
     k: Callable[[Any], int] | None = None
-    """From the field's value to the fewest units of a class that it asks for as such."""
+    """The fewest units of a class that the field's value explicitly requires."""
     implied: Callable[[Any], int] | None = None
     """The fewest persons of a class that it implies."""
     bucket_size: Callable[[Any], int] | None = None
-    """The fewest rows of a bucket of different values that holds it; without it every bucket is
-    judged by the rules."""
+    """The fewest rows of a bucket of different values that satisfies it; without this, the rules
+    judge every bucket."""
     chance: Callable[[Requirement], float | None] | None = None
-    """The largest chance of one value that a requirement promises."""
+    """The largest probability of one value that a requirement guarantees."""
     enhanced: tuple[str, tuple[str, ...]] | None = None
     """Its enhanced form, and the parameters that both share."""
     says: str | None = None
-    """What it promises, for readers; names parameters, `column`, `where` and `unit`."""
+    """The guarantee in words; names parameters, `column`, `where` and `unit`."""
     flags: tuple[Flag, ...] = ()
     values: tuple[str, ...] = ()
-    """Parameters that hold values of the data, which no report repeats."""
+    """Parameters that contain data values, which no report repeats."""
     lists_values: Callable[[Any], bool] | None = None
-    """From what a check requires to whether its SQL lists values of the data."""
+    """Whether the SQL of a check lists data values, given its requirement."""
     lacking: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
-    """Engine to why it is not there, and what to use instead."""
+    """By engine: why it is unavailable, and what to use instead."""
 
     @property
     def holder(self) -> str:
-        """Part of the policy that holds the field."""
+        """The part of the policy that contains the field."""
         return self.field.partition(".")[0]
 
     @property
     def option(self) -> str:
-        """Name of the field there."""
+        """Name of the field in that part."""
         return self.field.partition(".")[2]
 
     @property
     def of_population(self) -> bool:
-        """Whether only a population can answer it."""
+        """Whether checking it requires a population."""
         return self.family == "population"
 
     def terms_of(self, value: Any) -> dict[str, Any]:
@@ -154,11 +154,11 @@ class Guarantee:
         return {self.parameter: value}
 
     def sentence(self, requirement: Requirement, unit: str) -> str:
-        """What a requirement promises, for readers."""
+        """The sentence that states what a requirement guarantees."""
         told = {"column": requirement.column, "where": requirement.scope, "unit": unit}
         terms = self.asks[0].parameters(requirement)
         return self.name if self.says is None else self.says.format_map({**terms, **told})
 
     def asks_in(self, scope: str) -> tuple[Ask, ...]:
-        """The questions that are asked of one kind of groups."""
+        """The questions for one kind of groups."""
         return tuple(ask for ask in self.asks if scope in ask.scopes)

@@ -3,8 +3,8 @@
 A hitting set of a family of sets intersects all of them. The search branches on the values of one
 set that is not hit yet: O(r^size · n) for n sets of r values, in practice far less. A value whose
 branch has failed is removed from the other branches. A branch is pruned if more pairwise disjoint
-sets remain than values, or if the most widespread values cannot hit all sets. Exact,
-unlike the reduction of Wang et al. (2018), algorithm 3, whose family of minimal sets is incomplete.
+sets remain than values, or if the most widespread values cannot hit all sets. Exact, unlike the
+reduction of Wang et al. (2018), algorithm 3, whose family of minimal sets is incomplete.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TypeVar
 V = TypeVar("V", bound=Hashable)
 
 MANY = 16
-"""Sets from which on counting how widespread values are pays."""
+"""Number of sets above which counting how widespread values are pays off."""
 
 
 def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
     """Whether some set of at most `size` values hits every one of `sets`.
 
-    No set needs no value. An empty set cannot be met: leave persons without a value out.
+    Without sets, no values are needed. An empty set cannot be hit: omit persons without a value.
     """
     return size >= 0 and _search(_masks(sets)[0], size) is not None
 
@@ -50,7 +50,7 @@ def _masks(sets: Iterable[Collection[V]]) -> tuple[list[int], list[V]]:
 
 
 def _search(masks: list[int], size: int) -> int | None:
-    """The values of a hitting set of at most `size`, as a mask; small sets have to come first."""
+    """The values of a hitting set of at most `size`, as a mask; small sets must come first."""
     if not masks:
         return 0
     if size <= 0 or _apart(masks, size) > size:
@@ -58,7 +58,7 @@ def _search(masks: list[int], size: int) -> int | None:
     if size == 1:
         common = reduce(and_, masks)
         return common & -common or None
-    # the most widespread values have to occur in as many sets as there are
+    # the most widespread values together must occur in as many sets as there are
     if len(masks) > MANY and _reach(masks, size) < len(masks):
         return None
     branches = [(bit, [mask for mask in masks if not mask & bit]) for bit in _bits(masks[0])]
@@ -70,15 +70,15 @@ def _search(masks: list[int], size: int) -> int | None:
         found = None if rest[:1] == [0] else _search(rest, size - 1)
         if found is not None:
             return found | bit
-        # no hitting set of this size holds the value
+        # no hitting set of this size contains the value
         struck |= bit
     return None
 
 
 def _apart(masks: list[int], most: int) -> int:
-    """How many sets share no value, of those found one after the other; at most one above `most`.
+    """Greedily count pairwise disjoint sets, up to one above `most`.
 
-    Each needs a value of its own.
+    Each needs a separate value.
     """
     used = count = 0
     for mask in masks:
@@ -91,7 +91,7 @@ def _apart(masks: list[int], most: int) -> int:
 
 
 def _reach(masks: list[int], size: int) -> int:
-    """In how many sets the `size` most widespread values occur, added up."""
+    """Total number of sets that contain each of the `size` most widespread values."""
     held: dict[int, int] = {}
     for mask in masks:
         for bit in _bits(mask):

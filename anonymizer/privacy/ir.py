@@ -4,11 +4,11 @@ IR k-anonymity        n_E >= k
 IR (k,l)-anonymity    n_E >= k and m_E >= l
 IR (α,β)-anonymity    |R(p)|/|E| <= α for every person p, |R(s)|/|E| <= β for every value s
 
-n_E the persons of the class, m_E its different values, R(p) and R(s) the records of a person and of
-a value, E the records of the class. Where (person, value) pairs are repeated, both shares have to
-hold twice: on the records as they are published, and with every pair taken once. Units: persons,
-values, shares. Source: Tong, Tao, Tang, Yang, "Identity-reserved anonymity in privacy preserving
-data publishing" (2010), as stated by Wang et al. (2018), definition 2.3.
+where n_E are the persons of the class, m_E its different values, R(p) and R(s) the records of a
+person and of a value, E the records of the class. If (person, value) pairs are repeated, both
+shares must hold twice: on the records as published, and with every pair counted once. Units:
+persons, values, shares. Source: Tong, Tao, Tang, Yang, "Identity-reserved anonymity in privacy
+preserving data publishing" (2010), as stated by Wang et al. (2018), definition 2.3.
 
 NULL: persons without a value count for k and for α; m, and β's records, are those with a value; a
 class without any does not hold. Exact (whole numbers).
@@ -32,7 +32,7 @@ RECORDS = "sum(n)"
 
 
 def within(most: str, bound: Fraction, among: str) -> str:
-    """Comparison of aggregates: `most` is at most the share `bound` of `among`. Exact."""
+    """SQL condition on aggregates: `most` is at most the share `bound` of `among`. Exact."""
     return f"{big(most)} * {lit(bound.denominator)} <= {big(among)} * {lit(bound.numerator)}"
 
 
@@ -146,7 +146,7 @@ SHARES = Ask(
     worst={"alpha": "greatest", "beta": "greatest"},
     persons=True,
 )
-"""The shares of persons and of values, of IR and of EIR."""
+"""The person and value shares of IR and of EIR."""
 
 
 def _rules_kl(given: Given) -> list[Rule]:
@@ -161,7 +161,7 @@ def _rules_shares(given: Given) -> list[Rule]:
 
 
 def fewest(share: float) -> int:
-    """The fewest persons such that none has more than a share."""
+    """The fewest persons such that none has more than `share`."""
     return math.ceil(1 / at_most(share)) if at_most(share) else 1
 
 

@@ -9,7 +9,7 @@ from anonymizer.privacy.rule import Layers, Rule
 
 
 def merge_layers(rules: Sequence[Rule], part: Sql) -> Layers:
-    """The layers of several rules over one relation, columns that they share taken once."""
+    """Merge the layers of several rules over one relation; shared columns occur once."""
     merged: list[dict[str, Sql]] = []
     seen: dict[str, tuple[int, Sql]] = {}
     for rule in rules:

@@ -2,10 +2,10 @@
 
     n(E, s) / N <= 1/l_lv(s)  for every value s of level lv(s), i.e.  n(E, s)·l_lv(s) <= N
 
-N the units of the class with a value. Units: the figure reached is max n·l/N, at most 1. Source:
-Xiao, Li, "Privacy preserving data publishing for multiple sensitive attributes based on security
-level" (2020), definition 10. A class without any value
-does not hold. Exact (whole numbers). Needs `value_l`, the l of each value's level.
+where N are the units of the class with a value. Units: the achieved figure is max n·l/N, at most 1.
+Source: Xiao, Li, "Privacy preserving data publishing for multiple sensitive attributes based on
+security level" (2020), definition 10. A class without any value does not hold. Exact (whole
+numbers). Needs `value_l`, the l of each value's level.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Levels(Rule):
     name: ClassVar[str] = "level_l"
 
     level_l: Mapping[int, int]
-    """The l that each level needs."""
+    """The l that each level requires."""
 
     def holds(self) -> Sql:
         return Sql(f"({self.known} > 0 and {big(self._most)} <= {big(self.known)})")
@@ -46,7 +46,7 @@ class Levels(Rule):
 
 
 def _terms(policy: Policy, protect: Protect) -> dict[str, object]:
-    """The values of every level, the l that each level needs, and the level of other values."""
+    """The values of every level, the l that each level requires, and the level of other values."""
     needed = {int(level): l for level, l in (policy.privacy.level_l or {}).items()}
     levels = {int(level): list(values) for level, values in (protect.levels or {}).items()}
     terms: dict[str, object] = {"levels": levels, "level_l": needed}
@@ -62,7 +62,7 @@ def _weights(requirement: Requirement) -> Mapping[str, object]:
     return {
         "levels": [
             (needed[int(level)], [value_text(value) for value in values])
-            # (JSON keeps no order of levels)
+            # (JSON does not preserve the order of levels)
             for level, values in sorted(
                 requirement.parameters["levels"].items(), key=lambda item: int(item[0])
             )

@@ -1,7 +1,7 @@
-"""m-uniqueness, which m-invariance requires of every class: m values or more, each once.
+"""m-uniqueness, which m-invariance requires of every class: m or more values, each once.
 
 Source: Xiao, Tao, "m-Invariance: towards privacy preserving re-publication of dynamic datasets"
-(2007). Classes are made of units with different values (`anonymizer.republish.invariant`), so that
+(2007). Classes are formed from units with different values (`anonymizer.republish.invariant`), so
 the search needs no rule.
 """
 

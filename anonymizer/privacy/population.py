@@ -14,8 +14,8 @@ Source: Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared
 definition 2. Members that match no class are in the table with probability 0: they are given as
 groups with `n` = 0, and violate any delta_min above 0.
 
-Units: members, or persons, and shares of them. Both need, beside `n`, the column `population`, the
-members that match the group (additive over its rows). Exact (whole numbers).
+Units: members, or persons, and shares of them. Both need, in addition to `n`, the column
+`population`, the members that match the group (additive over its rows). Exact (whole numbers).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class PresenceAtMost(Rule):
         )
 
     def achieved(self) -> Sql:
-        """Share of the matching members; infinite for rows that no member matches."""
+        """Share of the matching members; infinite if no member matches."""
         return _presence(f"case when {IN_TABLE} > 0 then {lit(math.inf)} else 0 end")
 
 
@@ -86,7 +86,7 @@ class PresenceAtLeast(Rule):
         )
 
     def achieved(self) -> Sql:
-        """Share of the matching members; 1 for a group that no member matches."""
+        """Share of the matching members; 1 if no member matches."""
         return _presence("1")
 
 

@@ -21,7 +21,7 @@ from anonymizer.privacy.rule import Layers, Rule, layer, window
 
 @dataclass(frozen=True, slots=True)
 class RecursiveCL(Rule):
-    """The commonest value stays below `c` times all values from the `l`-th commonest on."""
+    """The most frequent value is below `c` times the total of those from the `l`-th on."""
 
     name: ClassVar[str] = "recursive_cl"
 
@@ -29,7 +29,7 @@ class RecursiveCL(Rule):
     l: int
 
     def layers(self, part: Sql) -> Layers:
-        # ties cannot matter: only the counts of equally frequent values are used
+        # ties do not matter: only the counts of equally frequent values are used
         order = "n desc, value"
         over = window(part, f"({self.counts})", order=order)
         return (layer(**{self._rank: f"row_number() {over}"}),)
@@ -41,7 +41,7 @@ class RecursiveCL(Rule):
         )
 
     def achieved(self) -> Sql:
-        """r_1 / (r_l + … + r_m), which c has to exceed; infinite with fewer than l values."""
+        """r_1 / (r_l + … + r_m), which c must exceed; infinite with fewer than l values."""
         ratio = f"cast({self._most} as double) / nullif(cast({self._tail} as double), 0)"
         return Sql(f"coalesce({ratio}, {lit(math.inf)})")
 

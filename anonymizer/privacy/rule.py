@@ -43,7 +43,7 @@ Layers: TypeAlias = tuple[Layer, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rule(ABC):
-    """One requirement. A model with two figures (IR (k,l), say) is two rules."""
+    """One requirement. A model with two figures, such as IR (k,l), is two rules."""
 
     name: ClassVar[str]
     """Unique among the rules that are judged over one relation."""
@@ -53,19 +53,19 @@ class Rule(ABC):
     paths: ClassVar[bool] = False
     """Needs the ancestors `a1` (parent) to `ah` (root) of every value in the histogram."""
     relative: ClassVar[bool] = False
-    """Compares a class with the whole table: what is suppressed changes what others need."""
+    """Compares a class with the whole table, so suppression affects what other classes need."""
     upward: ClassVar[bool] = False
-    """Holds for every group around one that holds it, whatever is added."""
+    """Continues to hold for a group when any units are added to it."""
 
     column: str | None
-    """The sensitive column that is judged; None for rules that do not depend on values."""
+    """The sensitive column; None for rules that do not depend on values."""
     _: KW_ONLY
     null_as_value: bool = False
-    """Treat NULL as one more value. By default it never counts towards l, and shares are taken
-    among the non-NULL values."""
+    """Treat NULL as one more value. By default it never counts towards l, and shares are relative
+    to the non-NULL values."""
 
     def layers(self, part: Sql) -> Layers:
-        """Window columns, to be added layer by layer, each a SELECT around the one before.
+        """Window columns, added layer by layer; each layer is a SELECT around the previous one.
 
         `part` is the list of partition columns of the group; it may be empty. Columns of the same
         name are the same column in every rule.
@@ -75,13 +75,13 @@ class Rule(ABC):
 
     @abstractmethod
     def holds(self) -> Sql:
-        """Aggregate over the rows of a group, after the layers: true, false, never NULL."""
+        """Aggregate over the rows of a group, after the layers: true or false, never NULL."""
 
     @abstractmethod
     def achieved(self) -> Sql:
-        """Aggregate over the rows of a group: the figure it reaches, for reports."""
+        """Aggregate over the rows of a group: the achieved figure, for reports."""
 
-    # The following say what counts, once, for all rules on values.
+    # The following define, for all rules on values, which values count.
 
     @property
     def counts(self) -> str:
@@ -114,7 +114,7 @@ class Rule(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ShareRule(Rule):
-    """Compares the share of every value of the class with its share of the reference."""
+    """Compares the share of every value in the class with its share in the reference."""
 
     relative: ClassVar[bool] = True
 
@@ -132,12 +132,12 @@ class ShareRule(Rule):
 
     @property
     def _expected(self) -> str:
-        """Its share of the reference, times the same."""
+        """Its share in the reference, times the same units."""
         return f"(q * {'group_size' if self.null_as_value else 'group_known'})"
 
 
 def categories() -> str:
-    """Aggregate: number of categories of the reference, NULL among them where it occurs."""
+    """Aggregate: number of categories of the reference, including NULL if it occurs."""
     return "(coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end)"
 
 

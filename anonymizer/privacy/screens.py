@@ -1,8 +1,8 @@
 """Rules on persons judged from a few aggregates of a group, for judging many groups at once.
 
 The window columns of `Rule.layers` give tight bounds, but cost several sorts of all pairs. A
-*screen* reads two aggregations only, and decides all rules except EIR l-diversity exactly. The
-relation that it is judged over has one row per group:
+*screen* reads two aggregations only, and decides all rules except EIR l-diversity exactly. It is
+judged over a relation with one row per group:
 
 `persons`, `known`        persons of the group, persons with a value that counts
 `pairs`, `pairs_most`     different (person, value) pairs, the most of one person
@@ -13,10 +13,10 @@ relation that it is judged over has one row per group:
 `alone`                   different values of persons who hold one value only
 `reach_<t>`               persons that the `t` most widespread values have, added up
 
-For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is
-part of every hitting set), or if the l-1 most widespread values cannot hit everybody. It fails if
-there are fewer than l values or persons, or if the most widespread value and one value for each
-person without it are fewer than l. Undecided groups go to `hitting`.
+For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is part of
+every hitting set), or if the l-1 most widespread values cannot hit everybody. It fails if there are
+fewer than l values or persons, or if the most widespread value and one value for each person
+without it are fewer than l. Undecided groups are decided by `hitting`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Screen:
     holds: Sql
     fails: Sql
     reach: int | None = None
-    """The t of the column `reach_<t>` that it needs."""
+    """The t of the required column `reach_<t>`."""
 
     @property
     def needed(self) -> frozenset[str]:
@@ -73,7 +73,7 @@ def screen(rule: Rule) -> Screen:
 
 
 def conjunction(screens: Sequence[Screen]) -> Screen:
-    """All of several screens of one column."""
+    """The conjunction of several screens of one column."""
     holds = " and ".join(f"({one.holds})" for one in screens)
     fails = " or ".join(f"({one.fails})" for one in screens)
     reach = next((one.reach for one in screens if one.reach is not None), None)
@@ -81,7 +81,7 @@ def conjunction(screens: Sequence[Screen]) -> Screen:
 
 
 def survives_additions(rule: Rule) -> bool:
-    """Whether a group that satisfies the rule still does after adding any persons."""
+    """Whether a group that satisfies the rule still does after any persons are added."""
     return isinstance(rule, IrK | IrL | EirL)
 
 

@@ -20,7 +20,7 @@ from anonymizer.privacy.t_ordered import TOrdered
 
 
 def t_rule(column: str | None, t: float, distance: str, height: int = 0) -> TCloseness:
-    """t-closeness by the name of its distance. NULL is a category whatever `null_as_value`."""
+    """t-closeness by the name of its distance. NULL is a category regardless of `null_as_value`."""
     match distance:
         case "equal":
             return TEqual(column, t)
@@ -33,16 +33,16 @@ def t_rule(column: str | None, t: float, distance: str, height: int = 0) -> TClo
 
 
 def _numbered_paths(r: Requirement) -> dict[str, Any]:
-    """`paths`: published value (as text) to its ancestors, parent first, all equally many.
+    """`paths`: published value (as text) to its ancestors, parent first, all of the same length.
 
-    The labels of the ancestors do not enter the statement, only numbers for them.
+    The statement contains numbers instead of the ancestors' labels.
     """
     if r.parameters.get("distance") != "hierarchical":
         return {}
     paths: Mapping[str, Any] | None = r.parameters.get("paths")
     lengths = {len(nodes) for nodes in (paths or {}).values()}
     if not paths or len(lengths) != 1 or 0 in lengths:
-        of_table = r.column is None  # which only a manifest that was changed can say
+        of_table = r.column is None  # which is possible only in a manifest that was changed
         where = "privacy" if of_table else column_path(str(r.column), "protect", "t_closeness")
         said = "the hierarchical distance needs the paths of the values, all of one length"
         raise NothingToCheckError.at(where, said)
@@ -64,7 +64,7 @@ GUARANTEE = Guarantee(
             "t_closeness_{distance}",
             "t-closeness",
             upper={"bound": "t"},
-            # NULL is a category of its own for every distance
+            # NULL is a separate category for every distance
             settings={"nulls_count": True},
             computed=_numbered_paths,
             constants=("distance",),

@@ -2,10 +2,10 @@
 
     D = ½ Σ_s |p_s - q_s|  over all values of the reference and NULL,  D <= t
 
-p the distribution of the class, q that of the reference. Units: between 0 and 1. Source: Li, Li,
-Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity" (2007), §4.1.
+where p is the distribution of the class, q that of the reference. Units: between 0 and 1. Source:
+Li, Li, Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity" (2007), §4.1.
 
-NULL is a category of its own. Values that the class lacks contribute q_s each, in all Q - Σ q_s
+NULL is a separate category. Values that the class lacks contribute q_s each, in total Q - Σ q_s
 over those it has, so they need no rows. Exact: both sides times 2·N·Q are whole numbers.
 """
 
@@ -22,7 +22,7 @@ from anonymizer.privacy.rule import Layers, Rule, size_layer
 
 @dataclass(frozen=True, slots=True)
 class TCloseness(Rule):
-    """What the three distances share. `t` is the largest distance allowed."""
+    """Common base of the three distances. `t` is the largest distance allowed."""
 
     name: ClassVar[str] = "t_closeness"
     relative: ClassVar[bool] = True

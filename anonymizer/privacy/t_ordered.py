@@ -34,7 +34,7 @@ class TOrdered(TCloseness):
         return "coalesce(sum(abs(running_surplus)), 0)"
 
     def by_runs(self) -> TOrderedByRuns:
-        """The same rule over the values that a group has."""
+        """The same rule, evaluated only over the values that occur in a group."""
         return TOrderedByRuns(self.column, self.t, null_as_value=self.null_as_value)
 
     @property
@@ -46,7 +46,7 @@ class TOrdered(TCloseness):
 class TOrderedByRuns(TOrdered):
     """The same rule without rows for values that a group lacks.
 
-    From a value of the group to its next one the group's cumulative share stands still. The sum
+    Between a value of the group and its next one, the group's cumulative share is constant. The sum
     over such a run is `run_area`, which a template computes from prefix sums of the reference:
     `place` (rank of the value), `upto` (units up to it) and `area` (the sum of `upto` so far).
     """

@@ -1,4 +1,4 @@
-"""One quasi-identifier during the assignment of rows: shares of its domain, and extents."""
+"""One quasi-identifier while rows are assigned: position in its domain, and extents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Placed:
 
     @property
     def p(self) -> Sql:
-        """Place in the domain, 0 to 1; -1 for NULL."""
+        """Position in the domain, 0 to 1; -1 for NULL."""
         return self._named("p")
 
     @property

@@ -1,8 +1,8 @@
 """Division, balancing and assignment of m-invariance, on counts (Xiao and Tao 2007, §5).
 
-Persons who stay go to the bucket of their earlier signature. New persons, then counterfeits, fill
-every bucket until each value of its signature is equally frequent. The other new persons are
-assigned to new buckets. This module sees no rows: the state is counts per signature and value.
+Persons who stay are put in the bucket of their earlier signature. New persons, then counterfeits,
+fill every bucket until each value of its signature is equally frequent. The other new persons are
+assigned to new buckets. This module works on counts per signature and value, not on rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 RARE = 2
-"""A value is rare that is less frequent than values are on average, divided by this."""
+"""A value is rare if its count is below the values' mean count divided by this."""
 
 Signature = tuple[int, ...]
 Counts = Mapping[int, int]
@@ -20,7 +20,7 @@ Counts = Mapping[int, int]
 
 @dataclass(slots=True)
 class Bucket:
-    """Rows with the values of one signature, equally many of each."""
+    """Rows with the values of one signature, the same number of each."""
 
     signature: Signature
     kept: dict[int, int] = field(default_factory=dict)
@@ -28,8 +28,8 @@ class Bucket:
     taken: dict[int, int] = field(default_factory=dict)
     """New persons."""
     assigned: dict[int, int] = field(default_factory=dict)
-    """Those of the new persons who were not needed to balance a bucket; none where some of them
-    need counterfeits, and so stay in their buckets."""
+    """The new persons who were not needed to balance a bucket; empty if some of those need
+    counterfeits and therefore stay in their buckets."""
     forged: dict[int, int] = field(default_factory=dict)
     """Counterfeits."""
 
@@ -42,7 +42,7 @@ class Bucket:
 
 
 class Pool:
-    """New persons by value, with their number and the largest count at hand."""
+    """New persons by value, with their total and the largest count readily available."""
 
     def __init__(self, counts: Counts) -> None:
         self.counts = {value: n for value, n in counts.items() if n > 0}
@@ -56,7 +56,7 @@ class Pool:
         heapq.heappush(self._heap, (-self.counts[value], value))
 
     def most(self, apart_from: int | None = None) -> int:
-        """The largest count of a value, of others than `apart_from`."""
+        """The largest count of a value other than `apart_from`."""
         aside = []
         found = 0
         while self._heap:
@@ -73,17 +73,17 @@ class Pool:
         return found
 
     def lacking(self, m: int) -> int:
-        """Further rows without which no m-unique buckets exist (m-eligibility)."""
+        """Number of further rows needed for m-unique buckets to exist (m-eligibility)."""
         return max(0, m * self.most() - self.size)
 
 
 def balance(
     staying: Mapping[Signature, Counts], arriving: Counts, known: Iterable[int], m: int
 ) -> list[Bucket]:
-    """The buckets of the next release, every one with equally many rows of each of its values.
+    """The buckets of the next release, each with the same number of rows for each of its values.
 
     `staying`: persons who keep a signature, by signature and value. `arriving`: new persons by
-    value. `known`: values a counterfeit may have; at least m of them, or ValueError.
+    value. `known`: values a counterfeit may have; ValueError if there are fewer than m.
     """
     pool = Pool(arriving)
     buckets: dict[Signature, Bucket] = {}
@@ -116,7 +116,7 @@ def balance(
 
 
 def _spare(pool: Pool, value: int, m: int) -> int:
-    """How many persons of a value may leave the pool without more counterfeits for the rest."""
+    """Number of persons with a value who can leave the pool without adding counterfeits."""
     there = pool.counts.get(value, 0)
     if not there:
         return 0
@@ -125,7 +125,7 @@ def _spare(pool: Pool, value: int, m: int) -> int:
 
 
 def _complete(pool: Pool, known: Sequence[int], m: int) -> dict[int, int]:
-    """Counterfeits that make the pool m-eligible, on the rarest values first."""
+    """Counterfeits that make the pool m-eligible, for the rarest values first."""
     lacking = pool.lacking(m)
     most = pool.most()
     forged: dict[int, int] = {}
@@ -144,9 +144,9 @@ def _complete(pool: Pool, known: Sequence[int], m: int) -> dict[int, int]:
 def assign(counts: Counts, m: int) -> list[tuple[Signature, int]]:
     """Signatures and the number of groups of each, for rows that are m-eligible.
 
-    Repeats: of the values by falling frequency n1 >= n2 >= ..., take the smallest beta >= m for
-    which some alpha >= 1 leaves the rest m-eligible, and the largest such alpha; alpha rows of
-    each of the beta most frequent values make a bucket.
+    Repeats: for the values by falling frequency n1 >= n2 >= ..., take the smallest beta >= m for
+    which some alpha >= 1 leaves the rest m-eligible, and the largest such alpha; alpha rows of each
+    of the beta most frequent values form a bucket.
     """
     left = {value: n for value, n in counts.items() if n > 0}
     made: dict[Signature, int] = {}
@@ -164,7 +164,7 @@ def assign(counts: Counts, m: int) -> list[tuple[Signature, int]]:
 
 
 def _choose(falling: Sequence[int], total: int, m: int) -> tuple[int, int]:
-    """The smallest beta, and the largest alpha for it, after which the rest is m-eligible."""
+    """The smallest beta, and its largest alpha, that leave the rest m-eligible."""
     for beta in range(m, len(falling) + 1):
         alpha = falling[beta - 1]
         # n1 - alpha <= (total - alpha beta) / m
@@ -185,10 +185,10 @@ def assign_regions(
 ) -> list[tuple[int, Signature, int]]:
     """Signatures and numbers of groups in every region; all rows together are m-eligible.
 
-    A region takes signatures that are known, of staying persons, of other regions or of all rows
-    together: the fewer buckets there are, the fewer counterfeits will be needed when persons leave.
-    That is why a new signature has no rare value. What a region cannot assign is assigned
-    with what the others could not, as region 0. Regions are numbered from 1.
+    A region uses known signatures: of staying persons, of other regions, or of all rows together.
+    Fewer buckets need fewer counterfeits when persons leave, so a new signature contains no rare
+    value. The rows that regions cannot assign are assigned together as region 0. Regions are
+    numbered from 1.
     """
     counts = _together(regions.values())
     standing = sorted(set(known))
@@ -202,7 +202,7 @@ def assign_regions(
         left.append(rest)
         made += [(region, signature, n) for signature, n in groups]
     if not _eligible(left, m):
-        # regions that are not m-eligible by themselves need the rows of the others
+        # regions that are not m-eligible alone need the rows of the others
         made, left = [], [dict(counts)]
     groups, _ = _assign_known(_together(left), used, set(), m)
     return made + [(0, signature, n) for signature, n in groups]
@@ -211,8 +211,9 @@ def assign_regions(
 def _assign_known(
     counts: Counts, used: list[Signature], avoided: set[int], m: int
 ) -> tuple[list[tuple[Signature, int]], dict[int, int]]:
-    """Groups of the signatures in `used`, of which new ones become part, and what is left over:
-    all that would need a new signature with one of the values to avoid.
+    """Form groups from the signatures in `used`, to which new ones are added; return the rest too.
+
+    The rest would need a new signature with one of the values in `avoided`.
     """
     rest = {value: n for value, n in counts.items() if n > 0}
     groups: dict[Signature, int] = {}
@@ -234,7 +235,7 @@ def _assign_known(
 
 
 def _alpha(counts: Counts, signature: Signature, m: int) -> int:
-    """How many groups of a signature leave the rest m-eligible; 0: not one."""
+    """Largest number of groups of a signature that leaves the rest m-eligible; 0 if none does."""
     least = min(counts.get(value, 0) for value in signature)
     if not least:
         return 0

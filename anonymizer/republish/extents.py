@@ -1,8 +1,8 @@
-"""The extents of classes in which every row stands once per value of a signature.
+"""The extents of classes in which every row occurs once per value of a signature.
 
-As `anonymizer.algorithms.refine.boxes`, with two differences. A counterfeit has no extent: it takes
-the codes of its class, so its columns are NULL (no bits), which unions pass over. And
-attributes with too many values for words are told apart only as one value or several.
+Like `anonymizer.algorithms.refine.boxes`, with two differences. A counterfeit has no extent: it
+takes the codes of its class, so its columns are NULL (no bits), which unions ignore. And for
+attributes with too many values for words, only one value and several values are distinguished.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ class Extent:
 
     @property
     def unit(self) -> Sql:
-        """Of a row; `u` is its tuple, or NULLs for a counterfeit."""
+        """SQL for one row; `u` is its tuple, or NULLs for a counterfeit."""
         value = self.column.of_unit
         return Sql(f"coalesce({value}, 0)" if self.column.way == "bits" else value)
 
     def over(self, prefix: str) -> Sql:
-        """Over several rows, whose columns have this prefix."""
+        """Aggregate over several rows whose columns have this prefix."""
         aggregate = {"least": "min", "bits": "bit_or"}.get(self.column.way, "max")
         return Sql(f"{aggregate}({prefix}{self.sql})")
 
     def joined(self, one: str, other: str) -> Sql:
-        """Of the union of two extents, given as prefixes of their columns."""
+        """SQL for the union of two extents, given as prefixes of their columns."""
         a, b = f"{one}{self.sql}", f"{other}{self.sql}"
         if self.column.way == "bits":
             return Sql(f"({a} | {b})")
-        # both skip NULL
+        # both ignore NULL
         return Sql(f"{'least' if self.column.way == 'least' else 'greatest'}({a}, {b})")
 
 
@@ -65,7 +65,7 @@ class Extents:
 
 
 def _several(a: Attribute) -> int:
-    """About what a cell of several values loses."""
+    """Approximate loss of a cell with several values."""
     whole = a.scaled(SCALE)
     return whole if a.height else max(2 * whole // max(a.distinct, 1), 1)
 

@@ -38,15 +38,15 @@ QUOTAS = work("quotas")
 REGIONAL = work("regional_quotas")
 COUNTERFEITS = work("counterfeits")
 MAX_LEVELS = 64
-"""Halvings of a bucket; 2^64 rows are more than any table has."""
+"""Largest number of halvings of a bucket; no table has more than 2^64 rows."""
 REGION = 50
-"""Least rows of a region, in multiples of m: fewer would lead to more signatures."""
+"""Fewest rows of a region, in multiples of m; fewer would lead to more signatures."""
 MOST_REGIONS = 256
-"""About how many regions large tables have."""
+"""Approximate number of regions of large tables."""
 MOST_ORDERS = 9
-"""Orders of the classes in which near ones are looked for, of all and inside of their bucket."""
+"""Number of orders in which close classes are searched, over all and within their bucket."""
 BESIDE = 16
-"""Classes after each one, in every order of the classes, with which it swaps rows."""
+"""Number of following classes, in every order, with which a class swaps rows."""
 ROUNDS_OF_SWAPS = 6
 
 
@@ -63,7 +63,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
     """The stages of an m-invariant release; reads the history tables of scratch."""
     assert profile.rows is not None
     m = least_signature(policy)
-    # one row per person: a number for the person would say nothing that the row does not
+    # with one row per person, a number for the person would add nothing to the row
     rows = policy.model_copy(update={"person": None})
     (sensitive,) = roles.sensitive
     context = _context(policy, roles, m)
@@ -152,7 +152,7 @@ def _refine(name: str, template: str, context: dict[str, Any]) -> Step:
 
 
 def _buckets(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Iterator[Stage]:
-    """Buckets by signature: those of persons who stay, filled up with new persons."""
+    """Buckets by signature: persons who stay, completed with new persons."""
     yield _step("who stays", "standing", context)
     yield _step("since when", "spells", context)
     yield _step("values of counterfeits", "known_values", context)
@@ -168,7 +168,7 @@ def _buckets(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Iterator[
 
 
 def _seats(m: int, context: dict[str, Any]) -> Iterator[Stage]:
-    """Buckets for the persons of the regions, and the halving of all buckets to classes."""
+    """Buckets for the persons of the regions, and the halving of all buckets into classes."""
     yield Compute(
         _step("assignment in regions", "region_counts", context),
         regional(m),
@@ -186,7 +186,7 @@ def _seats(m: int, context: dict[str, Any]) -> Iterator[Stage]:
 
 
 def _swaps(context: dict[str, Any]) -> Iterator[Stage]:
-    """Rows with the same value change classes where that lowers the loss of both."""
+    """Let rows with the same value swap classes if that lowers the loss of both."""
     around = (
         _step("extents of classes", "classes", context),
         _step("extents without a row", "rest", context),
@@ -223,8 +223,9 @@ def _orders(roles: Roles) -> list[Sql]:
 
 
 def _regions(sensitive: Sensitive, m: int, rows: int) -> tuple[Partitioning, tuple[Stage, ...]]:
-    """How the persons without a bucket are cut into regions, in each of which no value has a share
-    above 1/m; and the stages that this needs.
+    """Cut the persons without a bucket into regions, and return the stages that this needs.
+
+    In each region, no value has a share above 1/m.
     """
     context = {
         "coded": CODED,

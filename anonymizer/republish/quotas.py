@@ -1,4 +1,4 @@
-"""How many rows and counterfeits of every value a bucket takes, computed from counts."""
+"""Numbers of rows and counterfeits of every value in a bucket, computed from counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anonymizer.steps import Row
 
 
 def quotas(m: int) -> Callable[[Sequence[Row]], list[Row]]:
-    """The computation that turns counts into places: rows and counterfeits per bucket and value."""
+    """The computation from counts to rows and counterfeits per bucket and value."""
 
     def places(rows: Sequence[Row]) -> list[Row]:
         """Divide, balance and assign (m-invariance, Xiao and Tao 2007 §5)."""
@@ -26,7 +26,7 @@ def quotas(m: int) -> Callable[[Sequence[Row]], list[Row]]:
         ids = {tuple(sorted(counts)): signature for signature, counts in counted.items()}
         staying = {tuple(sorted(counts)): counts for counts in counted.values()}
         buckets = balance(staying, arriving, known, m)
-        # without counterfeits among them, who is assigned is placed by regions later on
+        # if the assigned rows include no counterfeits, regions place them later
         in_regions = any(bucket.assigned for bucket in buckets)
         made: list[Row] = []
         for number, bucket in enumerate(buckets, start=1):

@@ -1,4 +1,4 @@
-"""Approvals: who accepts what a policy leaves open, and whether that is still the same policy."""
+"""Approvals: who accepts a policy's residual risks, and whether the policy is still the same."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from anonymizer.review.tables.report import OPEN
 
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"
 PLAIN = re.compile(r"[a-z_]{1,20}|\w+=[\d.]+(, \w+=[\d.]+)*")
-"""A word of a policy (`quasi`, `lgb`), or parameters that are figures (`k=5`)."""
+"""A word of a policy (`quasi`, `lgb`), or parameters with numbers (`k=5`)."""
 READ = ("hierarchy", "population")
-"""Options whose files decide what is published."""
+"""Options whose files affect what is published."""
 
 
 def approve(
     policy: AnyPolicy, *, by: str, until: date, note: str = "", ledger: str | None = None
 ) -> Approval:
-    """Record beside the ledger that `by` accepts the residual risks of a policy until a day.
+    """Record next to the ledger that `by` accepts the residual risks of a policy until a day.
 
-    `ledger`: another one than the policy's. Raises PolicyError for a policy without a ledger, a day
-    that is over, or a missing file.
+    `ledger`: used instead of the policy's ledger. Raises PolicyError for a policy without a ledger,
+    a day in the past, or a missing file.
     """
     place = _ledger(policy, ledger)
     now = datetime.now(UTC)
@@ -67,11 +67,11 @@ def approve(
 def required(
     policy: AnyPolicy, today: date | None = None, *, ledger: str | None = None
 ) -> Approval:
-    """The approval under which a policy may run.
+    """Return the approval under which a policy may run.
 
-    `ledger`: another one than the policy's. Raises PolicyError for a policy that nobody approved,
-    that changed since, or whose approval has ended; EngineError for approvals that were not written
-    with the ledger's key.
+    `ledger`: used instead of the policy's ledger. Raises PolicyError if the policy was never
+    approved, has changed since, or its approval has expired; EngineError if the approvals were not
+    written with the ledger's key.
     """
     today = today or datetime.now(UTC).date()
     listed = approvals.known(_ledger(policy, ledger))
@@ -91,7 +91,7 @@ def required(
 
 
 def residual_risks(policy: AnyPolicy) -> tuple[str, ...]:
-    """What remains when a policy holds: the bound that it sets, and attacks it does not stop."""
+    """Residual risks of a policy that holds: its risk bound, and attacks it does not stop."""
     lead = lead_of(policy)
     found = [PERSONAL] if policy.release_kind == PSEUDONYMISED else []
     if not requirements_of(lead):
@@ -106,7 +106,7 @@ def residual_risks(policy: AnyPolicy) -> tuple[str, ...]:
 
 
 def _observers(policy: AnyPolicy) -> Iterator[str]:
-    """Of several tables, those who know rows of a person and against whom nothing is promised."""
+    """For several tables: observers who know a person's rows and are not covered by a guarantee."""
     if not isinstance(policy, SchemaPolicy):
         return
     knows = policy.privacy.knows
@@ -119,7 +119,7 @@ def _observers(policy: AnyPolicy) -> Iterator[str]:
 def files_of(policy: AnyPolicy) -> dict[str, str]:
     """SHA-256 of the hierarchies and populations that a policy reads from files, by their paths.
 
-    Raises PolicyError where one is missing.
+    Raises PolicyError if a file is missing.
     """
     found, problems = {}, []
     for path, name in sorted(_files(policy.to_dict(), "")):
@@ -133,7 +133,7 @@ def files_of(policy: AnyPolicy) -> dict[str, str]:
 
 
 def _files(part: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Paths in the policy, and the files that they name."""
+    """Yield paths in the policy, each with the file that it names."""
     if isinstance(part, Mapping):
         within = path.rpartition(".")[2]
         for name, value in part.items():
@@ -149,7 +149,7 @@ def _files(part: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _differences(approval: Approval, policy: AnyPolicy) -> list[Problem]:
-    """In what a policy is not the approved one."""
+    """List how a policy differs from the approved one."""
     old = _approved(approval, policy)
     if old is None:
         said = f"was approved by {approval.by} in a form that this version does not read"
@@ -179,7 +179,7 @@ def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Pro
 
 
 def _plain(side: Any) -> bool:
-    """Whether an error may repeat it: figures and words of a policy, and no value of the data."""
+    """Whether an error may quote it: numbers and policy keywords only, no data values."""
     return not isinstance(side, str) or PLAIN.fullmatch(side) is not None
 
 
@@ -188,7 +188,7 @@ def _words(policy: AnyPolicy) -> dict[str, Any]:
 
 
 def _approved(approval: Approval, policy: AnyPolicy) -> AnyPolicy | None:
-    """The policy that was approved; None where it cannot be read any longer."""
+    """The approved policy; None if this version cannot read it."""
     form = SchemaPolicy if "tables" in approval.policy else Policy
     try:
         found: AnyPolicy = form.model_validate(approval.policy, context={"base": policy.base})

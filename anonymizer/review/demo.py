@@ -1,8 +1,8 @@
 """The demonstration: a real table, a policy for it, and a release, in one folder.
 
-The table is UCI Adult (Becker and Kohavi 1996, CC BY 4.0; see NOTICE) with two columns of our own:
-`person_id`, and `hide_age`, a consent flag drawn from the number of the row. With several tables
-it is a made-up hospital.
+The table is UCI Adult (Becker and Kohavi 1996, CC BY 4.0; see NOTICE) with two added columns:
+`person_id`, and `hide_age`, a consent flag drawn from the row number. The demonstration with
+several tables is a made-up hospital.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REPORT = "report.html"
 ROWS = 5
 ANOTHER = "name another folder: anonymizer demo DIR"
 
-# About three in sixteen hide their age; md5 makes it the same everywhere.
+# About three in sixteen hide their age; md5 makes the choice the same on every machine.
 TABLE = """
 create or replace table adult as
 select
@@ -57,7 +57,7 @@ class Demo:
 
     folder: Path
     kept: tuple[str, ...]
-    """Files that were there, changed by the user, and have been left so."""
+    """Files that the user had edited and that were left unchanged."""
     name: str = "adult"
 
     @property
@@ -76,8 +76,8 @@ class Demo:
 def write(folder: str | Path = FOLDER) -> Demo:
     """Write source database, hierarchies and policy into `folder`; run nothing.
 
-    A folder of an earlier demonstration is used again, what was edited there stays as it is.
-    Raises TargetError for a folder that holds anything else.
+    The folder of an earlier demonstration is reused; files edited there are kept. Raises
+    TargetError for a folder that holds anything else.
     """
     path = Path(folder)
     _claim(path)
@@ -94,9 +94,9 @@ def write(folder: str | Path = FOLDER) -> Demo:
 
 
 def write_hospital(folder: str | Path = HOSPITAL_FOLDER) -> Demo:
-    """Write the database of a hospital of three tables and its policy into `folder`; run nothing.
+    """Write a three-table hospital database and its policy into `folder`; run nothing.
 
-    As `write`. Raises TargetError for a folder that holds anything else.
+    Folders are treated as in `write`. Raises TargetError for a folder that holds anything else.
     """
     path = Path(folder)
     _claim(path)
@@ -117,7 +117,7 @@ def run(demo: Demo, *, seed: Seed | None = None, listener: Listener | None = Non
 
 
 def report(demo: Demo) -> Path:
-    """Write the report on the release of a demonstration, beside it."""
+    """Write the report on the release of a demonstration, next to it."""
     from anonymizer.policy import Policy
     from anonymizer.review.report import write_report
 
@@ -128,9 +128,9 @@ def report(demo: Demo) -> Path:
 
 @contextmanager
 def imports_ahead() -> Iterator[None]:
-    """Import what the later parts need while the database works and Python is free.
+    """Import the libraries of later steps while the database works and Python is idle.
 
-    Whoever comes after the `with` finds no thread that still imports.
+    All imports have finished when the `with` block ends.
     """
 
     def imports() -> None:
@@ -148,7 +148,7 @@ def imports_ahead() -> Iterator[None]:
 
 
 def head(database: Path, relation: str) -> list[list[str]]:
-    """Names and the first rows of a relation of the demonstration, as text."""
+    """Names and first rows of a relation of the demonstration, as text."""
     import duckdb
 
     with duckdb.connect(str(database), read_only=True) as connection:
@@ -159,7 +159,7 @@ def head(database: Path, relation: str) -> list[list[str]]:
 
 
 def _claim(path: Path) -> None:
-    """Make the folder ours, if it is new, empty, or ours already."""
+    """Mark a folder as a demonstration's, if it is new, empty, or marked already."""
     if path.exists() and not path.is_dir():
         raise TargetError.at("DIR", "is a file, not a folder", hint="name a new folder")
     try:
@@ -180,7 +180,7 @@ def _write(folder: Path, name: str, source: Traversable, kept: list[str]) -> Non
     target, content = folder / name, source.read_bytes()
     if not target.exists():
         aside = target.with_name(f"{target.name}.new")
-        try:  # half a file would count as an edited one afterwards
+        try:  # otherwise a partly written file would later count as edited
             aside.write_bytes(content)
             aside.replace(target)
         except OSError as error:
@@ -200,10 +200,10 @@ def _write_tables(demo: Demo, source: Traversable, statements: str) -> None:
     if demo.database.exists():
         return
     aside = demo.database.with_name(f"{demo.database.name}.new")
-    aside.unlink(missing_ok=True)  # of a demonstration that was interrupted
+    aside.unlink(missing_ok=True)  # left by an interrupted demonstration
     try:
         with as_file(source) as file, duckdb.connect() as connection:
-            # any shell opens it
+            # a storage version that every DuckDB shell can open
             connection.execute(f"attach {lit(str(aside)).text} as demo (storage_version 'v1.0.0')")
             connection.execute("use demo")
             for statement in filter(str.strip, statements.split(";")):

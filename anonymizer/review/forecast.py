@@ -24,24 +24,24 @@ from anonymizer.review.sampling import sample_of
 from anonymizer.source.masking.keys import bound_values
 
 SAMPLED = 20_000
-"""Rows of the large sample. A table of no more rows is tried as a whole."""
+"""Rows of the large sample. A smaller table is used as a whole."""
 PROCESS = 140
-"""Megabytes of a process that has loaded the engine and nothing else."""
+"""Megabytes used by a process that has only loaded the engine."""
 SMALLER = 4
-"""How many times smaller the small sample is."""
+"""Size ratio of the large sample to the small one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run is expected to take and cost."""
+    """Expected time, memory and loss of a run."""
 
     seconds: float
     memory: int
-    """Bytes at the peak; where the engine may use less, it spills to disk and takes longer."""
+    """Peak memory in bytes; with less memory, the engine spills to disk and takes longer."""
     loss: float | None
     """NCP per cell."""
     sampled: int
-    """Rows of the largest sample; all of them where the table was tried as a whole."""
+    """Rows of the largest sample; all rows if the table was used as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class _Tried:
     tuples: int
     loss: float | None
     peak: float | None
-    """Megabytes of the process at its peak, if the trial reached it."""
+    """Peak memory of the process in megabytes; None if the trial did not raise it."""
 
 
 def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Forecast | None:
-    """The forecast for a source of so many rows in so many different tuples.
+    """Forecast a run over a source with `rows` rows and `tuples` different tuples.
 
-    None where the engine is not the embedded one, and where no sample can be released.
+    None if the engine is not embedded, or if no sample can be released.
     """
     if not session.engine.embedded or rows == 0:
         return None
@@ -72,7 +72,7 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
         loss = _continued(small, large, rows)
     speed = large.seconds / _work(large.rows, large.tuples)
     columns = len(policy.quasi)
-    # parts are cut up a few at a time, which are about as large as the largest table in one piece
+    # the parts processed at a time are together about as large as the largest undivided table
     at_once = min(tuples, ABOVE) if policy.algorithm.may_divide else tuples
     needed = _megabytes(rows, at_once, columns)
     if large.peak is not None:
@@ -107,7 +107,7 @@ def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | N
 
 
 def _peak() -> float | None:
-    """Megabytes that this process had at most so far; None where the system does not tell."""
+    """Peak memory of this process so far, in megabytes; None if the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -117,7 +117,7 @@ def _peak() -> float | None:
 
 
 def _continued(small: _Tried | None, large: _Tried, rows: int) -> float | None:
-    """The loss at so many rows, by the power law through both samples."""
+    """The loss at `rows` rows, by the power law through both samples."""
     if small is None or not small.loss or not large.loss or small.rows >= large.rows:
         return large.loss
     exponent = math.log(large.loss / small.loss) / math.log(large.rows / small.rows)
@@ -125,7 +125,7 @@ def _continued(small: _Tried | None, large: _Tried, rows: int) -> float | None:
 
 
 def _work(rows: int, tuples: int) -> float:
-    """Seconds on the machine of docs/scale.md for a partition of nine columns, judging included."""
+    """Seconds to partition and verify nine columns on the machine of docs/scale.md."""
     return 0.15 + 2e-6 * rows + 3.5e-4 * math.pow(tuples, 0.8)
 
 

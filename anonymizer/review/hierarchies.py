@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Described = TypeVar("Described", "Attribute", "Sensitive")
 
 KIND = "hierarchy"
-"""What the record of a database calls the tables that are made here."""
+"""The kind under which a database's record lists the tables made here."""
 WIDE = work("wide_hierarchy")
 
 
@@ -43,7 +43,7 @@ class Built:
     def shown(self, *, published: bool = False) -> Shown:
         """Its nodes with counts and distortion; `published` by the formulas of the paper's Table 4.
 
-        Raises SourceError for a builder that the table has no formula for.
+        Raises SourceError if that table has no formula for the builder.
         """
         if published and self.builder not in distortion.PUBLISHED:
             raise SourceError.at(
@@ -61,7 +61,7 @@ class Built:
         )
 
     def to_csv(self, path: Path) -> int:
-        """Write it in ARX's layout; returns the number of values."""
+        """Write it in ARX's layout and return the number of values."""
         try:
             return exchange.export_csv(self.session.engine, self.index, path)
         except OSError:
@@ -75,7 +75,7 @@ class Built:
         step = exchange.export_table(self.index, self.height, WIDE, bounds=bounds)
         engine.raw(step.statement().text, step.name)
         columns = engine.describe(ident(WIDE).text, step.name)
-        # as texts, so that values without a SQL literal or Python type survive the round trip
+        # cast to text, so that values without a SQL literal or Python type survive the round trip
         texts = f"select columns(*)::varchar from {ident(WIDE)} order by rowid"
         rows = engine.raw(texts, step.name)
         return Wide(tuple(columns), tuple(rows))
@@ -95,7 +95,7 @@ def built(
 ) -> Iterator[tuple[Built, ...]]:
     """Build the hierarchies of `columns` (default: all that have one) over the policy's source.
 
-    Raises SourceError for a column without one, and whatever building them raises.
+    Raises SourceError for a column without a hierarchy, and any error from building one.
     """
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
@@ -162,7 +162,7 @@ def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
 
 
 def read_csv(path: Path, *, nested: bool = True) -> Wide:
-    """A hierarchy file, checked as a policy's is. Raises SourceError with all that is wrong."""
+    """Read and check a hierarchy file like a policy's. Raises SourceError listing all errors."""
     of_the_shell = path.parts[:2] in (("/", "dev"), ("/", "proc"))
     if path.exists() and not path.is_file() and not of_the_shell:
         said = "is a folder" if path.is_dir() else "is a named pipe, which nobody may write to"
@@ -175,10 +175,10 @@ def read_csv(path: Path, *, nested: bool = True) -> Wide:
 
 
 def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) -> None:
-    """Write a hierarchy as a table of a database, recorded as ours, in one transaction.
+    """Write a hierarchy to a table of a database and record it as the tool's, in one transaction.
 
-    Raises TargetError where a table of that name exists that is not a recorded hierarchy, or that
-    is one and may not be replaced.
+    Raises TargetError if a table of that name exists and is not a recorded hierarchy, or may not be
+    replaced.
     """
     from anonymizer.engines.duckdb.connection import SOURCE
     from anonymizer.engines.duckdb.sandbox import own_connection
@@ -215,7 +215,7 @@ def _same(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
-    """Raises TargetError for places where whatever else stands breaks what is there."""
+    """Raises TargetError for databases and schemas in which a further table would do damage."""
     from anonymizer.engines.duckdb.connection import SOURCE
     from anonymizer.ledger.tables import SCHEMA as LEDGER
     from anonymizer.release import objects

@@ -1,9 +1,9 @@
 """Every node of a policy's generalization lattice: k, cost, and whether the policy holds.
 
 Yaseen et al. (2018) plot k of every node against its distortion. Here each node has k, its number
-of classes, and NCP, GLM, distortion ratio and discernibility penalty without suppression. Each also
-has whether the policy's guarantees hold within its suppression limit, and the loss of the node
-then. Nothing is published, and no row leaves the database.
+of classes, and NCP, GLM, distortion ratio and discernibility penalty without suppression, whether
+the policy's guarantees hold within its suppression limit, and its loss in that case. Nothing is
+published, and no row leaves the database.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ MEASURES = ("ncp", "glm", "distortion", "dcp")
 
 @dataclass(frozen=True, slots=True)
 class LatticeTable:
-    """All nodes, in the order of their levels."""
+    """All nodes, ordered by their levels."""
 
     columns: tuple[str, ...]
-    """The quasi-identifiers; a node has a level for each, 0 being the values themselves."""
+    """The quasi-identifiers; a node has one level for each, and level 0 is the original values."""
     measure: str
-    """What the Pareto front and the optimum are taken by."""
+    """The measure that determines the Pareto front and the optimum."""
     names: tuple[str, ...]
-    """Names of the figures of a node: its levels, then what `table` says."""
+    """Names of the figures of a node: its levels, then the columns of `table`."""
     rows: tuple[tuple[Any, ...], ...]
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
-        """Every node as a mapping of names to figures; `levels` by column."""
+        """Every node as a mapping from names to figures; `levels` by column."""
         width = len(self.columns)
         return [
             {
@@ -58,7 +58,7 @@ class LatticeTable:
 
     @property
     def optimum(self) -> dict[str, Any] | None:
-        """The node that a run would publish; None where no node holds."""
+        """The node that a run would publish; None if no node holds."""
         return next((node for node in self.nodes if node["optimum"]), None)
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class LatticeTable:
         return json.dumps(self.as_dict(), indent=1) + "\n"
 
     def plot(self, path: Path) -> None:
-        """Draw k of every node against its cost. Raises EngineError without matplotlib."""
+        """Plot k of every node against its cost. Raises EngineError without matplotlib."""
         try:
             import matplotlib
         except ImportError:
@@ -110,11 +110,11 @@ def lattice_table(
     measure: str | None = None,
     listener: Listener | None = None,
 ) -> LatticeTable:
-    """Judge every node of the lattice of a policy's hierarchies.
+    """Evaluate every node of the lattice of a policy's hierarchies.
 
-    The policy's algorithm may be any: all that counts are the hierarchies of its quasi-identifiers,
-    its guarantees and its suppression limit. `measure` (ncp, glm, distortion, dcp; default: the
-    `optimum` of full_domain, else ncp) decides front and optimum. Raises what `plan` raises.
+    Any algorithm of the policy is accepted: only the hierarchies of its quasi-identifiers, its
+    guarantees and its suppression limit are used. `measure` (ncp, glm, distortion, dcp; default:
+    the `optimum` of full_domain, else ncp) decides front and optimum. Raises what `plan` raises.
     """
     from anonymizer.algorithms.full_domain.compiler import lattice_stages
     from anonymizer.algorithms.lattice.recode import ONE
@@ -153,7 +153,7 @@ def lattice_table(
 
 
 def _over_levels(policy: Policy, measure: str | None) -> tuple[Policy, str]:
-    """The policy as one of full_domain, and the measure in the table's words."""
+    """The policy with algorithm full_domain, and the table's name of the measure."""
     from anonymizer.policy import FullDomain
 
     named = measure or (

@@ -1,4 +1,4 @@
-"""A preview of a run and of the reasons against it, without writing anything."""
+"""A preview of a run and of the problems that prevent it, without writing anything."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage,
 
 @dataclass(slots=True)
 class Preview:
-    """The steps of a run, the state of its source, and what cannot work."""
+    """The steps of a run, the state of its source, and its problems."""
 
     kind: ReleaseKind = ANONYMISED
-    """What the release will be."""
+    """Kind of the release."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     current: dict[str, Any] | None = None
     sets: list[dict[str, Any]] = field(default_factory=list)
-    """Of every set of quasi-identifiers, in place of all of them: its columns and the state."""
+    """Columns and state of every set of quasi-identifiers, instead of all of them together."""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
     """What a run would replace or drop."""
     forecast: Forecast | None = None
     tables: list[PlannedTable] = field(default_factory=list)
-    """Of several tables, each with what was found, below the one on which it hangs."""
+    """With several tables: each with its findings, after its parent."""
 
     def as_dict(self) -> dict[str, Any]:
         several = {"tables": [table.as_dict() for table in self.tables]} if self.tables else {}
@@ -72,11 +72,11 @@ class Preview:
 def preview(
     policy: AnyPolicy, database: str | None, engine: str | None = None, *, foresee: bool = True
 ) -> Preview:
-    """Read the source into memory, compile, and try every check that a run would make first.
+    """Read the source into memory, compile, and try every check that precedes a run.
 
-    With `foresee`, samples are anonymized in scratch to tell time, memory and loss of a run over a
-    single table. Problems are collected; AnonymizerError is raised only where the source cannot be
-    opened.
+    With `foresee`, samples are anonymized in scratch to forecast time, memory and loss of a run
+    over a single table. Problems are collected; AnonymizerError is raised only if the source cannot
+    be opened.
     """
     found = Preview(kind=policy.release_kind)
     lead = lead_of(policy)
@@ -135,16 +135,16 @@ def _try_one(
 def _try_tables(
     policy: SchemaPolicy, session: Session, executor: Executor, found: Preview
 ) -> Session | None:
-    """Look at all tables, prepare a run over them, and try its checks.
+    """Read all tables, prepare a run over them, and try its checks.
 
-    Returns the session in which the persons can be looked at, if there is one.
+    Returns a session for reading the persons, if there is one.
     """
     found.tables, problems = tree_of(policy, session)
     found.problems += problems
     try:
         read = read_tables(policy, session, executor)
     except AnonymizerError as error:
-        # what is wrong with the columns of the first table was found above as well
+        # problems with the columns of the first table were found above as well
         found.problems += [one for one in error.problems if one not in problems]
         return None if policy.lifted else session
     found.warnings += read.told
@@ -156,12 +156,12 @@ def _try_tables(
 
 
 def memory_there() -> int:
-    """Bytes of memory that the machine has."""
+    """Memory of the machine in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _too_large(seen: Forecast, prepared: Prepared) -> Iterator[str]:
-    """A warning where a run would want more memory than there is, with the column and a way out."""
+    """A warning if a run needs more memory than available, with the column and a remedy."""
     there = memory_there()
     if seen.memory <= 0.8 * there:
         return
@@ -175,7 +175,7 @@ def _too_large(seen: Forecast, prepared: Prepared) -> Iterator[str]:
 
 @contextmanager
 def _collecting(found: Preview) -> Iterator[None]:
-    """Collects problems, so that the preview continues."""
+    """Collect problems, so that the preview continues."""
     try:
         yield
     except AnonymizerError as error:
@@ -236,7 +236,7 @@ def _tried(stages: Sequence[Stage], executor: Executor) -> list[Problem]:
 
 
 def _look(policy: Policy, session: Session, found: Preview) -> None:
-    """The classes of the source as it is, where it could be read."""
+    """Describe the classes of the source before anonymization, if it could be read."""
     try:
         columns = roles(policy, session.profile)
         for names in policy.privacy.quasi_sets or ():
@@ -251,9 +251,9 @@ def _look(policy: Policy, session: Session, found: Preview) -> None:
 
 
 def current_state(policy: Policy, session: Session, columns: Roles) -> dict[str, Any]:
-    """Classes of equal quasi-identifiers in the source, every quasi-identifier open.
+    """Classes of equal quasi-identifiers in the source, before any generalization.
 
-    `k` is the smallest class (in persons where the policy has one), `l` the fewest different
+    `k` is the smallest class size (in persons if the policy names them), `l` the fewest different
     values of a sensitive column in a class; NULL quasi-identifiers are equal to each other.
     """
     unit = "count(distinct person)" if policy.person is not None else "count(*)"

@@ -1,4 +1,4 @@
-"""A sample of a source, on which a policy is tried before the whole table."""
+"""A sample of a source, to try a policy before running it on the whole table."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ DRAWN = work("drawn_rows")
 
 
 def sample_of(policy: Policy, session: Session, rows: int, wanted: int) -> tuple[Session, int]:
-    """The session with a sample of about this many rows as its source, and their number.
+    """A session with a sample of about `wanted` rows as its source, and the number of rows.
 
-    A source of no more rows is taken as a whole.
+    A source with no more rows is used as a whole.
     """
     if rows <= wanted:
         return session, rows
@@ -26,7 +26,7 @@ def sample_of(policy: Policy, session: Session, rows: int, wanted: int) -> tuple
 
 
 def _drawn(policy: Policy, session: Session, rows: int, wanted: int) -> str:
-    """About so many rows of the source, the same ones every time; all rows of a person."""
+    """Draw about `wanted` rows of the source, with all rows of a person; the same on every call."""
     every = f"select * from {session.source.sql}"
     if policy.person is not None:
         person = f"cast({ident(policy.person)} as varchar)"

@@ -1,4 +1,4 @@
-"""A run in scratch: anonymized, judged and measured like a release, and not published."""
+"""A run in scratch: anonymized, verified and measured like a release, but not published."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from anonymizer.steps import Stage
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """What was made and found; its tables stand until the next run in the same scratch."""
+    """Results of a run in scratch; its tables exist until the next run in the same scratch."""
 
     session: Session
     prepared: Prepared
@@ -43,18 +43,18 @@ class Scratch:
     suppression: Suppression
     measures: dict[str, Any]
     smallest: int | None
-    """Rows of the smallest class, or persons where the policy names a column of them."""
+    """Rows of the smallest class, or persons if the policy names a person column."""
 
     def holds(self, policy: Policy) -> bool:
-        """Every guarantee, and the limit on suppression."""
+        """Whether every guarantee and the limit on suppression hold."""
         return self.verification.passed and self.suppression.within(policy.suppression_limit)
 
     def units(self, policy: Policy) -> int:
-        """Published rows, or persons where the policy names a column of them."""
+        """Published rows, or persons if the policy names a person column."""
         return int(self.measures[unit_of(policy)])
 
     def beside(self, policy: Policy) -> Beside:
-        """The rows as if they were a release that is read beside its source."""
+        """The rows as if they were a release that is read together with its source."""
         manifest = Manifest(
             {
                 "layout": self.layout.as_dict(),
@@ -70,7 +70,7 @@ class Scratch:
 
 
 def unit_of(policy: Policy) -> str:
-    """What a class counts: persons where the policy names a column of them, else rows."""
+    """What a class counts: persons if the policy names a person column, else rows."""
     return "persons" if policy.person is not None else "rows"
 
 
@@ -82,8 +82,8 @@ def in_scratch(
 ) -> Scratch:
     """Run the policy over the source of an open session, in its scratch.
 
-    `left_out`: stages on which no row depends, and that are not run. Raises what keeps a run from
-    its end; guarantees that do not hold are in the result.
+    `left_out`: stages that do not affect any row and are skipped. Raises every error that stops a
+    run; guarantees that do not hold are part of the result.
     """
     engine = session.engine
     prepared = prepare(policy, session, executor)

@@ -1,4 +1,4 @@
-"""Opening a release and, if available, its source together, for reports and attacks.
+"""Open a release and, if available, its source together, for reports and attacks.
 
 Both are opened read-only on one sandboxed connection; the source is copied once to scratch.
 """
@@ -51,13 +51,13 @@ class Published:
         return self.engine.raw(text, "release")
 
     def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        """The rows of a template."""
+        """Render a template, run it, and return its rows."""
         return self.run_sql(render(f"{template}.sql.j2", parameters).text)
 
 
 @dataclass(frozen=True, slots=True)
 class Beside(Published):
-    """A release with the source that it was made of, as a snapshot in scratch."""
+    """A release with its source, as a snapshot in scratch."""
 
     session: Session
     roles: Roles
@@ -65,7 +65,7 @@ class Beside(Published):
 
 
 def release_file(policy: Policy, database: str | Path | None, source: str | Path | None) -> Path:
-    """Where the release of a policy is: named, or publish.database, or beside its source."""
+    """The file of a policy's release: as given, or publish.database, or the source's database."""
     where = "--database"
     if database is not None:
         path = Path(database)
@@ -83,7 +83,7 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
 
 @contextmanager
 def open_release(policy: Policy, database: Path) -> Iterator[Published]:
-    """The release alone. Raises NothingToCheckError where there is none."""
+    """Open the release alone. Raises NothingToCheckError if there is none."""
     with opened(database, place_of(policy, database)) as (engine, catalog):
         yield Published(engine, *unchanged(policy, engine, catalog, database))
 
@@ -96,7 +96,7 @@ def open_beside(
     limits: Limits | None = None,
     further: Sequence[Path] = (),
 ) -> Iterator[Beside]:
-    """The release in `database` with its source (None where the policy names a file).
+    """Open the release in `database` with its source (None if the policy names a file).
 
     The database files in `further` can be attached as well.
     """
@@ -114,7 +114,7 @@ def open_beside(
 def attached_release(
     session: Session, database: Path, where: str, name: str = RELEASE
 ) -> Iterator[str]:
-    """The catalog of a release, which is attached read-only for the length of a block.
+    """Attach a release read-only for the duration of a block, and yield its catalog.
 
     A release in the source's own file is attached already.
     """

@@ -1,4 +1,4 @@
-"""The guarantees of a policy, read from its fields alone: each of them has to be verified.
+"""The guarantees of a policy, read from its fields alone; each must be verified.
 
 This uses neither the requirements nor the verifier's questions, so that a guarantee whose
 requirement or question is missing is detected by its absence from the verification.
@@ -27,20 +27,20 @@ BY_SOURCE: Mapping[str, tuple[str, ...]] = {
     "redact": ("source_mask_identifiers", "source_mask_untouched"),
     "zip3": ("source_mask_zip3",),
 }
-"""The checks of masks against the source; null and constant keep nothing of it."""
+"""The checks of masks against the source; null and constant retain nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A field of a policy, and the checks that have to come back for it."""
+    """A field of a policy, and the checks that the verification must contain for it."""
 
     path: str
     checks: frozenset[tuple[str, str | None]]
-    """Name and column of each."""
+    """Name and column of each check."""
 
 
 def promises_of(policy: Policy) -> Iterator[Promise]:
-    """Every field of the policy that promises something."""
+    """Every field of the policy that guarantees something."""
     sets = policy.privacy.quasi_sets
     if sets is None:
         yield from _promises(policy)
@@ -50,7 +50,7 @@ def promises_of(policy: Policy) -> Iterator[Promise]:
         if not of_class:
             yield promise
             continue
-        # what holds for all columns together is not asked, but all of it for every set
+        # class guarantees are checked for every set, not for all columns together
         for number in range(1, len(sets) + 1):
             checks = frozenset((f"{name}_set_{number}", c) for name, c in promise.checks)
             yield Promise(promise.path, checks)
@@ -85,7 +85,7 @@ def _promises(policy: Policy) -> Iterator[Promise]:
 
 
 def _harbor_check(column: Column) -> str:
-    """The check of a column under Safe Harbor."""
+    """The Safe Harbor check of a column."""
     match column.safe_harbor:
         case "none":
             return "safe_harbor_text"
@@ -99,7 +99,7 @@ def _harbor_check(column: Column) -> str:
 
 
 def shown_by_release(column: Column) -> str | None:
-    """The check of a masked column that needs no source; None where only a source can tell."""
+    """The check of a masked column that needs no source; None if the source is required."""
     match column.role:
         case "token":
             return None if column.format == "like" else "mask_form"
@@ -119,7 +119,7 @@ def shown_by_release(column: Column) -> str | None:
 
 
 def told_by_source(policy: Policy) -> Iterator[Promise]:
-    """The checks of masked columns against the values as they were, which every run makes."""
+    """The checks of masked columns against their original values, which every run makes."""
     for name in policy.masked:
         for mask, _ in policy.columns[name].masks:
             if mask in BY_SOURCE:
@@ -132,7 +132,7 @@ def _of_table(policy: Policy, path: str, guarantee: Guarantee | None) -> Promise
         return Promise(path, frozenset({(path.partition(".")[2], None)}))
     if not guarantee.of_values:
         return Promise(path, frozenset({(guarantee.name, None)}))
-    # without a sensitive column there is nothing that could be judged, hence nothing that holds
+    # without a sensitive column nothing can be judged, hence nothing holds
     columns: tuple[str | None, ...] = policy.sensitive or (None,)
     return Promise(path, frozenset(c for name in columns for c in _checks(policy, guarantee, name)))
 
@@ -140,7 +140,7 @@ def _of_table(policy: Policy, path: str, guarantee: Guarantee | None) -> Promise
 def _checks(
     policy: Policy, guarantee: Guarantee, column: str | None
 ) -> Iterator[tuple[str, str | None]]:
-    """The check of a column, or those that stand for it where its values are in buckets."""
+    """The check of a column, or the checks that replace it if its values are in buckets."""
     if policy.algorithm.values_in != "bucket" or column not in policy.protected:
         yield guarantee.name, column
         return
@@ -151,10 +151,10 @@ def _checks(
 def unanswered(
     policy: Policy, verification: Verification, *, source: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Every promise of which a check is missing: its path, and the names of those checks.
+    """Every guarantee with missing checks: its path, and the names of those checks.
 
-    What could not be judged, and is listed as such, is answered. `source`: the release was
-    compared with its source, so that those checks are asked for as well.
+    A check that is listed as impossible is not missing. `source`: the release was compared with its
+    source, so that those checks are required too.
     """
     found = {(check.name, check.column) for check in verification.checks}
     left = {item.name for item in verification.not_checked}

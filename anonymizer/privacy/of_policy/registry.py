@@ -24,7 +24,7 @@ FIELDS = (
     *(f"privacy.{name}" for name in Privacy.model_fields if name not in SCOPING),
     "republish.m",
 )
-"""The fields of a policy that promise something, or are part of a promise."""
+"""The fields of a policy that guarantee something, or are part of a guarantee."""
 
 
 def _discovered() -> tuple[Guarantee, ...]:
@@ -41,7 +41,7 @@ def _discovered() -> tuple[Guarantee, ...]:
 
 
 def check(guarantees: Sequence[Guarantee], fields: Sequence[str]) -> None:
-    """Raises RegistryError unless every field is answered for once, and every promise judged."""
+    """Raises RegistryError unless each field has one guarantee, and each guarantee questions."""
     answered = Counter(field for g in guarantees for field in (g.field, *g.further))
     names = Counter(guarantee.name for guarantee in guarantees)
     found = [
@@ -61,7 +61,7 @@ OF_TABLE = tuple(g for g in GUARANTEES if g.holder == "privacy")
 
 
 def asked(guarantees: Sequence[Guarantee], holder: Any) -> Iterator[tuple[Guarantee, Any]]:
-    """The guarantees that a part of a policy requires, each with the value of its field."""
+    """The guarantees that a part of a policy requires, each with its field's value."""
     for guarantee in guarantees:
         value = getattr(holder, guarantee.option)
         if value is not None:
@@ -69,7 +69,7 @@ def asked(guarantees: Sequence[Guarantee], holder: Any) -> Iterator[tuple[Guaran
 
 
 def asked_of_table(policy: Policy) -> list[tuple[Guarantee, Any]]:
-    """The guarantees of the table, those of the algorithm's own options before the policy's."""
+    """The table's guarantees, those from the algorithm's options before the policy's."""
     own = policy.algorithm.promises
     found = dict(asked(OF_TABLE, policy.privacy)) | {BY_NAME[n]: value for n, value in own.items()}
     return list(found.items())

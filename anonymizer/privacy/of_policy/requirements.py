@@ -24,8 +24,8 @@ def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
 def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requirement:
     """The requirement with the hierarchy that its distance needs.
 
-    `paths` maps the text of a *published* value to its ancestors, parent first, root last, all
-    equally many. Any label (or number) that tells nodes of one level apart will do.
+    `paths` maps the text of a *published* value to its ancestors, parent first, root last, all of
+    the same length. Any label (or number) that distinguishes the nodes of one level is allowed.
     """
     return replace(requirement, parameters={**requirement.parameters, "paths": dict(paths)})
 
@@ -33,7 +33,7 @@ def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requiremen
 def with_paths_of(
     required: Iterable[Requirement], published: Iterable[Requirement]
 ) -> tuple[Requirement, ...]:
-    """Requirements with the paths that the manifest of a release holds for the same distances."""
+    """Requirements with the paths from a release's manifest, for the same distances."""
     paths = {
         (item.name, item.column): item.parameters["paths"]
         for item in published
@@ -64,7 +64,7 @@ def _of_table(policy: Policy) -> Iterator[Requirement]:
 def _in_buckets(
     guarantee: Guarantee, column: str, terms: Mapping[str, Any]
 ) -> Iterator[Requirement]:
-    """Who a bucketized value belongs to is known up to its bucket, so shares are taken there."""
+    """Requirements in buckets: an observer knows a person's bucketized value up to its bucket."""
     sizes = {part: value for part, value in terms.items() if part == "k"}
     shares = {part: value for part, value in terms.items() if part != "k"}
     for name in guarantee.in_buckets:
@@ -86,7 +86,7 @@ def _of_columns(policy: Policy) -> Iterator[Requirement]:
 
 
 def _of_signatures(policy: Policy) -> Iterator[Requirement]:
-    """Under m-invariance a class has m values or more, each once (Xiao and Tao 2007)."""
+    """Under m-invariance a class has m or more values, each once (Xiao and Tao 2007)."""
     if policy.republish is not None and policy.republish.m is not None:
         (column,) = policy.sensitive
         guarantee = BY_NAME["m_unique"]
@@ -94,7 +94,7 @@ def _of_signatures(policy: Policy) -> Iterator[Requirement]:
 
 
 def _scope(policy: Policy, column: str) -> Scope:
-    """Where the values of a column stand in a release."""
+    """Where the values of a column are published in a release."""
     return policy.algorithm.values_in if column in policy.protected else "class"
 
 

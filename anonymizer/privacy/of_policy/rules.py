@@ -1,4 +1,4 @@
-"""Converts a policy to rules: `protect` of a column, `privacy` of the table."""
+"""Convert a policy to rules: `protect` of a column, `privacy` of the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rules_of(
     """The rules of one column, all judged over its histogram.
 
     `height`: levels of the column's hierarchy above the leaves (for hierarchical t). `level_l`: the
-    l of every security level; without it `levels` makes no rule.
+    l of every security level; without it `levels` creates no rule.
     """
     return tuple(
         rule
@@ -53,5 +53,5 @@ def table_rules_of(
 
 
 def of_basis(rules: Sequence[Rule], *basis: str) -> tuple[Rule, ...]:
-    """Those of `rules` that are judged over a relation of one of these kinds."""
+    """The rules that are judged over a relation of one of these kinds."""
     return tuple(rule for rule in rules if rule.basis in basis)

@@ -13,7 +13,7 @@ def least_class(policy: Policy, otherwise: int = 1) -> int:
 
 
 def asking_for(policy: Policy, least: int) -> str:
-    """The path of the guarantee that asks for classes of so many rows (persons)."""
+    """The path of the guarantee that requires classes of `least` rows (persons)."""
     fields = (
         g.field
         for g, value in asked(OF_TABLE, policy.privacy)

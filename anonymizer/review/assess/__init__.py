@@ -1,4 +1,4 @@
-"""Assessment of a table as it is: privacy models, risk, and identifying combinations of columns."""
+"""Assessment of an existing table: privacy models, risk, identifying column combinations."""
 
 from anonymizer.review.assess.assessment import Assessment, assess, assess_opened
 from anonymizer.review.assess.of_policy import assess_policy

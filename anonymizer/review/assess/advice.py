@@ -1,4 +1,4 @@
-"""What to do next, from the figures of an assessment."""
+"""Recommended next steps, derived from the figures of an assessment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def advice(
     population: Population | None,
     person: str | None,
 ) -> tuple[str, ...]:
-    """Sentences, the most pressing first."""
+    """Recommendations as sentences, the most urgent first."""
     found = [
         *_identity(sizes, risk, together, person),
         *_values(columns),

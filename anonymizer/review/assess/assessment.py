@@ -1,4 +1,4 @@
-"""The assessment of a table as it is, in figures. It contains no values."""
+"""The assessment of an existing table, as figures without values."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from anonymizer.review.assess.staging import stage
 from anonymizer.review.draft.context import guess_columns
 
 THRESHOLD = 0.2
-"""A chance of one in five: classes below five rows."""
+"""A probability of one in five: classes with fewer than five rows are at risk."""
 COMBINED = 3
-"""Columns that are combined to find persons who are singled out."""
+"""Size of the column combinations searched for persons who are singled out."""
 EMPTY = Problem("TABLE", "has no rows", hint="there is nothing to assess")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Assessment:
-    """Everything found about one table, for one choice of quasi-identifiers."""
+    """All results for one table and one choice of quasi-identifiers."""
 
     table: str
     quasi: tuple[str, ...]
@@ -51,7 +51,7 @@ class Assessment:
 
     @property
     def passed(self) -> bool:
-        """Whether every requirement holds; true where there was none."""
+        """Whether every requirement holds; true if there are none."""
         return all(check.passed for check in self.checks)
 
     def _facts(self) -> list[Fact]:
@@ -128,11 +128,11 @@ def assess(
     """Assess `table` of `database` (a file or an open connection), or a data file, as it is.
 
     Without `quasi`, the columns are guessed. `population`: a table or file with the same
-    quasi-identifiers that everybody in the table is in; `fraction`: the share of the population
-    that the table is. A unit is at risk above `threshold`. `combined`: columns that are combined
+    quasi-identifiers that contains everybody in the table; `fraction`: the table's share of the
+    population. A unit is at risk above `threshold`. `combined`: largest number of columns combined
     to see who is singled out (0: none). `require`: see `checks.parse`.
 
-    Raises SourceError, PolicyError for what cannot be found or read.
+    Raises SourceError or PolicyError for what cannot be found or read.
     """
     required = checks.parse(require)
     if not 0 < threshold <= 1:
@@ -172,7 +172,7 @@ def assess_opened(
     combined: int = COMBINED,
     required: Sequence[checks.Required] = (),
 ) -> Assessment:
-    """The same over a table that is open already."""
+    """Assess a table that is already open."""
     named = {
         "--quasi": quasi,
         "--sensitive": sensitive,
@@ -183,7 +183,7 @@ def assess_opened(
     guessed = not chosen
     if guessed:
         if not _has_rows(opened):
-            raise SourceError(EMPTY)  # (otherwise it would be said that no column can be guessed)
+            raise SourceError(EMPTY)  # (otherwise the error would be that no column can be guessed)
         found = guess_columns(opened, known={*protected, *([who] if who else [])})
         chosen = tuple(n for n, role in found.items() if role == "quasi")
         protected = protected or tuple(n for n, role in found.items() if role == "sensitive")

@@ -1,4 +1,4 @@
-"""Requirements on a table as it is (`--require k=5`), judged by the verifier's own statements."""
+"""Requirements on an existing table (`--require k=5`), checked by the verifier's statements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLAGS = {
     if guarantee.of_values is of_values
     for flag in guarantee.flags
 }
-"""Every name, those of the table first, with the guarantee that it stands for."""
+"""Flag names, table-level ones first, each with its guarantee."""
 ALIASES = {alias: flag.name for _, flag in FLAGS.values() for alias in flag.aliases}
 OPTION = "--require"
 
@@ -47,9 +47,9 @@ class Required:
 
 
 def parse(texts: Iterable[str]) -> tuple[Required, ...]:
-    """`k=5`, `l=3`, `t:disease=0.2`, `recursive_cl=4/2`; several are separated by commas.
+    """Parse requirements: `k=5`, `l=3`, `t:disease=0.2`, `recursive_cl=4/2`, separated by commas.
 
-    Raises PolicyError with everything that cannot be read.
+    Raises PolicyError that lists everything that cannot be read.
     """
     found: list[Required] = []
     problems: list[Problem] = []
@@ -80,7 +80,7 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
 
 
 def _allowed() -> str:
-    """Every name, with its abbreviations."""
+    """All names with their abbreviations."""
     names = []
     for name, (_, flag) in FLAGS.items():
         names.append(f"{name} (or {', '.join(flag.aliases)})" if flag.aliases else name)
@@ -125,7 +125,7 @@ def refuse_unanswerable(
 def judge(
     staged: Staged, required: Sequence[Required], sizes: Sizes, population: Population | None
 ) -> list[Check]:
-    """Every requirement, on every sensitive column where it names none."""
+    """Check every requirement; one without a column is checked on every sensitive column."""
     checks: list[Check] = []
     for item in required:
         if not item.guarantee.of_values:

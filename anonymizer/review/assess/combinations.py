@@ -22,9 +22,9 @@ GROUPS = work("assess_groups")
 SINGLES = work("assess_singles")
 MINIMAL = work("assess_minimal")
 BATCH = 12
-"""Combinations per statement: bounds the groups that are held at once."""
+"""Combinations per statement; limits the number of groups in memory at once."""
 MOST = 400
-"""Combinations that are looked at; more columns mean smaller combinations."""
+"""Largest number of combinations examined; with more columns, combinations are smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +35,25 @@ class Subset:
     classes: int
     k: int
     singled_out: int
-    """Rows (persons) that are alone."""
+    """Rows (persons) that are unique in these columns."""
     average_risk: float
-    """Classes per unit: the mean chance of picking the right one in a class."""
+    """Classes per unit: the mean probability of picking the right unit in a class."""
     minimal: int | None = None
     """Rows (persons) that no proper subset of the combination singles out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
-    """All subsets up to `size` columns, and what each column has to do with it."""
+    """All subsets of up to `size` columns, and the contribution of each column."""
 
     size: int
     subsets: tuple[Subset, ...]
     singled_out: int
     """Rows (persons) that some combination of at most `size` columns singles out."""
     column_involved: dict[str, int]
-    """Rows (persons) with the column in a minimal combination."""
+    """Rows (persons) for which the column is part of a minimal combination."""
     without: dict[str, Subset]
-    """What is left if one column is dropped."""
+    """The risk that remains if one column is dropped."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -66,7 +66,7 @@ class Combinations:
 
 
 def look_at(columns: int, size: int) -> int:
-    """The size up to which all combinations can be looked at."""
+    """The largest size at which all combinations can be examined."""
     total = 0
     for reached in range(1, min(size, columns) + 1):
         total += comb(columns, reached)
@@ -76,7 +76,7 @@ def look_at(columns: int, size: int) -> int:
 
 
 def find_combinations(staged: Staged, size: int) -> Combinations:
-    """All combinations of at most `size` columns (fewer where there are too many to look at)."""
+    """Find all combinations of at most `size` columns (fewer if there are too many to examine)."""
     names = staged.quasi
     reached = look_at(len(names), size)
     staged.select("risk/units.sql.j2", units=UNITS)

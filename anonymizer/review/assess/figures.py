@@ -1,4 +1,4 @@
-"""The achieved figure of every privacy model, from the classes of a table. Counts, no values."""
+"""The achieved value of every privacy model, computed from the classes of a table. Counts only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Rows, persons and class sizes. `units` are persons where there are any, else rows."""
+    """Rows, persons and class sizes. `units` are persons if a person column is given, else rows."""
 
     rows: int
     persons: int | None
@@ -22,11 +22,11 @@ class Sizes:
     k: int | None
     """Rows of the smallest class (Samarati and Sweeney 1998); None for an empty table."""
     person_k: int | None
-    """Different persons of the class with fewest; None where no person is named."""
+    """Different persons in the class with the fewest; None without a person column."""
     uniques: int
-    """Rows that are alone in their class."""
+    """Rows that are unique in their class."""
     unique_persons: int | None
-    """Persons that are alone in a class."""
+    """Persons that are unique in a class."""
     units: int
     units_below: int
     """Units in classes smaller than 1 / threshold."""
@@ -37,12 +37,12 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one sensitive column achieves in the worst class; persons count a value once.
+    """What one sensitive column achieves in the worst class; each person counts a value once.
 
     * `distinct_l`: different non-NULL values; `entropy_l`: exp(entropy); `recursive_c`: c of
       recursive (c,2)-diversity must be larger than this (Machanavajjhala et al. 2006);
     * `alpha`: share of the most frequent value (Wong et al. 2006);
-    * `t_equal`, `t_ordered`: distance from the whole table, 0 to 1 (Li et al. 2007), NULL being
+    * `t_equal`, `t_ordered`: distance from the whole table, 0 to 1 (Li et al. 2007), with NULL as
       a category; ordered only for numbers and dates;
     * `beta_likeness`: relative gain of a value's share (Cao and Karras 2012);
       `delta_disclosure`: |ln| of that ratio, infinite where a value is absent (Brickell and
@@ -61,12 +61,12 @@ class ColumnFigures:
     nulls: int
     commonest_share: float | None
     homogeneous_classes: int
-    """Classes with at most one different value: nobody in one has a secret left."""
+    """Classes with at most one different value, where membership discloses the value."""
     homogeneous_units: int
 
 
 def sizes(staged: Staged, threshold: int) -> Sizes:
-    """Counts over all classes; a unit is at risk in a class of fewer than `threshold`."""
+    """Class sizes over the whole table; units in classes below `threshold` are at risk."""
     (row,) = staged.select("assess/sizes.sql.j2", threshold=threshold)
     return Sizes(*row)
 
@@ -78,18 +78,18 @@ def size_bins(staged: Staged) -> list[dict[str, int]]:
 
 
 def worst_classes(staged: Staged) -> list[dict[str, int]]:
-    """The smallest sizes, with how many classes and rows have them. Never values."""
+    """The smallest class sizes, with the number of classes and rows of each. No values."""
     rows = staged.select("assess/worst.sql.j2", shown=WORST_SHOWN)
     return [{"size": size, "classes": classes, "rows": n} for size, classes, n in rows]
 
 
 def cells_of(column: Valued) -> Table:
-    """Work table: class_id, value, n."""
+    """Work table with class_id, value, n."""
     return work(f"assess_cells_{column.index}")
 
 
 def column_figures(staged: Staged, column: Valued) -> ColumnFigures:
-    """Every model on values, judged over the classes of the table."""
+    """Every value-based model, evaluated over the classes of the table."""
     cells = cells_of(column)
     staged.select("assess/cells.sql.j2", cells=cells, value=column.s)
     (row,) = staged.select("assess/figures.sql.j2", cells=cells)
@@ -119,5 +119,5 @@ def _figures(row: tuple[Any, ...], ordered: float | None) -> ColumnFigures:
 
 
 def _round(figure: float | None) -> float:
-    """Twelve digits: sums of logarithms differ beyond them from call to call."""
+    """Round to twelve digits: beyond these, sums of logarithms vary between calls."""
     return 0.0 if figure is None else float(f"{figure:.12g}")

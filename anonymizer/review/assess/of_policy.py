@@ -1,4 +1,4 @@
-"""Assessing the source of a policy as it is, with the roles of the policy."""
+"""Assessment of a policy's source before anonymization, with the roles of the policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anonymizer.review.assess.assessment import Assessment, assess
 from anonymizer.review.tables.assess import TablesAssessment, assess_tables
 
 OPTIONS = {"combined": "combinations"}
-"""Parameters that have another name on the command line."""
+"""Parameters whose command-line option has a different name."""
 
 
 def assess_policy(
@@ -22,8 +22,8 @@ def assess_policy(
 ) -> Assessment | TablesAssessment:
     """Assess the table of a policy with its roles, or its tables together.
 
-    `options`: those of `assess`, which go before the policy's roles; none of them with several
-    tables. Raises PolicyError for options and sources that it does not take.
+    `options`: those of `assess`, which override the policy's roles; none are allowed with several
+    tables. Raises PolicyError for options and sources that are not supported.
     """
     together(policy, "assess")
     if isinstance(policy, SchemaPolicy):

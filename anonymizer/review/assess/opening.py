@@ -1,4 +1,4 @@
-"""Opening a table for assessment: in a database, or from a file; nothing is written to either."""
+"""Open a table for assessment, in a database or from a file. Nothing is written to either."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from anonymizer.source.relation import Relation
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An engine with scratch, the table as a relation, and its columns."""
+    """An engine with scratch space, the table as a relation, and its columns."""
 
     engine: DuckDBEngine
     relation: Relation
@@ -33,22 +33,22 @@ class Opened:
         return dict(self.columns)[column]
 
     def select(self, template: str, where: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        """The rows of a template over the table; `where`: what an error is about."""
+        """Run a template over the table and return its rows; `where`: what errors refer to."""
         source = self.relation
         over = {"source": source.table or source.sql, "relation": source.sql}
         text = render(f"{template}.sql.j2", {**over, **parameters}).text
         return self.engine.raw(text, where)
 
     def find(self, names: Sequence[str], option: str) -> tuple[str, ...]:
-        """Columns by name, as they are written in the table (letter case apart).
+        """Look up columns by name, ignoring letter case; return the names as spelled in the table.
 
-        Raises SourceError with every name that is not there.
+        Raises SourceError listing every name that was not found.
         """
         (found,) = self.find_all({option: names})
         return found
 
     def find_all(self, named: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
-        """The columns of several options. Raises SourceError with every name that is not there."""
+        """Look up the columns of several options. Raises SourceError listing all missing names."""
         folded = {name.lower(): name for name, _ in self.columns}
         exact = {name for name, _ in self.columns}
         problems = []
@@ -69,7 +69,7 @@ class Opened:
 
 @contextmanager
 def open_database(database: Database, limits: Limits | None = None) -> Iterator[DuckDBEngine]:
-    """Open a database whose tables are not known yet. Raises SourceError where there is none."""
+    """Open a database whose tables are not yet known. Raises SourceError if it does not exist."""
     if database is None:
         hint = "or name a table or a file: anonymizer init TABLE"
         raise SourceError.at("--database", "is needed to find tables in", hint=hint)
@@ -92,7 +92,7 @@ def open_table(
 ) -> Iterator[Opened]:
     """Open `table` (a table or view of `database`, or a .parquet, .csv or .json file).
 
-    `files` may be read as well. Raises SourceError where something is not found.
+    `files` may be read as well. Raises SourceError if something is not found.
     """
     path = Path(database).resolve() if isinstance(database, str | Path) else None
     if isinstance(database, str | Path):
@@ -135,7 +135,7 @@ def open_table(
 
 
 def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
-    """A table of the engine's source, or a file that it may read, by name."""
+    """Resolve a name to a table of the engine's source, or to a file that the engine may read."""
     if file_format(name) and Path(name).is_file():
         return Relation(file_relation(Path(name).resolve(), engine.raw, option))
     table: Table = find_table(engine, name, option)

@@ -30,11 +30,11 @@ class Risk:
     prosecutor_max: float | None
     """1 / smallest class."""
     prosecutor_average: float | None
-    """Classes / units: the mean chance of picking the target in its class."""
+    """Classes / units: the mean probability of picking the target in its class."""
     prosecutor_above: float | None
-    """Share of units whose chance is above the threshold."""
+    """Share of units whose risk is above the threshold."""
     marketer: float | None
-    """Expected share of units matched correctly; with a population, to its members."""
+    """Expected share of units matched correctly (matched to the population if one is given)."""
     journalist_max: float | None = None
     """1 / smallest class in the population."""
     journalist_average: float | None = None
@@ -42,7 +42,7 @@ class Risk:
     unique_share: float | None = None
     """Share of units alone in their class (sample uniqueness)."""
     population_unique_share: float | None = None
-    """Share of units alone in the population: counted where it is given, else estimated."""
+    """Share of units unique in the population: counted if a population is given, else estimated."""
     population_uniques_estimated: float | None = None
     """Zayatz's (1991) estimate of the share of the population that is unique in it."""
 
@@ -52,18 +52,18 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The table against the population it is from, where that is given."""
+    """Comparison of the table with its population, if one is given."""
 
     size: int
     k_map: int | None
-    """Fewest members that match a class (Sweeney 2001)."""
+    """Fewest population members that match a class (Sweeney 2001)."""
     presence_min: float | None
-    """Smallest and largest chance that a member is in the table (Nergiz et al. 2007)."""
+    """Smallest and largest probability that a member is in the table (Nergiz et al. 2007)."""
     presence_max: float | None
     uniques: int
-    """Units alone both in the table and in the population."""
+    """Units unique both in the table and in the population."""
     unmatched_units: int
-    """Units in classes with fewer members in the population than in the table: it is none."""
+    """Units in classes larger than in the population, which then cannot be the table's."""
     classes: int
     units: int
     units_below: int
@@ -72,7 +72,7 @@ class Population:
 
 
 def at_risk_below(threshold: float) -> int:
-    """Classes smaller than this have a risk above the threshold."""
+    """The class size below which the risk exceeds the threshold."""
     return math.ceil(round(1 / threshold, 9))
 
 
@@ -83,7 +83,11 @@ def risk_of(
     fraction: float | None,
     frequencies: Sequence[tuple[int, int]],
 ) -> Risk:
-    """`frequencies`: class size and number of classes of it; `fraction`: of the population."""
+    """Compute the risk of a table.
+
+    `frequencies`: pairs of class size and number of classes; `fraction`: the table's share of the
+    population.
+    """
     smallest = min((size for size, _ in frequencies), default=None)
     units = sizes.units
     alone = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
@@ -120,14 +124,14 @@ def risk_of(
 
 
 def class_sizes(staged: Staged) -> list[tuple[int, int]]:
-    """Class size and number of classes; as many rows as there are different sizes."""
+    """Pairs of class size and number of classes, one row per different size."""
     return [(int(a), int(b)) for a, b in staged.select("risk/class_sizes.sql.j2")]
 
 
 def zayatz(frequencies: Sequence[tuple[int, int]], fraction: float) -> tuple[float, float]:
     """P(unique in the population | unique in the sample), and the population's share of uniques.
 
-    By Bayes' theorem, the sample's class sizes standing for the population's, the sample being
+    By Bayes' theorem, with the sample's class sizes in place of the population's, for a sample
     drawn without replacement (Zayatz 1991).
     """
     n = sum(size * count for size, count in frequencies)
@@ -157,7 +161,7 @@ def _choose(n: int, k: int) -> float:
 
 
 def population_of(staged: Staged, name: str, threshold: int) -> Population:
-    """Compare with a population: a table of the database or a file with the same columns."""
+    """Compare with a population: a table of the database, or a file, with the same columns."""
     opened = staged.opened
     relation = relation_of(opened.engine, name, "--population")
     other = Opened(

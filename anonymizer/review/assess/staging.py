@@ -29,7 +29,7 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A table that has been compacted to its distinct tuples."""
+    """A table that has been reduced to its distinct tuples."""
 
     opened: Opened
     quasi: tuple[str, ...]
@@ -43,11 +43,11 @@ class Staged:
 
     @property
     def unit(self) -> Sql:
-        """The column of CLASSES that counts what is to be protected."""
+        """The column of CLASSES that counts the protected units."""
         return Sql("persons" if self.person is not None else "n")
 
     def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        """Run a template over the staged tables and fetch its few rows."""
+        """Run a template over the staged tables and fetch its result, which is small."""
         known = {
             "classes": CLASSES,
             "members": MEMBERS,
@@ -60,7 +60,7 @@ class Staged:
 
 
 def plain_value(column: str, sql_type: str) -> Sql:
-    """A column as it is compared: text by its bytes, an ENUM as the text that it shows."""
+    """A column as it is compared: text by its bytes, an ENUM as its text."""
     name = ident(column)
     if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
         return Sql(f'cast({name} as varchar) collate "binary"')
@@ -70,7 +70,7 @@ def plain_value(column: str, sql_type: str) -> Sql:
 def stage(
     opened: Opened, quasi: tuple[str, ...], sensitive: tuple[str, ...], person: str | None
 ) -> Staged:
-    """Compact the table: one scan for the classes, one that gives every row its class."""
+    """Stage the table in two scans: one for the classes, one that assigns each row its class."""
     valued = tuple(
         Valued(
             i,

@@ -1,8 +1,8 @@
 """Simulated attacks on a release and its source: linking, a known value, an earlier release.
 
-The attacker knows the exact quasi-identifiers of some of the persons, and the release. Success is
-the expected success of the best guess (every candidate row equally likely, the values of a bucket
-by their shares). Bounds are those that the release promises.
+The attacker knows the release and the exact quasi-identifiers of some persons. Success is the
+expected success of the best guess (every candidate row is equally likely, the values of a bucket by
+their shares). Bounds are those that the release guarantees.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def attack(
 ) -> Attack:
     """Attack the release of `policy` with the data of a `share` of the source's persons.
 
-    `source`: the source's database (not needed where the policy names a file); `release`: default
+    `source`: the source's database (not needed if the policy names a file); `release`: default
     publish.database; `earlier`: the database of an earlier release of the same view. `seed` draws
-    the targets. Raises NothingToCheckError where there is no release.
+    the targets. Raises NothingToCheckError if there is no release.
     """
     single(policy, "attack")
     together(policy, "attack")
@@ -79,7 +79,7 @@ def attack(
 
 
 def attack_beside(beside: Beside, share: float) -> Attack:
-    """Attack a release that is open beside its source, without an earlier one."""
+    """Attack a release that is open with its source, without an earlier release."""
     return _attacked(beside, share, seed=0)[1]
 
 
@@ -188,12 +188,12 @@ def _intersect(now: Arena, old: Arena, k: int | None, l: dict[str, int]) -> Iter
 
 
 def _round(figure: float | None) -> float | None:
-    """Nine digits: sums of shares differ beyond them from call to call."""
+    """Round to nine digits: beyond these, sums of shares vary between calls."""
     return None if figure is None else round(float(figure), 9)
 
 
 def _k(requirements: Sequence[Requirement]) -> int | None:
-    """The k that is promised of rows (persons)."""
+    """The guaranteed k of rows (persons)."""
     given = [
         int(r.parameters["k"])
         for r in requirements
@@ -203,7 +203,7 @@ def _k(requirements: Sequence[Requirement]) -> int | None:
 
 
 def _l(requirements: Sequence[Requirement]) -> dict[str, int]:
-    """The l that is promised of every column."""
+    """The guaranteed l of every column."""
     return {
         r.column: int(r.parameters["l"])
         for r in requirements
@@ -212,7 +212,7 @@ def _l(requirements: Sequence[Requirement]) -> dict[str, int]:
 
 
 def _bound(column: str, requirements: Sequence[Requirement]) -> float | None:
-    """The largest chance of one value that is promised."""
+    """The guaranteed upper bound on the probability of one value."""
     promised = ((r, BY_NAME[r.name].chance) for r in requirements if r.column == column)
     bounds = [chance(r) for r, chance in promised if chance is not None]
     return min((bound for bound in bounds if bound is not None), default=None)

@@ -1,4 +1,4 @@
-"""Results of attacks, and the bounds that a release promises."""
+"""Results of attacks, and the bounds that a release guarantees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 ROUNDING = 1e-6
-"""Chances are rounded to nine digits."""
+"""Probabilities are rounded to nine digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +15,15 @@ class Linking:
 
     targets: int
     not_found: int
-    """Targets without a candidate row: they were suppressed."""
+    """Targets without a candidate row, because they were suppressed."""
     fewest_candidates: int | None
     mean_candidates: float | None
     success: float
     """Expected share of targets whose row is picked."""
     most: float
-    """Largest chance for one target."""
+    """Largest probability for one target."""
     bound: float | None
-    """1/k, where the release promises k."""
+    """1/k, if the release guarantees k."""
     beyond: int
     """Targets with fewer candidates than k."""
 
@@ -39,13 +39,13 @@ class Inference:
     column: str
     targets: int
     most_confident: float | None
-    """Largest chance that an observer gives to one value of one target."""
+    """Largest probability that an observer assigns to one value of one target."""
     success: float | None
-    """Expected share of targets guessed right."""
+    """Expected share of targets whose value is guessed correctly."""
     blind_success: float | None
-    """The same without the targets' quasi-identifiers: always the commonest value."""
+    """The same without the targets' quasi-identifiers: always guessing the most frequent value."""
     bound: float | None
-    """1/l or alpha, where the release promises it for single persons."""
+    """1/l or alpha, if the release guarantees it for single persons."""
 
     @property
     def holds(self) -> bool:
@@ -56,7 +56,7 @@ class Inference:
 
 @dataclass(frozen=True, slots=True)
 class KnownValue:
-    """Finding the targets by quasi-identifiers and one sensitive value: no model promises k."""
+    """Finding targets by quasi-identifiers and one sensitive value; no model guarantees k here."""
 
     column: str
     targets: int
@@ -70,37 +70,37 @@ class KnownValue:
 class Intersection:
     """Intersecting what two releases allow for a target, by one sensitive column.
 
-    Targets are rows, or persons if the release numbers them. Only targets whose own value is
-    possible in both releases are counted: the others are not in both. Nobody can tell from the
-    releases whether the rest is, so somebody who is new may be counted.
+    Targets are rows, or persons if the release numbers them. Targets whose own value is impossible
+    in one of the releases are not in both and are not counted. The releases do not show whether the
+    others are in both, so a target that is new in this release may be counted.
     """
 
     column: str
     targets: int
     values_now: float | None
-    """Values that a target can have by this release, on average."""
+    """Mean number of values that this release allows for a target."""
     values_left: float | None
-    """Values that both releases allow."""
+    """Mean number of values that both releases allow."""
     exposed: int
-    """Targets with several values now, and one by both."""
+    """Targets with several values by this release, and one by both."""
     below_l: int
-    """Targets with fewer than l values left; fewer than two where no l is promised."""
+    """Targets with fewer than l values left; fewer than two if no l is guaranteed."""
     fewest_left: int | None
     """Fewest candidates that both releases leave for a target."""
     below_k: int
-    """Targets with fewer candidates left than both releases promise."""
+    """Targets with fewer candidates left than both releases guarantee."""
     k: int | None
-    """What both releases promise of candidates, if anything."""
+    """Candidates that both releases guarantee, if any."""
     l: int | None
-    """What this release promises of values, if anything."""
+    """Values that this release guarantees, if any."""
 
     @property
     def holds(self) -> bool:
-        """Whether the promises of each release hold of both together."""
+        """Whether the guarantees of each release hold for both together."""
         return (self.k is None or not self.below_k) and (self.l is None or not self.below_l)
 
     def says(self, unit: str) -> list[str]:
-        """What both releases together do to whom, in words; nothing where they do no harm."""
+        """The effect of both releases together, in sentences; empty if they do no harm."""
         of = f"of {self.targets:,} {unit}"
         said = []
         if self.exposed:
@@ -117,7 +117,7 @@ class Intersection:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What the attacks reached."""
+    """Results of the attacks."""
 
     view: str
     share: float
@@ -127,7 +127,7 @@ class Attack:
     intersection: tuple[Intersection, ...]
     unit: str = "rows"
     beside: bool = False
-    """Whether an earlier release was laid beside it."""
+    """Whether an earlier release was compared."""
 
     @property
     def holds(self) -> bool:
@@ -136,12 +136,12 @@ class Attack:
 
     @property
     def alone_holds(self) -> bool:
-        """The same of the release alone."""
+        """Whether no attack on this release alone exceeds a bound."""
         return self.linking.holds and all(found.holds for found in self.inference)
 
     @property
     def exposed(self) -> int:
-        """Targets that both releases leave one value, by the worst column."""
+        """Targets with one value left by both releases, in the worst column."""
         return max((found.exposed for found in self.intersection), default=0)
 
     @property

@@ -20,7 +20,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Quasi:
-    """A quasi-identifier of the attack, with the values that its cells admit."""
+    """A quasi-identifier of the attack, with the values that its cells cover."""
 
     staged: Staged
     cover: Table
@@ -39,7 +39,7 @@ class Secret:
     original: Sql
     """Its value in a row of the source; NULL where it is not sensitive there."""
     bucket: str | None
-    """Bucket (or group) column in the table below; None where values stand in their rows."""
+    """Bucket (or group) column of `data`; None if values are published in their rows."""
     data: Table
     published: PublishedColumn
     carried: Sql
@@ -57,7 +57,7 @@ class Arena:
     secrets: tuple[Secret, ...]
     by_person: bool
     person: Sql | None
-    """The carried column that tells persons of the release apart."""
+    """The staged column that identifies the persons of the release."""
     name: Callable[[str], Table]
 
     def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -92,8 +92,8 @@ def arena(
 def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now: Arena) -> Arena:
     """Stage another release for the targets of `now`, whose quasi-identifiers are known.
 
-    Further columns that the other release generalizes are not known of a target: all cells fit.
-    Raises PolicyError where both have no quasi-identifier in common.
+    A target's values of further columns that only the other release generalizes are unknown, so all
+    their cells match. Raises PolicyError if the releases have no quasi-identifier in common.
     """
     numbers = {q.staged.column.column: q.index for q in now.quasi}
     made = _staged(beside, view, layout, prefix, numbers)
@@ -107,7 +107,7 @@ def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now:
 def _staged(
     beside: Beside, view: Table, layout: Layout, prefix: str, numbers: Mapping[str, int]
 ) -> Arena:
-    """The release and what its cells admit, without targets."""
+    """Stage the release and the values that its cells cover, without targets."""
 
     def name(made: str) -> Table:
         return work(f"{prefix}_{made}")
@@ -137,7 +137,7 @@ def _staged(
 
 
 def _judged(made: Arena, known: Sequence[Quasi]) -> Arena:
-    """Candidates of every target, by the attributes that are known of it, and beliefs."""
+    """Compute every target's candidates by its known attributes, and the beliefs."""
     _match(made, known)
     for secret in made.secrets:
         parameters = {
@@ -150,7 +150,7 @@ def _judged(made: Arena, known: Sequence[Quasi]) -> Arena:
             "person": made.person,
         }
         made.select("weights", **parameters)
-        # of several rows per person, the chance is that one of them has the value
+        # with several rows per person, the probability is that at least one of them has the value
         beliefs = "beliefs" if made.person is None else "beliefs_persons"
         made.select(beliefs, beliefs=made.beliefs(secret), **parameters)
     return made
@@ -197,7 +197,7 @@ def _draw(made: Arena, originals: Originals, share: float, seed: int) -> None:
 
 
 def _match(made: Arena, known: Sequence[Quasi]) -> None:
-    """Candidates; the column with most values first, so that few pairs are compared."""
+    """Find candidates, by the column with most values first, so that few pairs are compared."""
     sizes = {
         q.index: made.run_sql(f"select count(*) from {ident(q.staged.domain)}")[0][0] for q in known
     }

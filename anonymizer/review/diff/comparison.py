@@ -20,7 +20,7 @@ from anonymizer.review.diff.result import Trial
 from anonymizer.review.diff.trial import trial
 
 APART = ("version", "columns", "privacy", "tables", "links")
-"""Parts of a policy, and of one of its tables, that are compared on their own."""
+"""Parts of a policy, or of one of its tables, that are compared separately."""
 ROLES = "identifier, quasi, sensitive, keep, drop"
 PARTS = (
     "tables",
@@ -42,7 +42,7 @@ OF_TABLES = "key, identifier, quasi (of the persons), event (of others), sensiti
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing under the old and under the new policy; None where it has none."""
+    """One item under the old and the new policy; None if that policy lacks it."""
 
     what: str
     old: Any
@@ -58,26 +58,26 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What changes, and what does not, from the old policy to the new one."""
+    """What changes and what stays the same from the old policy to the new one."""
 
     tables: tuple[Change, ...]
-    """The parent of each of several tables; None: a policy has no table of this name."""
+    """The parent of each of several tables; None: the policy has no table of this name."""
     roles: tuple[Change, ...]
-    """Of every column that either policy or the source has; None: not classified. Columns of
-    several tables are named with their table, here and below."""
+    """The role of every column of either policy or of the source; None: not classified. With
+    several tables, columns are named with their table, here and below."""
     settings: tuple[Change, ...]
-    """What differs elsewhere, by its path in the policy."""
+    """Other differences, by their path in the policy."""
     required: tuple[Change, ...]
     """Guarantees with their parameters."""
     achieved: tuple[Change, ...]
-    """What a run reaches for each guarantee."""
+    """The figure that a run achieves for each guarantee."""
     figures: tuple[Change, ...]
     """Rows, suppression, loss and risk."""
     losses: tuple[Change, ...]
-    """Mean NCP of each quasi-identifying column, and of each column of events."""
+    """Mean NCP of each quasi-identifier and of each event column."""
     observers: tuple[Change, ...]
-    """Of several tables, persons whom those find who know some of their rows. Too few candidates
-    are fewer than the new policy's k, on both sides."""
+    """For several tables: persons found by observers who know some of their rows. "Too few
+    candidates" means fewer than the new policy's k, on both sides."""
     unclassified: tuple[str, ...]
     """Columns of the source that neither policy classifies."""
     old: Trial
@@ -101,7 +101,7 @@ class Comparison:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What keeps the new policy from being taken."""
+        """Problems that prevent the new policy from being accepted."""
         paths = {**self.old.columns, **self.new.columns}
         lacking = tuple(
             Problem(
@@ -124,9 +124,9 @@ def compare(
     seed: Seed | None = None,
     limits: Limits | None = None,
 ) -> Comparison:
-    """Run both policies in scratch, with the same draws, and compare them. Nothing is written.
+    """Run both policies in scratch with the same random draws, and compare them. Writes nothing.
 
-    Raises PolicyError where one of them has several tables and the other one has not.
+    Raises PolicyError if only one of them is a policy of several tables.
     """
     if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
         one, several = ("NEW", "OLD") if isinstance(old, SchemaPolicy) else ("OLD", "NEW")
@@ -142,7 +142,7 @@ def compare(
 
 
 def comparison_of(old: AnyPolicy, new: AnyPolicy, before: Trial, after: Trial) -> Comparison:
-    """The same of trials that were made."""
+    """Compare two policies by trials that have already been run."""
     source = dict.fromkeys((*after.columns, *before.columns))
     return Comparison(
         tables=tuple(_pairs(_tables(old), _tables(new))),
@@ -167,7 +167,7 @@ def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _tables(policy: AnyPolicy) -> dict[str, str]:
-    """Every one of several tables, and on what it hangs."""
+    """Every table of a policy with several tables, and its parent."""
     if not isinstance(policy, SchemaPolicy):
         return {}
     return {
@@ -200,14 +200,14 @@ def _roles(old: AnyPolicy, new: AnyPolicy, source: list[str]) -> Iterator[Change
 
 
 def _settings(old: AnyPolicy, new: AnyPolicy) -> Iterator[Change]:
-    """Options that differ; what the other parts say (roles, links, guarantees) is left out."""
+    """Options that differ, without roles, links and guarantees, which are compared separately."""
     for change in _pairs(*(dict(_options(policy)) for policy in (old, new))):
         if change.changed and not _default_alone(change):
             yield change
 
 
 def _default_alone(change: Change) -> bool:
-    """Whether a default has come or gone with its table or column."""
+    """Whether a default appears or disappears only because its table or column does."""
     value = change.new if change.old is None else change.old
     alone = change.old is None or change.new is None
     return alone and value == DEFAULTS.get(change.what.rpartition(".")[2])
@@ -256,9 +256,9 @@ def _achieved(found: Trial) -> dict[str, Any]:
 
 
 def meaning(old: AnyPolicy, new: AnyPolicy) -> tuple[Change, ...]:
-    """What differs in what two policies say: tables, roles, options and guarantees. Runs nothing.
+    """Differences between two policies in tables, roles, options and guarantees. Runs nothing.
 
-    Empty for policies that differ in nothing that is compared.
+    Empty if no compared part differs.
     """
     if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
         kinds = [

@@ -14,7 +14,7 @@ HEAD = ("", "old", "new", "")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One table with its title; `all_rows` also shows what stays."""
+    """One table with its title; `all_rows` includes unchanged rows."""
 
     title: str
     changes: Sequence[Change]
@@ -30,7 +30,7 @@ class Part:
 
 
 def parts(found: Comparison) -> Iterator[Part]:
-    """The tables, empty ones left out."""
+    """All tables that are not empty."""
     for part in (
         Part("tables", found.tables),
         Part("roles", found.roles),
@@ -46,7 +46,7 @@ def parts(found: Comparison) -> Iterator[Part]:
 
 
 def shown(value: Any) -> str:
-    """A side of a change in a few characters."""
+    """One side of a change as a short text."""
     if isinstance(value, dict) and "holds" in value:
         return figure(value["reaches"]) + ("" if value["holds"] else " (does not hold)")
     return figure(value)
@@ -64,7 +64,7 @@ def _mark(change: Change) -> str:
 
 
 def verdict(found: Comparison) -> str:
-    """One line: what becomes of the new policy."""
+    """One line: whether the new policy can be used."""
     if found.unclassified:
         listed = ", ".join(found.unclassified)
         return f"The new policy cannot be taken: no policy classifies {listed}."
@@ -79,7 +79,7 @@ def verdict(found: Comparison) -> str:
 
 
 def text_lines(found: Comparison) -> Iterator[str]:
-    """For a terminal."""
+    """Lines for a terminal."""
     yield from _replaced(found)
     yield from _problems(found)
     yield verdict(found)
@@ -97,7 +97,7 @@ def _problems(found: Comparison) -> Iterator[str]:
 
 
 def markdown_lines(found: Comparison) -> Iterator[str]:
-    """For a comment on a pull request; names may hold any character."""
+    """Lines for a comment on a pull request; names may contain any character."""
     for said in _replaced(found):
         yield f"**{cell(said)}**"
         yield ""
@@ -121,7 +121,7 @@ def markdown_lines(found: Comparison) -> Iterator[str]:
 
 
 def _replaced(found: Comparison) -> Iterator[str]:
-    """What is lost by a run, before everything else."""
+    """What a run would replace; shown before everything else."""
     for name, side in (("new", found.new), ("old", found.old)):
         for replaced in side.replaces:
             if name == "new" or replaced not in found.new.replaces:
@@ -129,7 +129,7 @@ def _replaced(found: Comparison) -> Iterator[str]:
 
 
 def cell(text: str) -> str:
-    """Text that Markdown shows as it is, in one line."""
+    """Escape text so that Markdown shows it unchanged, on one line."""
     plain = printable(text, keep="")
     for char in "\\`*_{}[]<>#|":
         plain = plain.replace(char, "\\" + char)

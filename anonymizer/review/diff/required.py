@@ -1,4 +1,4 @@
-"""The guarantees of a policy by name and column, with what they ask for."""
+"""The guarantees of a policy by name and column, with their parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.tables import required_in
 
 Named: TypeAlias = tuple[str, str | None]
-"""Name and column of a guarantee; with several tables, the column stands after its table."""
+"""Name and column of a guarantee; with several tables, `table.column`."""
 
 
 def required_of(policy: AnyPolicy) -> dict[Named, str]:

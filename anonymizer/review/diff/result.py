@@ -1,4 +1,4 @@
-"""What a trial run finds."""
+"""The result of a trial run."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class Trial:
     """The result of a trial run."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    """The columns of its source, each with its path in a policy; none where that cannot be read. Of
-    several tables they are named with their table."""
+    """The columns of the source, each with its path in a policy; empty if it cannot be read. With
+    several tables, each is named with its table."""
     replaces: tuple[str, ...] = ()
     """What a run would replace or drop."""
     problems: tuple[Problem, ...] = ()
-    """Why it cannot run; the rest is empty then."""
+    """Why the policy cannot run; all other fields are empty then."""
     achieved: dict[Named, tuple[Any, bool]] = field(default_factory=dict)
-    """Figure and verdict of every guarantee, by its name and column."""
+    """Achieved figure and verdict of every guarantee, by name and column."""
     figures: dict[str, float | int | None] = field(default_factory=dict)
-    """Rows, suppression, loss and risk of the whole table, or of each of several."""
+    """Rows, suppression, loss and risk of the table, or of each of several tables."""
     losses: dict[str, float] = field(default_factory=dict)
-    """Mean NCP of each quasi-identifying column, and of each column of events."""
+    """Mean NCP of each quasi-identifier and of each event column."""
     observers: dict[str, int] = field(default_factory=dict)
-    """Persons whom observers find that know some of their rows; of one table none."""
+    """Persons found by observers who know some of their rows; empty for one table."""
     holds: bool = False
-    """Every guarantee, and the limit on suppression."""
+    """Whether every guarantee and the suppression limit hold."""
 
     @property
     def runs(self) -> bool:
@@ -40,11 +40,11 @@ class Trial:
 def of_whole(
     units: str, share: float, measures: Mapping[str, Any], many: int, smallest: int | None
 ) -> dict[str, float | int | None]:
-    """The figures of the table that is put into classes.
+    """The figures of the table that is divided into classes.
 
-    `many`: the `units` (rows, or persons) published; `smallest`: those of the smallest class.
+    `many`: published `units` (rows, or persons); `smallest`: units of the smallest class.
     """
-    if "classes" not in measures:  # the algorithm none
+    if "classes" not in measures:  # the algorithm forms no classes
         return {"suppressed (share)": share}
     classes = measures["classes"]
     return {

@@ -39,20 +39,20 @@ class Tried:
 
     verification: Verification
     suppression: Suppression
-    """Of persons."""
+    """Suppression of persons."""
     measures: Mapping[str, Any]
-    """Of the persons' table."""
+    """Measures of the persons' table."""
     losses: dict[str, float]
-    """Mean NCP of the cells of its columns; a suppressed person costs 1."""
+    """Mean NCP of the cells of each of its columns; a suppressed person costs 1."""
     others: dict[str, Any]
-    """The same of every other table; a row that is left out costs 1."""
+    """The same for every other table; a suppressed row costs 1."""
     observers: tuple[Observer, ...]
 
 
 def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Tried:
     """Run the policy over the source of an open session, in its scratch.
 
-    `below`: how many candidates of an observer are too few; default: the policy's k.
+    `below`: with fewer candidates, an observer has too few; default: the policy's k.
     """
     engine, executor, lead = session.engine, Executor(session.engine), lead_of(policy)
     read = read_tables(policy, session, executor)
@@ -89,7 +89,7 @@ def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = Non
 
 
 def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Trial:
-    """The same as the trial of a policy."""
+    """Run a policy of several tables and return the result as a trial."""
     found = tried_tables(policy, session, below)
     share, published = found.suppression.share, found.suppression.published
     losses = {policy.person: found.losses} | {t: one["ncp"] for t, one in found.others.items()}
@@ -112,7 +112,7 @@ def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = 
 
 
 def _staged(read: TablesRead) -> Where:
-    """Where the tables of a trial are."""
+    """The names of the tables of a trial."""
     numbers = {one.child.name: one.child.number for one in read.compiled.tables}
 
     def where(one: Released) -> Table:
@@ -124,7 +124,7 @@ def _staged(read: TablesRead) -> Where:
 def _achieved(
     policy: SchemaPolicy, judged: Verification
 ) -> Iterator[tuple[Named, tuple[Any, bool]]]:
-    """Figure and verdict of every guarantee; conditions of form are no guarantees."""
+    """Figure and verdict of every guarantee, without the checks of form."""
     required = required_of(policy)
     for check in judged.checks:
         column = check.column

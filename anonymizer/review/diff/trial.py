@@ -40,9 +40,9 @@ def trial(
     *,
     below: int | None = None,
 ) -> Trial:
-    """Run the policy over its source in scratch. What keeps it from running is in the result.
+    """Run the policy over its source in scratch. Reasons why it cannot run are in the result.
 
-    `below`: of several tables, how many candidates are too few; default: the policy's k.
+    `below`: for several tables, fewer candidates than this are too few; default: the policy's k.
     """
     known = Trial()
     try:
@@ -68,7 +68,7 @@ def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
         profile = session.profile
         if number:
             with suppress(AnonymizerError):
-                # (a query is run once more, into a table of its own, when the policy is run)
+                # (the run itself executes a query once more, into a separate table)
                 one, seen = child_policy(policy, table), work(f"seen_{number}")
                 _, profile = relation_of(one, session.embedded, seen)
         if not number or profile is not session.profile:
@@ -77,7 +77,7 @@ def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
 
 
 def _replaced(policy: AnyPolicy, session: Session) -> tuple[str, ...]:
-    """The objects that a run would replace, without checking that it may."""
+    """The objects that a run would replace, whether or not it is permitted to."""
     target: Target | None = None
     with suppress(AnonymizerError):
         names = Names.of(policy, secrets.token_hex(8))
@@ -105,13 +105,13 @@ def tried(policy: Policy, session: Session) -> Trial:
 
 
 def whole_of(policy: Policy, found: Scratch) -> dict[str, float | int | None]:
-    """The figures of the table that a run in scratch put into classes."""
+    """The figures of the table that a scratch run divided into classes."""
     share, many = found.suppression.share, found.units(policy)
     return of_whole(unit_of(policy), share, found.measures, many, found.smallest)
 
 
 def guarantees_of(policy: Policy, found: Scratch) -> dict[Named, tuple[Any, bool]]:
-    """Figure and verdict of every guarantee that the policy asks for."""
+    """Figure and verdict of every guarantee of the policy."""
     named = required_of(policy)
     return {
         (c.name, c.column): (c.achieved, c.passed)

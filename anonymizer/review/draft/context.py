@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from anonymizer.review.assess.opening import Opened
 
 SERIES = 3
-"""Columns of one name from which they are one measurement, repeated."""
+"""From this many columns with a common name, they are one repeated measurement."""
 FINDINGS = 1 / 3
-"""Share of sensitive columns from which a table is about findings or answers."""
+"""From this share of sensitive columns, a table is about findings or answers."""
 SURE_FINDINGS = 1 / 2
-"""The same among the columns whose names or contents tell what they are."""
+"""The same share among the columns whose names or contents determine their role."""
 MOST_PAIRS = 100
-"""Pairs of columns that are looked at together."""
+"""Largest number of column pairs that are compared."""
 NUMBERED = re.compile(
     r"(?P<stem>.*?[^\W\d_]|)[\W_]*(\d+[a-z]{0,2}|pre|post|baseline|before|after)\Z", re.IGNORECASE
 )
 
 
 def guess_columns(opened: Opened, known: Collection[str] = ()) -> dict[str, str]:
-    """Roles by column; those in `known` are left out."""
+    """Guess a role per column, without the columns in `known`."""
     found = tuple(p for p in profiles(opened, identifiers=True) if p.column not in known)
     return {name: one.role for name, one in guesses(opened, found).items()}
 
 
 def guesses(opened: Opened, found: tuple[Profile, ...]) -> dict[str, Guess]:
-    """A guess per column: from itself, then from columns of the same name, then from the table."""
+    """One guess per column: from itself, from columns with similar names, and from the table."""
     by_name = {p.column: p for p in found}
     made = {p.column: guess(p) for p in found}
     for name, stem in _series(by_name, made):
@@ -50,7 +50,7 @@ def guesses(opened: Opened, found: tuple[Profile, ...]) -> dict[str, Guess]:
 
 
 def _series(by_name: dict[str, Profile], made: dict[str, Guess]) -> Iterator[tuple[str, str]]:
-    """Columns that measure one thing several times, each with what their names share."""
+    """Columns that repeat one measurement, each with the part that their names share."""
     open_ones = [
         p for name, p in by_name.items() if not made[name].sure and made[name].role != "identifier"
     ]
@@ -73,7 +73,7 @@ def _series(by_name: dict[str, Profile], made: dict[str, Guess]) -> Iterator[tup
 
 
 def _alike(members: list[Profile]) -> bool:
-    """Whether columns are measured on one scale: measures, or codes of about as many values."""
+    """Whether columns share a scale: measures, or codes with about the same number of values."""
     if all(p.measure for p in members):
         return True
     counts = [p.different or 0 for p in members]
@@ -81,7 +81,7 @@ def _alike(members: list[Profile]) -> bool:
 
 
 def _among_findings(by_name: dict[str, Profile], made: dict[str, Guess]) -> dict[str, Guess]:
-    """In a table about findings or answers, what nothing else is known of is one of them."""
+    """In a table of findings or answers, treat columns without other evidence as sensitive."""
     sensitive = [one for one in made.values() if one.role == "sensitive"]
     known = [one for one in made.values() if one.sure and one.role in ("quasi", "sensitive")]
     told = sum(one.sure for one in sensitive)
@@ -105,7 +105,7 @@ def _among_findings(by_name: dict[str, Profile], made: dict[str, Guess]) -> dict
 def _said_again(
     opened: Opened, by_name: dict[str, Profile], made: dict[str, Guess]
 ) -> dict[str, Guess]:
-    """Columns that say again what another one says: another code of it, or a flag for one value."""
+    """Columns that duplicate another: a different code for it, or a flag for one of its values."""
     usable = [p for p in by_name.values() if made[p.column].role in ("quasi", "sensitive")]
     names = {p.column for p in usable}
     pairs: list[tuple[str, str, bool]] = []

@@ -1,4 +1,4 @@
-"""A draft of a policy for a table: roles with their reasons as comments. To be reviewed."""
+"""A draft policy for a table, with the reason for each role as a comment. To be reviewed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from anonymizer.source.persons import countable, repeats_like_persons
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A policy as text, and the guesses behind it."""
+    """A policy as text, and the guesses it is based on."""
 
     text: str
     guesses: dict[str, Guess]
@@ -61,8 +61,8 @@ def draft(
 ) -> Draft:
     """Draft a policy for `table` of `database`, or for a data file.
 
-    `base` is the folder that the policy will stand in: its paths start there. Raises SourceError
-    where the table is not found or has no column that others may know.
+    `base`: the folder of the policy file, to which its paths are relative. Raises SourceError if
+    the table is not found or no column can be a quasi-identifier.
     """
     with open_table(table, database, limits=limits) as opened:
         found = profiles(opened, identifiers=True)
@@ -92,16 +92,16 @@ def draft(
             *_publish_lines(stem),
         ]
         text = "\n".join(lines) + "\n"
-    Policy.loads(text, base)  # an invalid draft is a bug in the tool
+    Policy.loads(text, base)  # an invalid draft is a bug in this tool
     return Draft(text, guesses, key, person)
 
 
 def _person(
     found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
 ) -> tuple[str | None, Profile | None]:
-    """The column that numbers persons of several rows, and one that may where that is not sure.
+    """The column that identifies persons with several rows, and a candidate if none is certain.
 
-    The finest, where there are several.
+    If several columns qualify, the one with most values is chosen.
     """
     told = [
         p
@@ -126,7 +126,7 @@ def _person(
 
 
 def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> int:
-    """Persons whose rows differ in a quasi-identifier."""
+    """Number of persons whose rows differ in a quasi-identifier."""
     quasi = [ident(name) for name, found in guesses.items() if found.role == "quasi"]
     if person is None or not quasi:
         return 0
@@ -135,7 +135,7 @@ def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> i
 
 
 def _source_lines(table: str, file: str | None, everybody: str | None) -> Iterator[str]:
-    """The source: a file, a table, or a query that adds the column `everybody` to one."""
+    """Source lines of the policy: a file, a table, or a query that adds the column `everybody`."""
     if file is not None:
         yield f"source: {{file: {scalar(file.replace(os.sep, '/'))}}}"
     elif everybody is not None:

@@ -1,4 +1,4 @@
-"""A fallback quasi-identifier if none is found, so that every draft runs."""
+"""A fallback quasi-identifier if none is found, so that every draft can run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anonymizer.review.draft.profiles import Profile
 from anonymizer.source.profile import kind_of
 
 EVERYBODY = "everybody"
-"""The column that is added where none of the table's own can be generalized."""
+"""The column that is added if none of the table's columns can be generalized."""
 
 
 def without_quasi(
@@ -18,11 +18,11 @@ def without_quasi(
     file: bool,
     key: str | None = None,
 ) -> str | None:
-    """Give a column role quasi where none has it, or return the name of one to be added.
+    """Give some column role quasi if none has it, or return the name of a column to be added.
 
-    First a constant column: generalizing it loses nothing and discloses nothing.
-    A file cannot have a column added; there it is the column with the fewest values.
-    Raises SourceError for a file without any column of values. `key`: it cannot be quasi.
+    A constant column is preferred: generalizing it loses and discloses nothing. No column can be
+    added to a file; there, the column with the fewest values is used. `key` cannot be quasi. Raises
+    SourceError for a file without any suitable column.
     """
     if any(one.role == "quasi" for one in guesses.values()):
         return None

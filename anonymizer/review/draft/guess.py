@@ -11,23 +11,23 @@ from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, fracti
 from anonymizer.source.profile import kind_of
 
 REPEATS = 0.5
-"""Values per row up to which a text is a category, such as a job or a city."""
+"""Up to this many values per row, a text is a category, such as a job or a city."""
 MOSTLY_ZERO = 0.1
-"""Share of zeros from which a number of many values counts events, or is an amount few have."""
+"""From this share of zeros, a number with many values counts events, or is a rare amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A role and why."""
+    """A role and the reason for it."""
 
     role: str
     reason: str
     sure: bool = True
-    """Whether the name or the content says so; what other columns are may change the others."""
+    """Whether name or content determines the role; if not, other columns may change it."""
 
 
 def guess(p: Profile) -> Guess:
-    """The likely role of one column. What is not understood is not published."""
+    """Guess the role of one column. Columns that are not understood are not published."""
     kind = kind_of(p.sql_type)
     if p.known == 0 or (kind is not None and (p.different or 0) < 2):
         return Guess("drop", "has one value only, or none")
@@ -37,7 +37,7 @@ def guess(p: Profile) -> Guess:
 
 
 def spread_of(p: Profile) -> str:
-    """How many values, in words, and whether they would better be of another type."""
+    """The number of values in words, and a recommendation to cast text to another type."""
     said = f"{p.different:,} different values in {p.known:,}"
     if p.written_as is None:
         return said
@@ -64,7 +64,7 @@ def _by_name(p: Profile) -> Guess | None:
         return Guess("identifier", f"its name says that it numbers something; {spread}")
     if p.number and column_names.weighs_a_sample(p.column):
         return Guess("drop", f"weights of a sample, which nearly tell whose row it is; {spread}")
-    # a yes/no column is not an age, whatever its name
+    # a yes/no column is not an age, even if its name says so
     meant = column_names.FLAGS if p.sql_type == "BOOLEAN" else column_names.QUASI
     quasi = column_names.says(p.column, meant)
     sensitive = column_names.sensitive(p.column)
@@ -80,7 +80,7 @@ def _by_name(p: Profile) -> Guess | None:
 
 
 def _numbers_something(p: Profile) -> bool:
-    """A key, or one of another table: `id` of many values, `patient_no` of however few."""
+    """A key of this or another table: `id` with many values, `patient_no` with any number."""
     keyed = column_names.says(p.column, column_names.KEY)
     if column_names.names_person(p.column):
         return keyed or not _category(p)
@@ -94,7 +94,7 @@ def _numbers_something(p: Profile) -> bool:
 
 
 def _hides(p: Profile) -> bool:
-    """A flag that says of other cells whether to show them, such as `hide_age`."""
+    """A flag that tells whether other cells may be shown, such as `hide_age`."""
     flagging = column_names.says(p.column, column_names.HIDING) or (
         column_names.says(p.column, frozenset({"flag", "flagged"}))
         and column_names.says(p.column, column_names.QUASI)
@@ -104,7 +104,7 @@ def _hides(p: Profile) -> bool:
 
 
 def _category(p: Profile) -> bool:
-    """A category: few values in many rows, such as `insurance`, public or private."""
+    """Whether it has few values in many rows, such as `insurance`: public or private."""
     different = p.different or 0
     rows = 5 if different <= CATEGORY else MOST_ROWS
     return different <= A_HANDFUL and p.known > different * rows
@@ -117,7 +117,7 @@ def _names_somebody(p: Profile) -> bool:
 
 
 def _numbers_rows(p: Profile) -> bool:
-    """No value twice in a column of many rows that is no date, measure or place: `visit`."""
+    """Whether it numbers rows (`visit`): unique in a large table, and no date, measure or place."""
     place = column_names.says(p.column, column_names.POSTAL)
     date = kind_of(p.sql_type) == "date" or (p.like_day or 0) > REPEATS
     return p.unique and p.rows > FEW and not (date or place or fractional(p.sql_type))

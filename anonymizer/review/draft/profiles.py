@@ -1,4 +1,4 @@
-"""Counts of the columns of a table, from which their roles are guessed."""
+"""Counts per column, from which the roles are guessed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from anonymizer.review.assess.opening import Opened
 
 FEW = 100
-"""Different values up to which a column is likely a category."""
+"""A column with at most this many different values is likely a category."""
 A_HANDFUL = 20
-"""Different values up to which a column of many rows is a category, whatever its name says."""
+"""A long column with at most this many different values is a category, whatever its name."""
 
 LONG_TEXT = 40.0
 """Characters on average from which a text is free text."""
@@ -37,21 +37,21 @@ class Profile:
     zeros: int | None = None
     """Rows in which a number is 0."""
     parts: int | None = None
-    """Rows in which a number has a part after the point."""
+    """Rows in which a number has a fractional part."""
     endless: int = 0
     """Rows with an infinite number or date, or NaN."""
     longest: int | None = None
     like_day: float | None = None
-    """Share of rows whose text is written as a day: 2020-01-31."""
+    """Share of rows whose text is formatted as a day: 2020-01-31."""
     like_code: float | None = None
-    """Share of rows whose text is written as a code: capitals and digits, at least one of these."""
+    """Share of rows whose text looks like a code: capitals and digits, at least one digit."""
     like_decimal: float | None = None
-    """Share of rows whose text is written as a number with decimals, after a point or comma."""
+    """Share of rows whose text is a number with decimals, after a point or comma."""
     like_date: float | None = None
-    """Share of rows whose text is written as a day, in the forms of several countries."""
+    """Share of rows whose text is a date, in the formats of several countries."""
 
     held: str | None = None
-    """What forms of identifiers it holds, in words."""
+    """The kinds of identifiers found in it, in words."""
 
     @property
     def text(self) -> bool:
@@ -74,12 +74,12 @@ class Profile:
 
     @property
     def unique(self) -> bool:
-        """No value twice and never NULL: it could be a key."""
+        """Whether no value repeats or is NULL, so that it could be a key."""
         return self.known == self.rows == self.different
 
     @property
     def written_as(self) -> str | None:
-        """What most values of a text are, which has an order when it is cast."""
+        """What most values of a text column look like (an ordered type); None if nothing."""
         known = self.known / self.rows if self.rows else 0.0
         for share, said in ((self.like_decimal, "numbers"), (self.like_date, "dates")):
             if self.text and (share or 0.0) > known / 2:
@@ -88,14 +88,14 @@ class Profile:
 
     @property
     def spread(self) -> float:
-        """Different values per value."""
+        """Different values per known value."""
         return (self.different or 0) / self.known if self.known else 0.0
 
 
 def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...]:
-    """Counts of every column, in one statement.
+    """Count every column, in one statement.
 
-    `identifiers`: texts and large numbers are looked through for the forms that refuse a run.
+    `identifiers`: search texts and large numbers for the identifiers that would refuse a run.
     """
     columns = [
         {

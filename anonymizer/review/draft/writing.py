@@ -14,25 +14,25 @@ from anonymizer.review.suggest.rules import of_writing
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 WORDS_OF_YAML = {"null", "true", "false"}
 MANY = 12
-"""Columns with role quasi from which a draft says what they cost."""
+"""From this many quasi columns, the draft states their cost."""
 MOST_WITH_TREES = 6
-"""Columns with role quasi up to which codes get a hierarchy: beyond, all would become its root."""
+"""Up to this many quasi columns, codes get a hierarchy; with more, all would become its root."""
 K = 5
 L = 3
 T = 0.3
 DOMINATED = 1.25
-"""Values per occurrence of the commonest one below which nearly all rows have it: 80 %."""
+"""Known values per occurrence of the most frequent one; below it, that value has over 80 %."""
 MOST_JUDGED = 20_000_000
-"""Rows times quasi and sensitive columns up to which every cut is judged by what it loses."""
+"""Rows times quasi and sensitive columns, up to which all cuts are compared by their loss."""
 TAKEN = ("class_id", ROW_REF)
-"""Names of published columns that are the tool's."""
+"""Names of published columns that are reserved for the tool."""
 REVIEW = "Review every role: only you know what others know, and what people want kept secret."
 AUDIENCE = "5 inside an organization; 11 or more for the public"
 LIMIT = "at most this share may be left out; more fails the run"
 
 
 def own_names(guesses: Mapping[str, Guess], taken: Collection[str]) -> dict[str, Guess]:
-    """Columns that would be published under a name of the tool's own, which are dropped."""
+    """Columns that must be dropped because their published name is reserved for the tool."""
     said = "would be published under a name of the tool's own: rename it in source.query"
     return {
         name: Guess("drop", said)
@@ -47,7 +47,7 @@ def least_k(units: int) -> int:
 
 
 def algorithm(rows: int, quasi: int, sensitive: int) -> str:
-    """The line of the algorithm."""
+    """The policy's line for the algorithm."""
     if rows * quasi * sensitive > MOST_JUDGED:
         said = "quicker on a table of this size; split: loss loses less"
         return f"algorithm: {{name: mondrian, split: median}}   # {said}"
@@ -55,7 +55,7 @@ def algorithm(rows: int, quasi: int, sensitive: int) -> str:
 
 
 def release_file(stem: str) -> str:
-    """The file of the release of a table or database."""
+    """File name of the release of a table or database."""
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', stem)}_release.duckdb"
 
 
@@ -65,7 +65,7 @@ def column_lines(
     options: Callable[[Profile, Guess], Iterable[str]],
     everybody: str | None,
 ) -> Iterator[str]:
-    """Every column with its role, its options and the reason, and one that the query adds."""
+    """Every column with its role, options and reason, and the column added by the query."""
     width = max(len(scalar(p.column)) for p in found)
     for p in found:
         role = guesses[p.column]
@@ -77,16 +77,16 @@ def column_lines(
 
 
 def everybody_source(everybody: str, table: Iterable[str]) -> Iterator[str]:
-    """The source with a column that is the same for everybody; `table`: the parts of its name."""
+    """The source with an added constant column; `table`: the parts of the table's name."""
     yield "# Nothing that others may know was found: an added column puts all in one class."
     query = f"select *, 'all' as {everybody} from {'.'.join(map(quote, table))}"
     yield f"source: {{query: {scalar(query)}}}"
 
 
 def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
-    """What a column has beside its role; `quasi`: how many columns have that role."""
+    """Options of a column other than its role; `quasi`: the number of quasi-identifiers."""
     if role.role == "quasi" and p.endless:
-        yield "kind: categorical"  # no interval holds what is infinite
+        yield "kind: categorical"  # no interval holds infinite values
     suggestion = of_writing(p) if p.text and quasi <= MOST_WITH_TREES else None
     if role.role == "quasi" and suggestion is not None:
         yield f"hierarchy: {suggestion.text}"
@@ -95,10 +95,10 @@ def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
 
 
 def rule(p: Profile) -> str:
-    """Each class has to hold l values, where none is so frequent that this would need large ones.
+    """The guarantee for a sensitive column: l-diversity with an l that small classes can satisfy.
 
-    Where nearly all have one value, such as none, what is secret are the others: no class may
-    hold many more of them than the table.
+    If nearly all rows have one value, such as none, the other values are the secret: t-closeness
+    then limits their share in a class to about that of the table.
     """
     frequent = (p.known or 1) / (p.commonest or 1)
     if frequent < DOMINATED:
@@ -107,13 +107,13 @@ def rule(p: Profile) -> str:
 
 
 def indent(lines: Iterable[str], by: int) -> Iterator[str]:
-    """Lines, further in."""
+    """Indent lines."""
     for line in lines:
         yield f"{' ' * by}{line}"
 
 
 def scalar(text: str) -> str:
-    """A text as YAML, in quotes where it needs them."""
+    """Text as a YAML scalar, quoted if necessary."""
     if PLAIN.match(text) and text.lower() not in WORDS_OF_YAML:
         return text
     return '"' + "".join(_character(c) for c in text) + '"'
@@ -126,5 +126,5 @@ def _character(c: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A text on one line, for a comment."""
+    """Text on one line, for a comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

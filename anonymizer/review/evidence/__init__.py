@@ -1,7 +1,7 @@
-"""A release's report in the words of a standard: its headings, its thresholds, and what is open.
+"""A release's report arranged by a standard: its headings, its thresholds, and open questions.
 
-A page of evidence has no figure of its own. It arranges those of the report under the clauses of a
-standard, prints the policy's `context`, and marks what only a person can say.
+A page of evidence contains only figures of the report. It arranges them under the clauses of a
+standard, prints the policy's `context`, and marks what only a person can state.
 """
 
 from anonymizer.review.evidence.content import Evidence, collect_evidence

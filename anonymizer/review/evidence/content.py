@@ -16,7 +16,7 @@ from anonymizer.review.report.content import Report
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause with what is said under it."""
+    """A clause with its entries."""
 
     number: str
     title: str
@@ -25,7 +25,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The report of a release in the words of a standard."""
+    """The report of a release, arranged by a standard."""
 
     standard: Standard
     report: Report
@@ -33,7 +33,7 @@ class Evidence:
 
     @property
     def open(self) -> tuple[tuple[Clause, Open], ...]:
-        """The fields that nobody has filled in."""
+        """Fields that nobody has filled in."""
         return tuple(
             (clause, entry)
             for clause in self.clauses
@@ -53,7 +53,7 @@ class Evidence:
 
     @property
     def says(self) -> str:
-        """What stands at the top about open fields."""
+        """The sentence about open fields at the top of the page."""
         many = len(self.open)
         if not many:
             return "Every field of this page is filled in. Who signs it answers for what it says."
@@ -94,9 +94,9 @@ class Evidence:
 
 
 def collect_evidence(report: Report, name: str) -> Evidence:
-    """The evidence of a report under a standard, by the standard's name.
+    """Arrange a report by a standard, given the standard's name.
 
-    Raises PolicyError where there is no such standard, or it has nothing to say of the release.
+    Raises PolicyError if there is no such standard, or if it does not apply to the release.
     """
     standard = STANDARDS.get(name)
     if standard is None:

@@ -1,4 +1,4 @@
-"""What stands on a page of evidence: figures, words, tables, and fields that are open."""
+"""Entries of a page of evidence: figures, sentences, tables, and open fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Value:
     """A figure of the report."""
 
     figure: str
-    """Where the report has it: the path in its JSON, with dots."""
+    """Path of the figure in the report's JSON, with dots."""
     value: Any
     shown: str
 
@@ -24,7 +24,7 @@ Cell: TypeAlias = str | Value
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Sentences, of the standard or of the report."""
+    """Sentences, from the standard or from the report."""
 
     kind: ClassVar[str] = "words"
     sentences: tuple[str, ...]
@@ -35,7 +35,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table; columns of figures are to the right."""
+    """A table; columns of figures are right-aligned."""
 
     kind: ClassVar[str] = "table"
     caption: str
@@ -44,7 +44,7 @@ class Rows:
 
     @property
     def right(self) -> tuple[bool, ...]:
-        """Whether a column holds figures."""
+        """For each column, whether it holds figures."""
         return tuple(
             any(isinstance(row[at], Value) for row in self.rows) for at in range(len(self.head))
         )
@@ -56,7 +56,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A figure against the threshold that a standard uses, or that the policy's context states."""
+    """A figure with the threshold of a standard or of the policy's context."""
 
     kind: ClassVar[str] = "threshold"
     says: str
@@ -71,7 +71,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What the policy's context says."""
+    """A statement of the policy's context."""
 
     kind: ClassVar[str] = "stated"
     says: str
@@ -85,12 +85,12 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """What a person has to say, or a figure that cannot be had without something."""
+    """A question that only a person can answer, or a figure that needs further input."""
 
     kind: ClassVar[str] = "open"
     says: str
     how: str
-    """How it is filled in."""
+    """How to fill it in."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "says": self.says, "how": self.how}

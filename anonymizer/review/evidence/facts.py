@@ -1,4 +1,4 @@
-"""The figures of a report by their paths: the only figures that a page of evidence can have."""
+"""The figures of a report by path; a page of evidence contains no other figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anonymizer.review.report.content import Report
 
 @dataclass(frozen=True)
 class Facts:
-    """A report, as its JSON has it."""
+    """A report in the form of its JSON."""
 
     report: Report
 
@@ -31,7 +31,7 @@ class Facts:
         return self.report.policy.context or Context()
 
     def at(self, path: str) -> Any:
-        """What the report has at a path; None where it has nothing."""
+        """The report's content at a path; None if it has none."""
         found: Any = self.data
         for step in path.split("."):
             if isinstance(found, list):
@@ -43,6 +43,6 @@ class Facts:
         return found
 
     def value(self, path: str) -> Value | None:
-        """A figure of the report; None where it has none."""
+        """A figure of the report; None if it is missing."""
         found = self.at(path)
         return Value(path, found, figure(found)) if found is not None else None

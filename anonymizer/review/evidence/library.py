@@ -8,22 +8,22 @@ from anonymizer.review.evidence.parts import Figure, Sentences
 
 
 def guarantees(facts: Facts) -> Sentences:
-    """What the policy promises."""
+    """The guarantees of the policy."""
     return facts.report.guarantees
 
 
 def method(facts: Facts) -> Sentences:
-    """The algorithm in words."""
+    """Description of the algorithm."""
     return (ALGORITHMS[facts.report.policy.algorithm.name].words,)
 
 
 def observer(facts: Facts) -> Sentences:
-    """What the observer is taken to know by whom risk is figured."""
+    """The knowledge that the risk figures assume of the observer."""
     return (f"The figures of risk are for an observer who knows {facts.report.known}.",)
 
 
 def limits(facts: Facts) -> Sentences:
-    """What is not promised."""
+    """What the policy does not guarantee."""
     attacks = (f"Not prevented: {said}" for said in facts.report.attacks)
     return (facts.report.certificate, *attacks)
 

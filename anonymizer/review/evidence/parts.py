@@ -25,12 +25,12 @@ class Part(Protocol):
     """One element of a section."""
 
     def entries(self, facts: Facts) -> Iterator[Entry]:
-        """What it is on the page of a report."""
+        """Its entries for one report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """Words of the standard's own."""
+    """The standard's own text."""
 
     text: str
 
@@ -52,26 +52,26 @@ class Quotes:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure in words, by its path in the report; another path where it counts persons."""
+    """A named figure by its path in the report, with another path for persons."""
 
     says: str
     path: str
     of_persons: str | None = None
 
     def path_in(self, facts: Facts) -> str:
-        """The path that this report has it at."""
+        """The path of the figure in this report."""
         persons = facts.report.unit == "persons"
         return self.of_persons if persons and self.of_persons else self.path
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A table of figures; what the report lacks is open, or left out."""
+    """A table of figures; missing figures are open fields, or omitted."""
 
     caption: str
     listed: tuple[Figure, ...]
     without: str | None = None
-    """How those that are missing are found; None leaves them out."""
+    """How to obtain the missing figures; None omits them."""
 
     def entries(self, facts: Facts) -> Iterator[Entry]:
         rows, missing = [], []
@@ -90,7 +90,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A figure that has to be at or below a number of the standard's."""
+    """A figure that must not exceed a number of the standard."""
 
     says: str
     of: Figure
@@ -102,7 +102,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Acceptable:
-    """The same where the standard has no number: the policy's context may state one."""
+    """A figure for which the standard has no number; the policy's context may state one."""
 
     says: str
     of: Figure
@@ -117,7 +117,7 @@ class Acceptable:
 
 
 def compared(facts: Facts, says: str, of: Figure, at_most: float) -> Iterator[Entry]:
-    """The entry of a figure against a threshold, with the class that the threshold asks for."""
+    """Compare a figure with a threshold, and state the class size that the threshold requires."""
     value = facts.value(of.path_in(facts))
     unit = facts.report.unit
     asked = f"at most {figure(at_most)}: classes of {figure(at_risk_below(at_most))} {unit} or more"
@@ -129,7 +129,7 @@ def compared(facts: Facts, says: str, of: Figure, at_most: float) -> Iterator[En
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What the policy's context can say."""
+    """A statement that the policy's context can make."""
 
     says: str
     field: str
@@ -145,7 +145,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """What no policy says: a judgement, a name under it."""
+    """What no policy states: a judgement, or a signature."""
 
     says: str
 
@@ -156,7 +156,7 @@ class ByHand:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Every column of the source and what becomes of it."""
+    """Every column of the source and its treatment."""
 
     caption: str
 
@@ -166,23 +166,23 @@ class Columns:
 
 
 def promised(check: Check) -> bool:
-    """A guarantee; the conditions of form are none."""
+    """Whether a check is a guarantee rather than a condition of form."""
     return not check.form
 
 
 def on_values(check: Check) -> bool:
-    """A guarantee on the values of a column."""
+    """Whether a check is a guarantee on the values of a column."""
     return promised(check) and check.column is not None
 
 
 def of_safe_harbor(check: Check) -> bool:
-    """A condition of Safe Harbor on the published values of a column."""
+    """Whether a check is a Safe Harbor condition on the published values of a column."""
     return check.name.startswith(PRESET)
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What was required and achieved, judged again for the report."""
+    """Required and achieved figures, verified again for the report."""
 
     caption: str
     of: Callable[[Check], bool] = promised
@@ -207,7 +207,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Identifiers:
-    """The eighteen identifiers of Safe Harbor with what was done."""
+    """The eighteen identifiers of Safe Harbor, with the treatment of each."""
 
     caption: str
 

@@ -1,4 +1,4 @@
-"""A standard: its clauses, and what a page says under each."""
+"""A standard: its clauses, and the contents of the page under each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anonymizer.review.evidence.parts import Part
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A clause of a standard, and what the page says under it."""
+    """A clause of a standard, and the contents of the page under it."""
 
     clause: str
     title: str
@@ -19,20 +19,20 @@ class Section:
 
 
 def section(clause: str, title: str, *parts: Part) -> Section:
-    """A clause with its parts."""
+    """Create a clause with its parts."""
     return Section(clause, title, parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """A standard in its own headings."""
+    """A standard under its own headings."""
 
     name: str
     title: str
     source: str
-    """The text that its clauses are of."""
+    """The text that its clauses are taken from."""
     says: str
     """What the page is, and what it is not."""
     sections: tuple[Section, ...]
     refuses: Callable[[Facts], str | None] = lambda facts: None
-    """Why it has nothing to say of a release; None where it has."""
+    """Why the standard does not apply to a release; None if it does."""

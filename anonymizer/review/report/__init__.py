@@ -53,7 +53,7 @@ def collected(
     earlier: str | Path | None = None,
     share: float | None = None,
 ) -> Report | TablesReport:
-    """The content of the report on a release of one table or of several."""
+    """Collect the report on a release of one table or of several."""
     from anonymizer.errors import PolicyError
     from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack.attacks import SHARE
@@ -69,7 +69,7 @@ def collected(
 
 
 def form_of(target: str | Path) -> str:
-    """`html`, `md` or `json`, by the suffix of a file."""
+    """Return `html`, `md` or `json`, by the suffix of a file."""
     from pathlib import Path
 
     suffix = Path(target).suffix.lower().lstrip(".")
@@ -77,9 +77,9 @@ def form_of(target: str | Path) -> str:
 
 
 def rendered(report: Report | TablesReport, form: str, standard: str | None = None) -> str:
-    """A collected report as text, or what a standard makes of it.
+    """Render a collected report as text, or as the page of a standard.
 
-    Raises TargetError for a form that there is not, PolicyError for a standard without a page.
+    Raises TargetError for an unknown form, PolicyError for a standard without a page.
     """
     import json
 

@@ -28,9 +28,9 @@ class Interval:
 
 
 def round_bounds(low: float, high: float, whole: bool) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten that cut [low, high] into about ten.
+    """Multiples of 1, 2 or 5 times a power of ten that divide [low, high] into about ten bins.
 
-    Computed in fractions: doubles reach neither the difference of the largest two of them, nor a
+    Computed in fractions: doubles cannot represent the difference of the two largest doubles, nor a
     tenth of the smallest.
     """
     begin, end = Fraction(str(low)), Fraction(str(high))
@@ -39,7 +39,7 @@ def round_bounds(low: float, high: float, whole: bool) -> list[float]:
         return [low]
     step = _round_step(width)
     numbers = range(math.ceil(begin / step), math.ceil(end / step) + 1)
-    # the last may lie beyond all doubles, and the smallest doubles lie too far apart for each
+    # the last bound may exceed all doubles, and the smallest doubles may be too far apart
     found = (number * step for number in numbers)
     return list(dict.fromkeys(float(bound) for bound in found if abs(bound) <= LARGEST))
 
@@ -53,7 +53,7 @@ def _round_step(width: Fraction) -> Fraction:
 
 
 def merged(bounds: Sequence[float], units: Sequence[int], floor: int) -> list[float]:
-    """Bounds without those that separate a bin of fewer than `floor` units.
+    """Merge bins of fewer than `floor` units, and return the remaining bounds.
 
     `units` has one count more than there are bounds. An empty bin counts as too small.
     """
@@ -71,7 +71,7 @@ def merged(bounds: Sequence[float], units: Sequence[int], floor: int) -> list[fl
 
 
 def intervals(bounds: Sequence[float], whole: bool, days: bool) -> list[Interval]:
-    """Bins between the bounds, with labels; the first and last are open."""
+    """Labelled bins between the bounds; the first and last are open-ended."""
     ends = [-math.inf, *bounds, math.inf]
     return [
         Interval(number, low, high, _label(low, high, whole, days))
@@ -96,6 +96,6 @@ def _text(place: float, days: bool) -> str:
     if days:
         try:
             return (EPOCH + timedelta(days=place)).isoformat()
-        except OverflowError:  # there are dates in databases that are none in Python
+        except OverflowError:  # databases have dates that Python cannot represent
             return "9999-12-31" if place > 0 else "0001-01-01"
     return f"{place:,.0f}" if 10_000 <= abs(place) < LONG else f"{place:.12g}"

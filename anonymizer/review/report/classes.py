@@ -1,8 +1,8 @@
-"""The classes of source and release to the same observer, so that both are comparable.
+"""The classes of source and release for the same observer, so that both are comparable.
 
 The observer knows the quasi-identifiers of all rows of a person, and looks for matching persons. In
-a release all rows of a person are in one class. In a source they may differ: then persons whose
-rows have the same set of quasi-identifiers are in one class.
+a release all rows of a person are in one class. In a source they may differ; persons whose rows
+have the same set of quasi-identifiers are then in one class.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from anonymizer.source.relation import Relation
 
 KNOWN, ALONE = work("report_persons"), work("report_persons_without")
 FEWEST = 5
-"""Units that a bin of class sizes of the source has to hold to be shown."""
+"""Smallest bin of class sizes in the source, in units, that is shown."""
 EXACT = frozenset({"rows", "persons", "k", "person_k", "threshold", "prosecutor_max"})
-"""Figures of the source that are shown as they are: its size, and its smallest class."""
+"""Figures of the source that are shown unrounded: its size, and its smallest class."""
 
 
 def before(policy: Policy, beside: Beside) -> Assessment:
-    """Classes of the source, counts in round figures."""
+    """Classes of the source, with rounded counts."""
     session = beside.session
     opened = Opened(session.embedded, session.source, session.profile.columns)
     if policy.algorithm.classless:
@@ -55,7 +55,7 @@ def before(policy: Policy, beside: Beside) -> Assessment:
 
 
 def after(release: Published) -> Assessment:
-    """Classes of the release; without class numbers (msb) those of equal published cells."""
+    """Classes of the release; without class numbers (msb), rows with equal published cells."""
     layout = release.layout
     described = tuple(release.engine.describe(ident(release.view).text, "release"))
     opened = Opened(release.engine, Relation(ident(release.view), release.view), described)
@@ -83,7 +83,7 @@ def after(release: Published) -> Assessment:
 
 
 def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
-    """Whether somebody's rows have different quasi-identifiers. Makes the classes of persons."""
+    """Whether any person's rows differ in quasi-identifiers. Creates the classes of persons."""
     _stage(opened, columns, person, without=None)
     found = opened.engine.raw(f"select coalesce(max(tuples), 0) > 1 from {ident(KNOWN)}", "report")
     return bool(found[0][0])
@@ -103,7 +103,7 @@ def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str 
 
 
 def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessment:
-    """The classes that `_rows_differ` made, and who is alone without a column."""
+    """The classes created by `_rows_differ`, and the unique persons without each column."""
     described = tuple(opened.engine.describe(ident(KNOWN).text, "report"))
     staged = Opened(opened.engine, Relation(ident(KNOWN), KNOWN), described)
     found = assess_opened(staged, "source", quasi=["class"], person="person", combined=0)
@@ -121,7 +121,7 @@ def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessme
 
 
 def _about(found: Assessment) -> Assessment:
-    """Rounded counts and shares of the source's classes, because they depend on hidden values."""
+    """Round counts and shares of the source's classes, because they depend on hidden values."""
 
     def rounded(figures: Sizes | Risk, by: Callable[[Any], Any]) -> dict[str, Any]:
         return {
@@ -145,7 +145,7 @@ def _about(found: Assessment) -> Assessment:
 
 
 def _about_columns(found: Combinations | None) -> Combinations | None:
-    """What each column has to do with who is alone, in round figures; no combination by itself."""
+    """Rounded contribution of each column to uniqueness, without the single combinations."""
     if found is None:
         return None
     return replace(

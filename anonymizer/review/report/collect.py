@@ -1,4 +1,4 @@
-"""Reading, judging and comparing a release: how the content of its report is collected."""
+"""Collect the content of a report: read and verify a release, and compare it with its source."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
 
 
 FLOOR = 5
-"""Units below which nothing is shown, where the policy names no k."""
+"""Fewest units of anything that is shown, if the policy has no k."""
 
 
 QUERIES = 40
@@ -60,12 +60,12 @@ def collect(
     earlier: str | Path | None = None,
     share: float = SHARE,
 ) -> Report:
-    """Read and judge the release of `policy`, and compare it with its source where that is given.
+    """Read and verify the release of `policy`, and compare it with its source if given.
 
     `database`: the release (default: publish.database). A source that is a file is found through
-    the policy. `attacks`: try them, on a `share` of the source; `earlier`: beside an earlier
-    release as well. Raises NothingToCheckError where there is no release, PolicyError where
-    attacks have no source.
+    the policy. `attacks`: run the attacks on a `share` of the source; `earlier`: also together with
+    an earlier release. Raises NothingToCheckError if there is no release, PolicyError if attacks
+    have no source.
     """
     single(policy, "report")
     together(policy, "report")
@@ -90,7 +90,7 @@ def _source_at_hand(policy: Policy) -> bool:
 
 
 def floor_of(policy: Policy) -> int:
-    """The fewest units that anything shown has to hold."""
+    """Fewest units of anything that is shown."""
     return least_class(policy, otherwise=FLOOR)
 
 
@@ -114,7 +114,7 @@ def _collected(policy: Policy, release: Published) -> Report:
             compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns
         ]
         try:
-            # (without classes no cell stands for several values)
+            # (without classes no cell covers several values)
             if not release.layout.classless:
                 draws = Draws(QUERIES, PREDICATES, 1, enough(floor), policy.person is not None)
                 counts = shown_errors(beside.run_sql, tables, staged, draws)
@@ -158,7 +158,7 @@ def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _judged(policy: Policy, release: Published) -> Verification:
-    """The release verified again; if its source is available, also against the population."""
+    """Verify the release again, also against the population if its source is available."""
     population: Members | str = NEEDED
     if isinstance(release, Beside):
         Executor(release.engine).run(population_steps(policy, release.session, release.roles))
@@ -168,7 +168,7 @@ def _judged(policy: Policy, release: Published) -> Verification:
 
 
 def without_listed(verification: Verification) -> Verification:
-    """The checks, the SQL of those that list values left out."""
+    """The checks, without the SQL of those that list values."""
     checks = (
         replace(c, sql=NOT_SHOWN) if _lists_values(c.name, c.required) else c
         for c in verification.checks
@@ -181,7 +181,7 @@ def _lists_values(name: str, required: Any) -> bool:
     lists = guarantee.lists_values if guarantee is not None else None
     try:
         return lists is not None and lists(required)
-    except (LookupError, TypeError):  # a manifest may state anything of what does not hold
+    except (LookupError, TypeError):  # for a failed check, a manifest may contain anything
         return True
 
 
@@ -196,7 +196,7 @@ def _warnings(policy: Policy, release: Published) -> Iterator[str]:
 
 
 def _remarks(policy: Policy, release: Published) -> list[str]:
-    """The warnings of a run, without its counts of what is not published."""
+    """The warnings of a run, without counts of what is not published."""
     kinds = {c.column: c.kind for c in release.layout.columns if c.role in ("quasi", "semi")}
     notes = repeats(policy, release.session) if isinstance(release, Beside) else {}
     return remarks(policy, notes, kinds, counts=False)

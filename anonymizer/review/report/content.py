@@ -21,7 +21,7 @@ from anonymizer.review.report.workload import Answer
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A release in figures and words. No identifier, no value that few hold, no row."""
+    """A release in figures and sentences, without identifiers, rare values or rows."""
 
     policy: Policy
     manifest: dict[str, Any]
@@ -39,9 +39,9 @@ class Report:
     attacks: tuple[str, ...] = field(default=())
     certificate: str = ""
     little: tuple[Little, ...] = ()
-    """What little is left of."""
+    """Properties of which little is left."""
     attacked: Attack | None = None
-    """What attacks reached that were tried for this report."""
+    """Results of attacks run for this report."""
 
     @property
     def verdict(self) -> Verdict:
@@ -54,15 +54,13 @@ class Report:
 
     @property
     def known(self) -> str:
-        """What the observer knows by whom risk is judged."""
+        """The knowledge that the risk figures assume of the observer."""
         known = "published values" if self.layout.classless else "quasi-identifiers"
         return f"all {known} of a person"
 
     @property
     def safe_harbor(self) -> tuple[tuple[str, str, str], ...]:
-        """The eighteen identifiers, where the release is one under Safe Harbor: letter, words, and
-        what was done.
-        """
+        """Letter, words and treatment of the eighteen identifiers, if under Safe Harbor."""
         listed = self.manifest.get("safe_harbor") or ()
         return tuple(
             (

@@ -1,4 +1,4 @@
-"""The distance of a column's distributions before and after, over single values, not bins."""
+"""The distance between a column's distributions before and after, over values instead of bins."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from anonymizer.measure.staging import Staged
 from anonymizer.review.with_source import Published
 
 EXACT = 1e-9
-"""Sums of shares are exact up to this."""
+"""Precision of sums of shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """Between source and release, both between 0 and 1."""
+    """Distances between source and release, between 0 and 1."""
 
     moved: float
     """Half the sum of the differences of the shares of single values: the share that has moved."""
     below: float | None
-    """Of an ordered column: the largest difference between the shares below any value."""
+    """For an ordered column: the largest difference between the shares below any value."""
     values: int
-    """Different values of the source, NULL among them."""
+    """Different values of the source, including NULL."""
 
 
 def distance(
@@ -34,8 +34,9 @@ def distance(
     ordered: bool,
     total: float,
 ) -> Distance:
-    """`counted`: values of the source; `after`: those of the release, or `attribute`: its cells.
+    """Compute the distances of one column.
 
+    `counted`: values of the source; `after`: those of the release, or `attribute`: its cells.
     `total`: rows of the release.
     """
     cells: dict[str, Any] = {"i": 0, "members": None, "domain": None, "spans": None}
@@ -53,5 +54,5 @@ def distance(
 
 
 def _exact(found: float) -> float:
-    """Between 0 and 1; what only the order of summing makes is nothing."""
+    """Limit to 0..1; return 0 for differences that come from the order of summation only."""
     return 0.0 if abs(found) < EXACT else min(max(float(found), 0.0), 1.0)

@@ -1,8 +1,8 @@
 """The distribution of every published column, before and after, in shares.
 
-Bins with fewer units than `floor` (in the source, if it is available) are not shown, nor labels of
-values that fewer units have. Shares are rounded, so that before and after do not disclose the
-values of single suppressed rows. Distances are computed from the values, not from the bars.
+Bins with fewer units than `floor` (in the source, if it is available) and labels of values with
+fewer units are not shown. Shares are rounded, so that before and after do not disclose the values
+of single suppressed rows. Distances are computed from the values, not from the bars.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from anonymizer.review.with_source import Beside, Published
 from anonymizer.source.profile import kind_of
 
 MOST = 11
-"""Values of a category shown one by one."""
+"""Values of a categorical column that are shown individually."""
 BEFORE, AFTER, BINS = work("report_before"), work("report_after"), work("report_bins")
 LITTLE = 0.4875
-"""Of a step of rounding: tells what is nearly nothing from nothing, and from any step."""
+"""Fraction of a rounding step that marks a small nonzero share; differs from 0 and every step."""
 FEW = 4
-"""Rows whose share is the finest step of shares that depend on the source."""
+"""Rows whose share is the smallest rounding step for shares that depend on the source."""
 OTHER = "other values"
 NULL = "NULL"
 RANGES, SETS = "ranges", "sets of values"
 UNORDERED = ("token", "constant")
-"""Masks whose values may be numbers where those they stand for are none."""
+"""Masks whose published values may be numbers although the originals are not."""
 OR_NULL, BUCKETS = "a value or NULL", "in a bucket"
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bin; shares between 0 and 1, None where there is no figure."""
+    """One bin; shares between 0 and 1, None if there is no figure."""
 
     label: str
     before: float | None
@@ -51,19 +51,19 @@ class Distribution:
     bars: tuple[Bar, ...]
     distance: float | None
     """Half the sum of the differences over all values: the share of rows that would have to move;
-    rounded like a share, and 0 only where nothing has moved."""
+    rounded like a share, and 0 only if nothing has moved."""
     cells: bool = False
-    """Whether the labels are published cells, for lack of a source to compare with."""
+    """Whether the labels are published cells, because there is no source to compare with."""
     below: float | None = None
-    """Of an ordered column: the largest difference of the shares below any value, rounded."""
+    """For an ordered column: the largest difference of the shares below any value, rounded."""
     folded: bool = False
-    """Whether values share a bar, so that the bars show less than the distances tell."""
+    """Whether several values share a bar, so that the bars show less than the distances."""
     unit: str = "rows"
-    """What the shares are of: `persons` where the value of a person is published once (msb)."""
+    """What the shares count: `persons` if a person's value is published once (msb)."""
 
 
 def shown_role(column: PublishedColumn) -> str:
-    """The role of a column as a reader is told: `masked` for one that no other role describes."""
+    """The role shown to a reader; `masked` if no other role describes the column."""
     return "masked" if column.masks and column.role == "keep" else column.role
 
 
@@ -93,7 +93,7 @@ def compared(
         total = float(sum(after.values()))
         far = distance(beside, BEFORE, AFTER, None, ordered=ordered, total=total)
     if not _shown_whole(beside, column):
-        # that nothing at all has moved would be an exact figure of hidden values
+        # an exact 0 would disclose that no hidden value has moved
         below = None if far.below is None else max(far.below, EXACT)
         far = replace(far, moved=max(far.moved, EXACT), below=below)
     made = _distribution(
@@ -103,13 +103,13 @@ def compared(
 
 
 def _shown_whole(beside: Beside, column: PublishedColumn) -> bool:
-    """Whether every value of a column is published: no row is left out, no cell generalized."""
+    """Whether every value of a column is published: no row suppressed, no cell generalized."""
     measures = beside.manifest.data["measures"]
     return not (measures["suppressed"] or measures.get(f"ncp.{column.column}") or column.masks)
 
 
 def alone(release: Published, column: PublishedColumn, floor: int) -> Distribution:
-    """The release without its source: values as they are, or published cells."""
+    """The distribution of the release without its source: values, or published cells."""
     table, value = _published(release, column)
     if column.role in ("quasi", "semi"):
         value = _cell(column)
@@ -137,7 +137,7 @@ def _once(release: Published, column: PublishedColumn) -> bool:
 
 
 def _published(release: Published, column: PublishedColumn) -> tuple[Table, Sql]:
-    """Where the values of a column that is not generalized are published."""
+    """The table and column in which an ungeneralized column is published."""
     table = release.layout.tables.get(column.column)
     name = ident(column.name or column.column)
     if table is None:
@@ -146,9 +146,9 @@ def _published(release: Published, column: PublishedColumn) -> tuple[Table, Sql]
 
 
 def _cell(column: PublishedColumn) -> Sql:
-    """What a published cell shows: an exact value, or that it is a range or a set.
+    """The label of a published cell: an exact value, or only that it is a range or a set.
 
-    Bounds and members are values that few may have; an exact cell is one that a whole class has.
+    Bounds and members may be rare values; an exact value is shared by a whole class.
     """
     if column.lo is not None and column.hi is not None:
         lo, hi = (f"cast({ident(name)} as varchar)" for name in (column.lo, column.hi))
@@ -198,7 +198,7 @@ def _count(
 
 
 def _kind(column: PublishedColumn) -> str:
-    """A column that is kept is described as categorical whatever its type; a token is one."""
+    """The kind of a column; kept columns and tokens are categorical whatever their type."""
     if any(mask["mask"] in UNORDERED for mask in column.masks):
         return "categorical"
     if column.role == "keep" and not column.sql_type.startswith(("VARCHAR", "BOOLEAN", "UUID")):
@@ -209,7 +209,10 @@ def _kind(column: PublishedColumn) -> str:
 def _make_bins(
     release: Published, counted: Table, column: PublishedColumn, floor: int, *, least: int = 1
 ) -> bool:
-    """Make BINS; whether they are intervals. `least`: fewer rows do not move their bounds."""
+    """Create BINS and return whether they are intervals.
+
+    `least`: values with fewer rows do not affect the bounds.
+    """
     if _kind(column) == "categorical":
         _make_groups(release, counted, floor)
         return False
@@ -241,7 +244,7 @@ def _make_intervals(
 def _binned(
     release: Published, counted: Table, ordered: bool
 ) -> dict[int, tuple[str | None, int, int]]:
-    """Bin to label, rows and units; 0 is the rest, -1 NULL."""
+    """Map each bin to label, rows and units; 0 is the remainder, -1 NULL."""
     rows = release.select("report/binned", counted=counted, bins=BINS, ordered=ordered)
     return {int(b): (label, int(n), int(units)) for b, label, n, units in rows}
 
@@ -270,7 +273,10 @@ def _distribution(
     *,
     ordered: bool,
 ) -> Distribution:
-    """`spread`: cells stand for several values, rare ones among them."""
+    """Combine the counts of all bins into a distribution.
+
+    `spread`: cells cover several values, including rare ones.
+    """
     source = sum(n for _, n, _ in before.values())
     step = max(_step(source), float(finest(source, FEW)))
     known = sum(n for b, n in after.items() if b > 0)
@@ -302,12 +308,12 @@ def _distribution(
 
 
 def _step(rows: int) -> float:
-    """A tenth of a percent, a percent where there are few rows."""
+    """The rounding step of a share: 0.1 %, or 1 % if there are few rows."""
     return 0.001 if rows >= 10_000 else 0.01
 
 
 def _share(part: float, whole: float, step: float) -> float:
-    """Rounded to steps. What is there and less than half of one is LITTLE of it."""
+    """Round a share to steps. A nonzero share below half a step becomes LITTLE of a step."""
     if not whole or part <= 0:
         return 0.0
     steps = round(part / whole / step)
@@ -315,5 +321,5 @@ def _share(part: float, whole: float, step: float) -> float:
 
 
 def is_little(share: float, step: float) -> bool:
-    """Whether a share is what is shown for less than half a step."""
+    """Whether a share is the marker for less than half a step."""
     return share == round(step * LITTLE, 5)

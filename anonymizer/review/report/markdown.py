@@ -122,7 +122,7 @@ def _query_lines(report: Report) -> Iterator[str]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table with its head."""
+    """A table with its header."""
     yield "| " + " | ".join(head) + " |"
     yield "|" + " --- |" * len(head)
     for row in rows:
@@ -130,13 +130,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def cell(text: str) -> str:
-    """Text that no table or HTML reader misunderstands."""
+    """Text escaped for tables and HTML."""
     plain = printable(" ".join(text.split()), keep="")
     return plain.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
 
 
 def code(text: str) -> str:
-    """A name or a query as code, in which nothing is escaped but what would end a table's cell.
+    """A name or query as code; only what would end a table's cell is escaped.
 
     The fence is longer than any run of backticks within (CommonMark 0.31, code spans).
     """

@@ -24,7 +24,7 @@ from anonymizer.review.report.words import CHECKS, ROLES, attack_sentences, move
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A figure that matters most, with what it means."""
+    """One of the most important figures, with its meaning."""
 
     figure: str
     says: str
@@ -63,12 +63,12 @@ def percent(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """A rounded share of a bar, as the picture has it."""
+    """A rounded share of a bar, as shown in the chart."""
     return "–" if value is None else pictures.share_text(value)
 
 
 def capital(text: str) -> str:
-    """A sentence with a capital letter; names within keep theirs."""
+    """Capitalize a sentence; names in it keep their case."""
     return text[:1].upper() + text[1:]
 
 
@@ -103,7 +103,7 @@ def html(report: Report) -> str:
 
 
 def tiles(report: Report) -> Iterator[Tile]:
-    """What one wants to know first."""
+    """The most important figures."""
     sizes, risk, measures = report.after.sizes, report.after.risk, report.manifest["measures"]
     smallest = sizes.k if report.policy.person is None else sizes.person_k
     yield Tile(figure(smallest), f"{report.unit} in the smallest class")
@@ -135,7 +135,7 @@ def tiles(report: Report) -> Iterator[Tile]:
 
 
 def risk_rows(report: Report) -> Iterator[tuple[str, str | None, str]]:
-    """A figure before and after, in words."""
+    """Risk figures with their labels, before and after."""
     unit = report.unit
     pairs = (
         ("prosecutor_max", "Largest risk: the observer knows that somebody is in the table"),
@@ -209,7 +209,7 @@ def _sizes_picture(report: Report) -> Picture:
 
 
 def utility_rows(report: Report) -> Iterator[tuple[str, str]]:
-    """Measures of the manifest in words; those of single columns keep their names."""
+    """Measures of the manifest with their labels; those of single columns keep their names."""
     measures = shown_measures(report.manifest["measures"], report.layout)
     words = measure_words(report.layout)
     for name, value in measures.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 BEFORE = "#b4532a"
 AFTER = "#1f5f8b"
-"""Contrast above 4.5 to white, told apart by the colour-blind, and by lightness in print."""
+"""Contrast above 4.5 to white; distinct for colour-blind readers, and by lightness in print."""
 STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial"],
@@ -28,15 +28,15 @@ STYLE = {
     "svg.hashsalt": "anonymizer",
 }
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
-"""Steps of shares from a percent on."""
+"""Steps of shares from one percent."""
 LONGEST_LABEL = 24
 WIDTH, LEFT, TOP, BOTTOM = 4.0, 1.7, 0.35, 0.5
-"""Inches: as wide as a phone shows, so that letters keep their size there."""
+"""Inches: the width of a phone, so that letters keep their size there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image as a data URI, with what it shows in words."""
+    """An image as a data URI, with a text description."""
 
     uri: str
     alt: str
@@ -59,7 +59,7 @@ def bars(
     series = (("before", before, BEFORE), ("after", after, AFTER))
     shown = [(n, v, c) for n, v, c in series if any(x is not None for x in v)]
     with matplotlib.rc_context(STYLE):
-        # placed by hand: a layout engine draws everything twice
+        # positioned by hand: a layout engine draws everything twice
         bars_high = len(labels) * (0.38 if len(shown) > 1 else 0.29)
         height = TOP + bars_high + BOTTOM
         figure = Figure(figsize=(WIDTH, height))
@@ -127,7 +127,7 @@ def points(
 
 
 def save(figure: Figure, target: str) -> None:
-    """Write a figure; the suffix tells the form (.svg, .png, .pdf)."""
+    """Write a figure; the suffix gives the format (.svg, .png, .pdf)."""
     figure.savefig(target, dpi=150, metadata={"Date": None} if target.endswith(".svg") else None)
 
 
@@ -135,7 +135,7 @@ def _picture(figure: Figure, alt: str) -> Picture:
     text = StringIO()
     nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with warnings.catch_warnings():
-        # letters are drawn by the reader's fonts, not by those that are measured here
+        # letters are drawn with the reader's fonts, not with those measured here
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(text, format="svg", metadata=nothing)
     width, height = figure.get_size_inches()
@@ -146,7 +146,7 @@ def _picture(figure: Figure, alt: str) -> Picture:
 
 
 def share_text(value: float) -> str:
-    """A share in percent; what is less than a step of its rounding says so."""
+    """A share in percent, or "less than" one rounding step."""
     if 0 < value < 0.001:
         return "<0.1 %"
     text = f"{100 * value:.1f} %".replace(".0 %", " %")
@@ -154,6 +154,6 @@ def share_text(value: float) -> str:
 
 
 def _short(label: str) -> str:
-    """A label that fits, and that matplotlib does not read as mathematics."""
+    """Shorten a label to fit, and keep matplotlib from reading it as mathematics."""
     cut = label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
     return cut.replace("$", r"\$")

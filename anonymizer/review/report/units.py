@@ -10,13 +10,13 @@ from anonymizer.compile import ident
 from anonymizer.compile.reads import parser
 
 UNITS = "anon_units"
-"""The column that counts them."""
+"""The added column that counts the units."""
 AGGREGATES = frozenset(
     {"count", "count_star", "sum", "avg", "mean"}
     | {f"{kind}{of}" for kind in ("stddev", "var") for of in ("_samp", "_pop")}
     | {"stddev", "variance"}
 )
-"""Figures of a group in which every row has its part: not the largest, nor any single one."""
+"""Aggregates to which every row of a group contributes: neither extremes nor single values."""
 ARITHMETIC = frozenset({"+", "-", "*", "/", "round", "coalesce", "nullif", "abs"})
 UNCOUNTED = (
     "is not one SELECT over the table whose last column is made of count, sum, avg, stddev and"
@@ -25,9 +25,9 @@ UNCOUNTED = (
 
 
 def with_units(query: str, person: str | None) -> str | None:
-    """The query with a further column that counts rows (persons) by group.
+    """Add a column to the query that counts rows (persons) by group.
 
-    None for a query whose figures may depend on single rows in any case.
+    None for a query whose figures may depend on single rows.
     """
     tree = _parsed(query)
     if tree is None:

@@ -15,7 +15,7 @@ State = Literal["fails", "little", "useful"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One sentence on top of the page, and what stands behind it."""
+    """One sentence at the top of the page, and the reasons for it."""
 
     state: State
     says: str
@@ -35,7 +35,7 @@ def verdict(
 ) -> Verdict:
     """The verdict that follows from the checks, the attacks and the measures.
 
-    `promised`: whether there is a guarantee at all.
+    `promised`: whether the policy has any guarantee.
     """
     failed = len(verification.failed)
     reasons = []
@@ -68,7 +68,7 @@ def verdict(
 
 
 def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
-    """What the release and an earlier one do together, where it breaks a promise or does not."""
+    """Joint effects with an earlier release, where guarantees hold (or do not, by `holding`)."""
     found = attacked.intersection if attacked is not None else ()
     unit = attacked.unit if attacked is not None else "rows"
     return [

@@ -1,4 +1,4 @@
-"""A policy, its guarantees and its measures in words, for readers who do not know YAML."""
+"""A policy, its guarantees and its measures as sentences, for readers who do not know YAML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHECKS = {
 
 
 def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]:
-    """Every column: its name, its role, and what happens to it."""
+    """Every column: its name, its role, and its treatment."""
     kinds = {column.column: column.kind for column in layout.columns}
     for name, column in policy.columns.items():
         how = "as ranges or sets"
@@ -70,13 +70,13 @@ def _column(policy: Policy, name: str, column: Column, how: str) -> str:
 
 
 def guarantee_sentence(requirement: Requirement, unit: str) -> str:
-    """What a requirement promises."""
+    """The sentence that describes a requirement."""
     guarantee = BY_NAME.get(requirement.name)
     return guarantee.sentence(requirement, unit) if guarantee is not None else requirement.name
 
 
 def attack_sentences(found: Attack) -> Iterator[str]:
-    """The results of the attacks, in words."""
+    """Sentences on the results of the attacks."""
     link = found.linking
     yield (
         f"Attacks on {link.targets:,} {found.unit} whose quasi-identifiers are known: the largest"
@@ -98,7 +98,7 @@ def _promised(bound: float | None) -> str:
 
 
 def moved_sentence(found: Distribution) -> str:
-    """How far a distribution has moved, and that the bars do not show all of it."""
+    """How far a distribution has moved, and whether the bars hide part of it."""
     if found.distance is None:
         return ""
     if found.distance == 0:

@@ -1,9 +1,9 @@
 """The user's own aggregate queries on source and release, and their errors.
 
-A query is a SELECT over the source's table under its own name (`source` where the source is a file
-or a query). Its last column is the figure, the columns before it are its groups. On the release it
-runs over rows whose generalized cells are spread evenly over the values that they cover, and the
-values of a group over its rows.
+A query is a SELECT over the source's table under its own name (`source` if the source is a file or
+a query). Its last column is the figure, the columns before it are its groups. On the release,
+generalized cells are spread evenly over the values that they cover, and the values of a group over
+its rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BEFORE, AFTER = work("workload_before"), work("workload_after")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One query. Errors are relative, and given in steps (`anonymizer.measure.steps`).
+    """Results of one query. Errors are relative, and given in steps (`anonymizer.measure.steps`).
 
     Groups with few units are omitted from all figures.
     """
@@ -36,14 +36,14 @@ class Answer:
     sql: str
     groups: int | None = None
     missing: int | None = None
-    """Groups of the source that the release does not have."""
+    """Groups of the source that are missing in the release."""
     invented: int | None = None
     mean_error: str | None = None
     median_error: str | None = None
     total_error: str | None = None
-    """Sum of the differences over the sum of the figures: large groups count more."""
+    """Sum of the differences over the sum of the figures: large groups weigh more."""
     problem: str | None = None
-    """Why it could not be answered."""
+    """Why the query could not be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class _Column:
     attribute: Staged | None
     carried: Sql | None
     apart: int | None
-    """Which of the tables of values has it (msb)."""
+    """Number of the values table that contains the column (msb)."""
 
 
 def queries_of(policy: Policy) -> tuple[str, ...]:
-    """The queries of a policy, or of its file. Raises PolicyError for what is no SELECT."""
+    """The queries of a policy, or of its file. Raises PolicyError for anything but a SELECT."""
     import duckdb
 
     workload = policy.workload
@@ -88,9 +88,9 @@ def queries_of(policy: Policy) -> tuple[str, ...]:
 
 
 def run_workload(policy: Policy, beside: Beside, least: int) -> list[Answer]:
-    """Run every query on both; errors are shown in steps, over groups of `least` units or more.
+    """Run every query on both; errors are in steps, over groups of at least `least` units.
 
-    A query that fails says so, without the engine's words.
+    A query that fails is reported without the engine's message.
     """
     queries = queries_of(policy)
     if not queries:
@@ -103,7 +103,7 @@ def run_workload(policy: Policy, beside: Beside, least: int) -> list[Answer]:
 
 
 def _reconstruct(beside: Beside, name: str, schemas: list[str]) -> None:
-    """Both tables under the source's name, in two scratch catalogs."""
+    """Create both tables under the source's name, in two scratch catalogs."""
     engine = beside.engine
     layout = beside.layout
     carried = [
@@ -165,12 +165,12 @@ def _plain_type(sql_type: str) -> Sql:
     try:
         return type_sql(sql_type)
     except TemplateError:
-        return Sql("varchar")  # of a nested column, which is never published
+        return Sql("varchar")  # the type of a nested column, which is never published
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the answers of a policy's queries are made with."""
+    """The inputs for answering a policy's queries."""
 
     beside: Beside
     schema: str

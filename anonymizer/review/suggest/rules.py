@@ -1,4 +1,4 @@
-"""Rules that choose a hierarchy for a column: by name, type, counts, and the ends of its range."""
+"""Rules that choose a hierarchy for a column: by name, type, counts, and range."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from anonymizer.source import column_names
 from anonymizer.source.profile import kind_of
 
 DAY = [7, 4, 3]
-"""Characters of 2020-01-31 that its month, year and decade keep."""
+"""Numbers of leading characters of 2020-01-31 that give its month, year and decade."""
 MINUTE = [5, 2]
-"""The same of 12:30:00: minute and hour."""
+"""The same for 12:30:00: minute and hour."""
 ALIKE = 0.9
-"""Share of rows from which a text is written in one way."""
+"""From this share of rows in one format, a text column counts as having it."""
 LONG_CODE = 12
 BEGINNING = 16
-"""Characters that a beginning of a text has at most."""
+"""Largest length of a prefix of a text."""
 HALVED = 2
-"""Nodes of a level for one of the level above, at least, where there are many levels."""
+"""Each level has at least this many times the nodes of the next, if there are many levels."""
 LEVELS = 5
 LEAVES = 40
-"""Intervals of the narrowest level of numbers, at most."""
+"""Largest number of intervals of the narrowest level of numbers."""
 LARGEST = 2**53
-"""The largest bound that a policy can state."""
+"""The largest bound that a policy can contain."""
 SMALLEST = 1e-300
 DEGREES = [1, 5, 10, 30]
 FINE = 0.01
-"""Width of the cells of a grid within a few degrees: about a kilometre."""
+"""Cell width in degrees of a grid over a small area: about a kilometre."""
 ENDS = {"latitude": (-90, 90), "longitude": (-180, 180)}
 
 
@@ -56,7 +56,7 @@ def _value(value: object) -> str:
 
 
 def suggestions(p: Profile, ends: tuple[float, float] | None) -> Iterator[Suggestion]:
-    """What suits the column, the best first; `ends` are those of a column of numbers."""
+    """Suitable hierarchies for a column, the best first; `ends`: range of a numeric column."""
     different, kind = p.different or 0, kind_of(p.sql_type)
     if different <= 2 or kind is None:
         return
@@ -78,7 +78,7 @@ def suggestions(p: Profile, ends: tuple[float, float] | None) -> Iterator[Sugges
 
 
 def why_none(p: Profile, ends: tuple[float, float] | None) -> str:
-    """Why nothing suits the column."""
+    """Why no hierarchy suits the column."""
     if (kind := kind_of(p.sql_type)) is None:
         return "has a type without one"
     if (p.different or 0) <= 2:
@@ -91,9 +91,9 @@ def why_none(p: Profile, ends: tuple[float, float] | None) -> str:
 
 
 def pruned(suggestion: Suggestion, p: Profile, nodes: list[int]) -> Suggestion | None:
-    """The same without levels that change nothing; None where nothing but the root is left.
+    """Remove levels that change nothing; None if only the root is left.
 
-    `nodes` are those of its levels, from the lowest up, of which the last is the root.
+    `nodes`: the number of nodes per level, from the lowest to the root.
     """
     options = suggestion.options
     match options["builder"]:
@@ -116,7 +116,7 @@ def pruned(suggestion: Suggestion, p: Profile, nodes: list[int]) -> Suggestion |
 
 
 def _kept(steps: list[Any], nodes: list[int], values: int, ratio: int) -> list[Any]:
-    """The steps of levels that have fewer nodes than the level kept before them, by a ratio."""
+    """The steps of levels with fewer nodes, by at least `ratio`, than the last level kept."""
     kept, below = [], values
     for step, here in zip(steps, nodes[:-1], strict=False):
         if 1 < here < below and here * ratio <= below:
@@ -126,9 +126,9 @@ def _kept(steps: list[Any], nodes: list[int], values: int, ratio: int) -> list[A
 
 
 def of_writing(p: Profile, beyond: int = FEW) -> Suggestion | None:
-    """A hierarchy of codes: of days as text, postcodes, and what is written like a code.
+    """A hierarchy for codes: days as text, postcodes, and texts formatted like codes.
 
-    `beyond`: so many different codes are a category, whose values are merged as they are.
+    `beyond`: up to this many different codes are a category, whose values are merged directly.
     """
     known = p.known / p.rows if p.rows else 0.0
     if p.text and (p.like_day or 0.0) > ALIKE * known:
@@ -173,9 +173,9 @@ def _of_numbers(p: Profile, low: float, high: float) -> Iterator[Suggestion]:
     elif span >= LEVELS:
         yield _round(p, low, high)
     else:
-        # between two whole numbers there is nothing, and no bound of such a column
+        # a bound of a column of whole numbers is a whole number
         width = 10.0 ** floor(log10(span / 10)) if p.parts else 1.0
-        # as wide as a power of two of the width, so that halves have short bounds
+        # the range is the width times a power of two, so that halves have short bounds
         begins = floor(low / width) * width
         doubled = ceil(log2((high - begins) / width))
         domain = [_tidy(begins), _tidy(begins + width * 2.0**doubled)]
@@ -184,12 +184,12 @@ def _of_numbers(p: Profile, low: float, high: float) -> Iterator[Suggestion]:
 
 
 def _writable(low: float, high: float) -> bool:
-    """Whether a policy can state bounds of such numbers, and doubles a tenth of their span."""
+    """Whether a policy can contain such bounds, and doubles can represent a tenth of their span."""
     return max(-low, high) <= LARGEST and not 0 < high - low < SMALLEST
 
 
 def _place(p: Profile, low: float, high: float) -> Suggestion | None:
-    """A grid of degrees for latitudes and longitudes, or a finer one within a few degrees."""
+    """A grid of degrees for latitudes and longitudes, finer for a small area."""
     word = column_names.coordinate(p.column)
     if word is None or low < ENDS[word][0] or high > ENDS[word][1]:
         return None
@@ -203,7 +203,7 @@ def _place(p: Profile, low: float, high: float) -> Suggestion | None:
 
 
 def _round(p: Profile, low: float, high: float) -> Suggestion:
-    """Intervals with round bounds, each level two or five times as wide as the one below."""
+    """Intervals with round bounds; each level is two or five times as wide as the level below."""
     width = 1
     while (high - low) / width > LEAVES:
         width *= _factor(width)

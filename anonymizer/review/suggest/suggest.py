@@ -22,7 +22,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of a suggested hierarchy, from 1; its loss is the share of the range, by rows."""
+    """A level of a suggested hierarchy, from 1; its loss is the mean share of the range per row."""
 
     level: int
     nodes: int
@@ -32,7 +32,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """A suggestion with its levels, or what keeps it from being built."""
+    """A suggestion with its levels, or the reason why it cannot be built."""
 
     column: str
     suggestion: Suggestion | None
@@ -53,7 +53,7 @@ class Suggested:
         }
 
     def lines(self) -> Iterator[str]:
-        """The same as text."""
+        """The suggestion as lines of text."""
         if self.suggestion is None:
             yield f"{self.column}: {self.refused}"
             return
@@ -70,9 +70,9 @@ class Suggested:
 def suggest(
     policy: Policy, database: Database, columns: Sequence[str] = ()
 ) -> tuple[Suggested, ...]:
-    """Suggestions for `columns` (default: those with role quasi) of a policy's source, built.
+    """Build suggestions for `columns` of a policy's source (default: those with role quasi).
 
-    Raises SourceError where the source has no such column.
+    Raises SourceError if the source has no such column.
     """
     measured = _measured(single(policy, "hierarchy suggest"), database, columns)
     made: list[Suggested] = []
@@ -106,7 +106,7 @@ def _ends(opened: Opened, p: Profile) -> tuple[float, float] | None:
 
 
 def only_quasi(policy: Policy, hierarchies: dict[str, Any]) -> Policy:
-    """A policy over the same source in which these columns are quasi; without any, its own are."""
+    """The policy over the same source with exactly these quasi columns; if none, its own."""
     columns: dict[str, Any] = {
         name: {"role": "quasi"} if name in policy.quasi and not hierarchies else {"role": "drop"}
         for name in policy.columns
@@ -142,7 +142,7 @@ def _built(
     except AnonymizerError as error:
         said = "; ".join(problem.message for problem in error.problems)
         return Suggested(p.column, suggestion, refused=f"cannot be built: {said}")
-    # a level is judged by the range of the data, which the domain may go beyond
+    # loss is relative to the range of the data, which the domain may exceed
     domain = suggestion.options.get("domain")
     wider = 1.0
     if domain and ends and ends[1] > ends[0]:
@@ -160,7 +160,7 @@ def _shown(policy: Policy, database: Database, column: str, suggestion: Suggesti
 
 
 def losses(shown: Shown, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:
-    """Every level with its nodes, and the share of a range `wider` than the data that it loses."""
+    """Each level's nodes and mean share lost of a range `wider` times that of the data."""
     for level in shown.levels:
         nodes = [node for node in shown.nodes if node.level == level.level]
         rows = sum(node.rows for node in nodes)
@@ -181,7 +181,7 @@ def _short(label: str) -> str:
 
 
 def refuse_without(found: Sequence[Suggested]) -> None:
-    """Raises SourceError where there was nothing to suggest a hierarchy for."""
+    """Raises SourceError if there was no column to suggest a hierarchy for."""
     if not found:
         hint = "--column COLUMN"
         raise SourceError.at("columns", "none has role quasi", hint=hint)

@@ -1,4 +1,4 @@
-"""A policy over a grid of its options: risk against utility."""
+"""Runs of a policy over a grid of its options: risk against utility."""
 
 from anonymizer.review.sweep.grid import varied
 from anonymizer.review.sweep.points import Point, groups

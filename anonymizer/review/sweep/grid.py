@@ -25,7 +25,7 @@ NAMES = "k, l, t, algorithm, or a path in the policy such as algorithm.split"
 
 
 def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
-    """Every combination of `NAME=VALUE,VALUE`. Raises PolicyError for what cannot be read."""
+    """All combinations of `NAME=VALUE,VALUE`. Raises PolicyError for text that cannot be read."""
     names: list[tuple[str, list[str]]] = []
     problems: list[Problem] = []
     for text in vary:
@@ -47,12 +47,12 @@ def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
 
 
 def check(policy: AnyPolicy, grid: Sequence[Mapping[str, str]]) -> None:
-    """Raises PolicyError for names and values that no policy can have, whatever the data are.
+    """Raises PolicyError for names and values that no policy can have, whatever the data.
 
-    What only does not go together with the rest of the policy is left to its point to say.
+    Values that only conflict with the rest of the policy are reported by their point.
     """
     options = dict.fromkeys(option for point in grid for option in point.items())
-    # which names there are depends on the algorithm, and on nothing else
+    # the names that exist depend on the algorithm only
     algorithms = [dict([option]) for option in options if _path(option[0]) == ALGORITHM]
     problems: dict[Problem, None] = {}
     for name, text in options:
@@ -78,7 +78,7 @@ def _form_problem(policy: AnyPolicy, options: Mapping[str, str]) -> Problem | No
 
 
 def _as_varied(name: str, text: str, found: Problem) -> Problem:
-    """A problem of the policy as one of the command line."""
+    """Convert a problem of the policy to one of the command line."""
     if found.path == OPTION:
         return Problem(OPTION, f"{name}: {found.message}", found.allowed, found.hint)
     if found.path == name:
@@ -94,9 +94,9 @@ def _path(name: str) -> tuple[str, ...]:
 
 
 def varied(policy: AnyPolicy, options: Mapping[str, str]) -> AnyPolicy:
-    """The policy with some options set. Raises PolicyError where it is none then."""
+    """The policy with some options set. Raises PolicyError if the result is invalid."""
     given: dict[str, Any] = deepcopy(policy.to_dict())
-    # another algorithm begins with its own defaults: it goes before its options
+    # set the algorithm before its options, because it resets them to its defaults
     for name, text in sorted(options.items(), key=lambda option: _path(option[0]) != ALGORITHM):
         try:
             value = json.loads(text)

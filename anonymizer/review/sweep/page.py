@@ -1,4 +1,4 @@
-"""A sweep as one HTML file: the points can be gone through without a server, or read as a table."""
+"""A sweep as one HTML file: explore the points without a server, or read them as a table."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from anonymizer.review.sweep.points import Point
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 330, 88, 24, 16, 56
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
-"""Steps of an axis of shares; the first that makes at most five is taken."""
+"""Possible axis steps for shares; the first one with at most five ticks is used."""
 MOST_STEPS = 5
 LETTER, LINE = 11.5, 21.0
-"""About the width of a letter of a point's name, and the height of its line, on a phone: letters
-are largest there beside the points."""
+"""Approximate letter width and line height of a point's name on a phone, where letters are largest
+relative to the points."""
 BESIDE = (("start", 11.0, -8.0), ("end", -11.0, -8.0), ("start", 11.0, 17.0), ("end", -11.0, 17.0))
-"""Where a name may stand beside its point, best first: anchor, and distance right and down."""
+"""Positions of a name around its point, best first: anchor, and offset right and down."""
 SCRIPT = "sweep/page.js"
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A point in the picture; the number is its place in the list of all."""
+    """A point in the picture; the number is its index in the list of all points."""
 
     number: int
     point: Point
@@ -38,13 +38,13 @@ class Placed:
 
     @property
     def name(self) -> str:
-        """What the picture calls it: its options, without what they set."""
+        """Its name in the picture: the values of its options, without the options' names."""
         return ", ".join(str(value) for value in self.point.options.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The name of a point where nothing else stands."""
+    """The name of a point, at a free position."""
 
     text: str
     anchor: str
@@ -58,7 +58,7 @@ class Label:
 
     @property
     def width(self) -> float:
-        """About how wide the text is."""
+        """Approximate width of the text."""
         return LETTER * len(self.text)
 
     def touches(self, other: Label) -> bool:
@@ -71,9 +71,9 @@ class Label:
 
 
 def labels(placed: Sequence[Placed]) -> dict[int, Label]:
-    """Names by number of the point. Points of the frontier choose first.
+    """Labels by point number. Points of the frontier are placed first.
 
-    A name without room is left out: the table and the point itself have it.
+    A name without room is left out; the table and the point itself show it.
     """
     found: dict[int, Label] = {}
     for one in sorted(placed, key=lambda p: not p.point.best):
@@ -88,7 +88,7 @@ def labels(placed: Sequence[Placed]) -> dict[int, Label]:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From shares to places in the picture."""
+    """Maps shares to positions in the picture."""
 
     start: float
     end: float
@@ -99,7 +99,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[tuple[float, float]]:
-        """Values and their places."""
+        """Values and their positions."""
         step = next((one for one in STEPS if self.most / one <= MOST_STEPS), STEPS[-1])
         return [(step * n, self(step * n)) for n in range(int(self.most / step) + 1)]
 
@@ -151,12 +151,12 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 
 def _digest(script: str) -> str:
-    """What the page's security policy knows its script by."""
+    """The hash that the page's security policy accepts for its script."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _data(points: Sequence[Point], placed: dict[int, Placed]) -> Markup:
-    """The points as JSON in a script element, which no text of theirs can end."""
+    """The points as JSON in a script element, escaped so that no text can close it."""
     listed = [
         {
             "options": {name: str(value) for name, value in one.options.items()},

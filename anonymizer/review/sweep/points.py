@@ -17,24 +17,24 @@ class Point:
     options: dict[str, Any]
     holds: bool = False
     risk: float | None = None
-    """Mean chance of picking the right row (person) in its class; of several tables, that of an
-    observer who knows some rows besides (`parts`)."""
+    """Mean probability of picking the right row (person) in its class; with several tables, for an
+    observer who also knows some rows (`parts`)."""
     largest_risk: float | None = None
     loss: float | None = None
-    """NCP per quasi-identifying cell, suppressed rows included: 0 exact, 1 nothing left. Of several
-    tables, that of an event cell is added."""
+    """NCP per quasi-identifying cell, including suppressed rows: 0 exact, 1 fully lost. With
+    several tables, the NCP of an event cell is added."""
     suppressed: float | None = None
-    """Share of rows (persons) left out."""
+    """Share of suppressed rows (persons)."""
     classes: int | None = None
     seconds: float | None = None
     shared: int = 0
-    """Statements that an earlier point had run already."""
+    """Statements that an earlier point had already run."""
     best: bool = False
     """On the Pareto front: no other point has less risk and less loss."""
     problem: str | None = None
     parts: dict[str, Any] | None = None
-    """Of several tables: what the observer `knows`; `loss_quasi` and `loss_events`, which add up to
-    the loss; `rows_left_out`, the share of rows of all tables but that of the persons."""
+    """With several tables: what the observer `knows`; `loss_quasi` and `loss_events`, which add up
+    to the loss; `rows_left_out`, the share of suppressed rows outside the persons' table."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class Point:
 
 
 def timed(options: Mapping[str, str], made: Callable[[], Point]) -> Point:
-    """A point with the time that it took, or with the reason why it cannot work."""
+    """A point with its run time, or with the reason why it failed."""
     began = time.process_time()
     try:
         point = made()
@@ -57,7 +57,7 @@ def timed(options: Mapping[str, str], made: Callable[[], Point]) -> Point:
 
 
 def marked(points: list[Point]) -> list[Point]:
-    """The points, those of the Pareto front marked."""
+    """Mark the points of the Pareto front."""
 
     def beaten(point: Point) -> bool:
         assert point.risk is not None
@@ -79,7 +79,7 @@ def marked(points: list[Point]) -> list[Point]:
 def groups(
     points: Sequence[Point],
 ) -> Iterator[tuple[str, list[tuple[float, float, str]]]]:
-    """The points that hold, by all options but the first, for a picture."""
+    """The points that hold, grouped by all options but the first, for a picture."""
     named: dict[str, list[tuple[float, float, str]]] = {}
     for p in points:
         if p.holds and p.risk is not None and p.loss is not None:

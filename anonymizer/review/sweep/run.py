@@ -1,8 +1,8 @@
 """A policy run over a grid of its options: risk against utility, and the Pareto front.
 
 Every point of the grid is compiled, run, verified like any release, and discarded; nothing is
-published. What all points share (the snapshot, hierarchies, codes, distinct tuples)
-is computed once: a statement is skipped if its table was made by the same text and inputs.
+published. What all points share (the snapshot, hierarchies, codes, distinct tuples) is computed
+once: a statement is skipped if its table was made by the same text and inputs.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def sweep(
     seed: int = 0,
     limits: Limits | None = None,
 ) -> list[Point]:
-    """Every combination of the options in `vary`, as in `k=2,5,10`, `algorithm.split=loss,median`.
+    """Run every combination of the options in `vary`: `k=2,5,10`, `algorithm.split=loss,median`.
 
-    `k`, `l`, `t`, `algorithm` are short for the table's k, the rules of all sensitive columns that
-    have one, and the algorithm's name, `knows.events` for the rows of a person that may be known in
-    several tables; every other name is a path in the policy. Points that cannot work say why. The
-    points of several tables share no work. Raises PolicyError for options that cannot be read, and
-    for names and values that no policy has.
+    `k`, `l`, `t`, `algorithm` are short for the table's k, the guarantees of all sensitive columns
+    that have one, and the algorithm's name; `knows.events` is the number of a person's rows that
+    may be known in several tables; every other name is a path in the policy. A point that fails
+    contains the reason. Points of several tables share no work. Raises PolicyError for options that
+    cannot be read, and for names and values that no policy has.
     """
     together(policy, "sweep")
     grid = combinations(vary)
@@ -71,7 +71,7 @@ def _point(
 
 
 def point_of(policy: Policy, options: Mapping[str, str], found: Scratch) -> Point:
-    """What a run in scratch found, as a point."""
+    """Convert the result of a run in scratch to a point."""
     measures, units = found.measures, found.units(policy)
     return Point(
         dict(options),

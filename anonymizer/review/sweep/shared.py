@@ -1,4 +1,4 @@
-"""An executor that skips statements whose result exists already."""
+"""An executor that skips statements whose result already exists."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from anonymizer.steps import Compute, Row, Step
 
 @dataclass(slots=True)
 class SharedExecutor(Executor):
-    """Leaves out a statement whose table holds its result already.
+    """Skips a statement if its table already holds the result.
 
-    A table's content is known by the text that made it and by the contents that text read.
+    A table's content is identified by the statement that created it and the contents it read.
     """
 
     held: dict[tuple[str, ...], object] = field(default_factory=dict)
@@ -45,5 +45,5 @@ class SharedExecutor(Executor):
 
         self.held.pop((ident(compute.target).text,), None)
         Executor._compute(self, replace(compute, function=noted), stage, number, of)
-        # a result computed in Python is identified only by its content
+        # a result computed in Python is identified by its content only
         self.held[(ident(compute.target).text,)] = hash((compute.columns, repr(made)))

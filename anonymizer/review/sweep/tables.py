@@ -1,4 +1,4 @@
-"""The points of a sweep over a policy of several tables, each of them a run of its own."""
+"""The points of a sweep over a policy of several tables, each a separate run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def points_of_tables(
     seed: Seed,
     limits: Limits | None,
 ) -> list[Point]:
-    """Every point of the grid. All have the same observer, so that their risks compare."""
+    """Every point of the grid, all with the same observer, so that their risks are comparable."""
     knows = TWO if any(_events(policy, options) > 1 for options in grid) else ONE
     return [
         timed(options, partial(_point, policy, options, database, seed, limits, knows))
@@ -59,7 +59,7 @@ def _point(
 
 
 def _figures(policy: SchemaPolicy, options: Mapping[str, str], found: Tried, knows: str) -> Point:
-    # (where no column tells an event, there is nobody who knows one)
+    # (without an event column there is no observer who knows an event)
     observer = next((one for one in found.observers if one.knows == knows), None)
     classes, share = found.measures["classes"], found.suppression.share
     rows, lost, events = _events_lost(found.others)
@@ -87,7 +87,7 @@ def _figures(policy: SchemaPolicy, options: Mapping[str, str], found: Tried, kno
 
 
 def _events_lost(others: Mapping[str, Any]) -> tuple[int, int, float | None]:
-    """Rows, those left out, and the mean NCP of an event cell; rows left out cost 1 per cell."""
+    """Rows, suppressed rows, and the mean NCP of an event cell; suppressed rows cost 1 per cell."""
     rows = sum(one["rows"] + one["suppressed"] for one in others.values())
     lost = sum(one["suppressed"] for one in others.values())
     cells, ncp = 0, 0.0

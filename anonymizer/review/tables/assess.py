@@ -1,4 +1,4 @@
-"""Assessing several tables as they are: how many persons are found by what of their rows."""
+"""Assessment of several existing tables: persons found by what is known of their rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from anonymizer.review.tables.opening import open_source
 from anonymizer.run.tables import TablesRead, read_tables
 
 READ = ("quasi", "event", "key")
-"""Roles of the columns that are read; the others say nothing about who is found."""
+"""Roles of the columns that are read; other columns do not affect who is found."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssessedTable:
-    """A table as it is."""
+    """Counts of one source table."""
 
     table: str
     above: str | None
@@ -32,27 +32,27 @@ class AssessedTable:
     persons: int
     """Persons with at least one row."""
     most: int
-    """Most rows of a person."""
+    """Largest number of rows of a person."""
     orphans: int
-    """Rows that reach no person; nothing else counts them."""
+    """Rows that reach no person; no other count includes them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TablesAssessment:
-    """Several tables as they are, in figures. It contains no values."""
+    """The assessment of several existing tables, as figures without values."""
 
     person: str
     quasi: tuple[str, ...]
     events: tuple[str, ...]
-    """What may be known of single rows: `table.column`."""
+    """Columns known of single rows: `table.column`."""
     k: int
-    """Fewer candidates are too few."""
+    """Fewer candidates than this are too few."""
     tables: tuple[AssessedTable, ...]
     observers: tuple[Observer, ...]
-    """Each knows the quasi-identifiers, if not said otherwise."""
+    """Each knows the quasi-identifiers, unless noted otherwise."""
 
     def _facts(self) -> list[Fact]:
-        """Those whom observers with the quasi-identifiers find, and the rows."""
+        """Persons found by observers who know the quasi-identifiers, and counts of rows."""
         known = [one for one in self.observers if not one.knows.endswith(UNCLASSED)]
         return [
             *(fact(f"rows of {one.table}", one.rows) for one in self.tables),
@@ -78,7 +78,7 @@ class TablesAssessment:
         return {**asdict(self), "observers": observers}
 
     def lines(self) -> Iterator[str]:
-        """An assessment on one page."""
+        """The assessment as text, on one page."""
         yield self._title
         yield f"  known of a person: {', '.join(self.quasi)}"
         yield f"  known of a row: {', '.join(self.events) or '-'}"
@@ -123,10 +123,10 @@ def _share(part: int, whole: int) -> str:
 def assess_tables(
     policy: SchemaPolicy, database: Database = None, *, limits: Limits | None = None
 ) -> TablesAssessment:
-    """The tables of a policy as they are, with its roles and its k. Nothing is written.
+    """Assess the source tables of a policy with its roles and its k. Writes nothing.
 
-    Rows that reach no person are counted, and are no error here. Raises SourceError for keys that
-    are not unique or NULL, and for what cannot be found or read.
+    Rows that reach no person are counted and are not an error. Raises SourceError for keys that are
+    NULL or not unique, and for what cannot be found or read.
     """
     bare = as_they_are(policy)
     with open_source(bare, database, limits=limits) as session:
@@ -144,7 +144,7 @@ def assess_tables(
 
 
 def as_they_are(policy: SchemaPolicy) -> SchemaPolicy:
-    """The tables of a policy with nothing that a run does to their rows."""
+    """The tables of a policy, without any processing of their rows."""
     given = policy.to_dict()
     tables = {
         name: {

@@ -18,17 +18,17 @@ from anonymizer.review.with_source import release_file
 
 @dataclass(frozen=True, slots=True)
 class TablesAttack:
-    """What observers are left with, before and after."""
+    """The candidates that observers are left with, before and after."""
 
     view: str
     k: int
     after: tuple[Observer, ...]
     before: tuple[Observer, ...] = ()
-    """The same of the tables of the source, where they are at hand."""
+    """The same for the source tables, if they are available."""
 
     @property
     def holds(self) -> bool:
-        """Whether every promise to an observer holds."""
+        """Whether every guarantee against an observer holds."""
         return all(observer.holds for observer in self.after)
 
     def as_dict(self) -> dict[str, Any]:
@@ -77,9 +77,9 @@ def attack_tables(
     release: str | Path | None = None,
     limits: Limits | None = None,
 ) -> TablesAttack:
-    """Play the observers of `review.tables.observers` against the release of `policy`.
+    """Evaluate the observers of `review.tables.observers` against the release of `policy`.
 
-    `source`: the database of its tables, for the figures before. Raises NothingToCheckError where
+    `source`: the database of its tables, for the figures before. Raises NothingToCheckError if
     there is no release.
     """
     path = release_file(lead_of(policy), release, source)

@@ -43,7 +43,7 @@ def _lines(report: TablesReport) -> Iterator[str]:
 
 
 def _tables(report: TablesReport) -> Iterator[tuple[str, Sequence[str], list[Sequence[object]]]]:
-    """Title, heads and rows."""
+    """Title, header and rows of each table."""
     yield (
         "Tables",
         ("table", "links to", "rows", "left out", "lost"),

@@ -1,4 +1,4 @@
-"""Observers who know somebody's class and some rows: how many candidates they are left with."""
+"""Observers who know a person's class and some rows: how many candidates remain for them."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.verification.tables import Where, owned_parameters
 
 ONE, TWO, ROWS = "one event", "two events", "the number of rows"
-"""Observers against whom a policy may promise something."""
+"""Observers against whom a policy may guarantee something."""
 NOTHING = "nothing else"
 """The observer who knows the class only."""
 UNCLASSED = ", not the quasi-identifiers"
-"""After what somebody knows who does not know the class."""
+"""Suffix for the knowledge of an observer who does not know the class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """What somebody with this knowledge is left with."""
+    """The candidates that an observer with this knowledge is left with."""
 
     knows: str
-    """Beside the class, if not said otherwise."""
+    """Known in addition to the class, unless noted otherwise."""
     persons: int
     alone: int
     """Persons without any other candidate."""
     below: int
     """Persons with fewer than k candidates."""
     fewest: int
-    """Fewest candidates of a person."""
+    """Fewest candidates for a person."""
     found: float
-    """Expected share of persons found: the mean of one by the number of candidates."""
+    """Expected share of persons found: the mean of 1 / number of candidates."""
     promised: bool = False
-    """Whether the release promises k candidates against this observer."""
+    """Whether the release guarantees k candidates against this observer."""
 
     @property
     def holds(self) -> bool:
@@ -71,14 +71,14 @@ def in_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple[Observer,
 
 
 def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observer, ...]:
-    """The observers of the tables as they were read: classes are equal quasi-identifiers."""
+    """The observers of the tables as read; classes are equal quasi-identifiers."""
     return _of_release(run_sql, tables, _read(read))
 
 
 def _of_release(
     run_sql: RunSql, tables: Tables, parameters: dict[str, Any]
 ) -> tuple[Observer, ...]:
-    """The observers who know something that the tables tell."""
+    """The observers whose knowledge the tables contain."""
     if not tables.children:
         return ()
     events = any(table["shown"] for table in parameters["tables"])
@@ -90,9 +90,9 @@ def _of_release(
 
 
 def of_source(run_sql: RunSql, k: int, read: TablesRead) -> tuple[Observer, ...]:
-    """The same, with observers who know nothing else, or the rows but no quasi-identifiers.
+    """The observers of a source, including those who know only the class, or only the rows.
 
-    Nothing is promised. Those who know events are left out where no column tells any.
+    Nothing is guaranteed. Observers of events are left out if there is no event column.
     """
     asked = {NOTHING, ROWS} if read.children else {NOTHING}
     every = any(child.attributes for child in read.children)

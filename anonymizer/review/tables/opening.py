@@ -1,4 +1,4 @@
-"""Opening a release of several tables, alone or with the tables it was made of."""
+"""Open a release of several tables, alone or with its source tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from anonymizer.verification.tables import Where
 
 @dataclass(frozen=True, slots=True)
 class OpenTables:
-    """A release that is open for reading, and what it was made of where that is at hand."""
+    """A release that is open for reading, with its source if available."""
 
     engine: DuckDBEngine
     view: Table
@@ -49,9 +49,9 @@ def open_tables(
     source: str | Path | None = None,
     limits: Limits | None = None,
 ) -> Iterator[OpenTables]:
-    """The release of `policy` in a file, with the database of its tables where that is given.
+    """Open the release of `policy` in a file, with the database of its tables if given.
 
-    Raises NothingToCheckError where there is none, GuaranteeError where it was changed.
+    Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
     lead = lead_of(policy)
     where = place_of(lead, release)
@@ -65,7 +65,7 @@ def open_tables(
     ):
         engine = session.embedded
         found = OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))
-        # nobody asks for masked values here: any key will do, and none has to be at hand
+        # masked values are not compared here, so any key will do and none has to be available
         session.engine.binds = bound_values(policy, Seed.test(0).secret)
         yield replace(found, read=read_tables(policy, session, Executor(session.engine)))
 
@@ -78,7 +78,7 @@ def open_source(
     databases: Sequence[Path] = (),
     limits: Limits | None = None,
 ) -> Iterator[Session]:
-    """The source of a policy; of several tables, the persons' table, with the others readable."""
+    """Open the source of a policy; with several tables, the persons' table, others readable."""
     beside: dict[str, Policy] = {}
     at_first: AbstractContextManager[None] = nullcontext()
     if isinstance(policy, SchemaPolicy):

@@ -1,4 +1,4 @@
-"""A preview of a run over several tables: their tree, with the counts that were found."""
+"""A preview of a run over several tables: their tree, with counts."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class PlannedTable:
 
     table: str
     depth: int
-    """How many links lead from it to the persons."""
+    """Number of links from it to the persons."""
     above: str | None
     """The table to which its link leads."""
     link: str | None
     key: str | None
     events: tuple[str, ...]
     view: str
-    """What it would be published as, as `schema.name`."""
+    """Name of its published view, as `schema.name`."""
     rows: int | None = None
-    """None where the table cannot be read."""
+    """Number of rows; None if the table cannot be read."""
     orphans: int | None = None
-    """Rows with a link that leads to no row; None where that cannot be counted."""
+    """Rows whose link leads to no row; None if they cannot be counted."""
     left_out: bool = False
-    """Whether the policy leaves such rows out."""
+    """Whether the policy suppresses such rows."""
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """The table as data for JSON."""
         found = asdict(self)
         del found["depth"]
         return found
@@ -55,7 +55,7 @@ class _Read:
 
 
 def tree_of(policy: SchemaPolicy, session: Session) -> tuple[list[PlannedTable], list[Problem]]:
-    """The tables, each below the one on which it hangs, and what is wrong with their columns."""
+    """The tables, each after its parent, and the problems with their columns."""
     problems: list[Problem] = []
     read: dict[str, _Read] = {}
     found = []
@@ -93,10 +93,10 @@ def _described(policy: SchemaPolicy, name: str) -> PlannedTable:
 
 
 def _opened(policy: SchemaPolicy, name: str, session: Session, number: int) -> _Read:
-    """The table as a relation; raises AnonymizerError where it cannot be read."""
+    """The table as a relation. Raises AnonymizerError if it cannot be read."""
     if not number:
         return _Read(session.source, session.profile)
-    # (the same query is read once more, into a table of its own, when the steps are tried)
+    # (the same query is read again, into a separate table, when the steps are tried)
     return _Read(*relation_of(child_policy(policy, name), session.embedded, work(f"seen_{number}")))
 
 
@@ -127,7 +127,7 @@ def _has(read: _Read, column: str) -> bool:
 
 
 def _in_tree(tables: list[PlannedTable], above: str | None) -> Iterator[PlannedTable]:
-    """A table, then those that hang on it."""
+    """A table, followed by its descendants."""
     for table in tables:
         if table.table == above:
             yield table

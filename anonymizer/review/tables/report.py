@@ -36,7 +36,7 @@ SAYS = {
     "drop": "not published",
 }
 AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is 0)"
-"""What is said of an event column where nothing is promised for events."""
+"""Text for an event column if events are not protected."""
 OPEN = {
     ONE: "Nothing is promised against somebody who knows a single event of a person"
     " (privacy: {knows: {events: 1}} does)",
@@ -49,19 +49,19 @@ OPEN = {
 
 @dataclass(frozen=True, slots=True)
 class OneTable:
-    """A published table in figures."""
+    """Figures of one published table."""
 
     name: str
     above: str | None
     rows: int
     suppressed: int
     lost: tuple[tuple[str, float], ...]
-    """Mean NCP of the cells of every generalized column."""
+    """Mean NCP of the cells of each generalized column."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablesReport:
-    """A release of several tables in figures and words. No row, no value that few hold."""
+    """A release of several tables in figures and sentences, without rows or rare values."""
 
     view: str
     run_id: str
@@ -77,7 +77,7 @@ class TablesReport:
     attacks: tuple[str, ...]
     warnings: tuple[str, ...]
     little: tuple[Little, ...] = ()
-    """What little is left of."""
+    """Properties of which little is left."""
 
     @property
     def holds(self) -> bool:
@@ -85,7 +85,7 @@ class TablesReport:
 
     @property
     def says(self) -> str:
-        """The verdict in a sentence."""
+        """The verdict as a sentence."""
         if not self.holds:
             return "This release does not hold, and must not be used."
         form, guarantees = len(self.verification.form), len(self.verification.guarantees)
@@ -97,7 +97,7 @@ class TablesReport:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """Observers against whom nothing is promised, with what that leaves open."""
+        """Observers against whom nothing is guaranteed, and what they can learn."""
         return tuple(
             f"{OPEN[one.knows]}: {figure(one.alone)} of {figure(one.persons)} persons are alone to"
             f" them, {figure(one.below)} are among fewer than {figure(self.k)}."
@@ -132,9 +132,9 @@ class TablesReport:
 def collect_tables(
     policy: SchemaPolicy, database: str | Path | None = None, source: str | Path | None = None
 ) -> TablesReport:
-    """Read and judge the release of `policy`, and compare it with its source where that is given.
+    """Read and verify the release of `policy`, and compare it with its source if given.
 
-    Raises NothingToCheckError where there is no release, GuaranteeError where it was changed.
+    Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
     path = release_file(lead_of(policy), database, source)
     with open_tables(policy, path, source) as found:

@@ -1,4 +1,4 @@
-"""A draft of a policy for all tables of a database whose rows reach a person. To be reviewed."""
+"""A draft policy for all tables of a database whose rows reach a person. To be reviewed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from anonymizer.review.draft.tables.without import left_out
 
 @dataclass(frozen=True, slots=True)
 class TablesDraft:
-    """A policy of several tables as text, and what was found behind it."""
+    """A policy of several tables as text, and the findings it is based on."""
 
     text: str
     person: str
@@ -31,9 +31,9 @@ class TablesDraft:
     """By table and column."""
     keys: dict[str, str | None]
     links: dict[str, tuple[str, str]]
-    """By table its own column, and the table to which that leads."""
+    """By table: its own column, and the table that this column links to."""
     left_out: dict[str, str]
-    """Tables that are not in the policy, and why."""
+    """Tables that are not in the policy, with the reason."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -56,8 +56,8 @@ def draft_tables(
 ) -> TablesDraft:
     """Draft one policy for the tables of `database` whose rows reach a person.
 
-    `base` is the folder that the policy will stand in. Raises SourceError where no table has one
-    row per person, or no other one leads to it.
+    `base`: the folder of the policy file. Raises SourceError if no table has one row per person, or
+    if no other table links to it.
     """
     with open_database(database, limits) as engine:
         known = find_tables(engine)
@@ -76,7 +76,7 @@ def draft_tables(
     text = text_of(
         Written(stem, tree.person, tuple(drafted.values()), tree.others, without, known.views)
     )
-    Policy.loads(text, base)  # an invalid draft is a bug in the tool
+    Policy.loads(text, base)  # an invalid draft is a bug in this tool
     return TablesDraft(
         text,
         tree.person,

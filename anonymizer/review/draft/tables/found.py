@@ -1,4 +1,4 @@
-"""The tables of a database, each with its counts, its guesses and what may be its key."""
+"""The tables of a database, each with its counts, guessed roles and candidate keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Declared:
     """Keys and links that the database declares for a table."""
 
     keys: list[str] = field(default_factory=list)
-    """Columns that are a primary key, or unique, alone; the primary key first."""
+    """Columns that are each a primary key or unique; the primary key first."""
     links: list[tuple[str, str, str]] = field(default_factory=list)
     """Own column, name of the other table, its column."""
 
@@ -35,16 +35,16 @@ class Found:
     """One table."""
 
     name: str
-    """In the policy: that of the table, unless several have it."""
+    """Its name in the policy: the table's name, unless several tables share it."""
     table: Table
-    """In the database."""
+    """The table in the database."""
     relation: Table
-    """Where its rows are read."""
+    """The relation from which its rows are read."""
     profiles: tuple[Profile, ...]
     guesses: dict[str, Guess]
     declared: Declared
     keys: tuple[str, ...]
-    """Columns that are unique and never NULL and may be its key, the likeliest first."""
+    """Candidate keys: unique columns without NULLs, the most likely first."""
 
     @property
     def rows(self) -> int:
@@ -57,19 +57,19 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What a database holds."""
+    """The contents of a database."""
 
     found: dict[str, Found]
     empty: tuple[str, ...]
     """Tables without rows."""
     views: int
-    """Views that are left out, since they show rows of tables."""
+    """Views that are left out because they show rows of tables."""
 
 
 def find_tables(engine: DuckDBEngine) -> Tables:
-    """Every table but the tool's own; views, where there are no tables.
+    """Find all tables except the tool's own, or the views of a database without tables.
 
-    Raises SourceError for a database without any.
+    Raises SourceError if there are neither.
     """
     catalog = lit(engine.catalog)
     listed = engine.raw(render("drafting/catalog.sql.j2", {"catalog": catalog}).text, WHERE)
@@ -110,9 +110,9 @@ def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], Declared]:
 
 
 def _names(tables: list[Table]) -> list[str]:
-    """Names of tables in the policy, which differ by more than letter case.
+    """Table names for the policy, unique regardless of letter case.
 
-    None of them is that of another with the ending of a manifest.
+    None equals another one followed by the suffix of a manifest.
     """
     names = [table.name.casefold() for table in tables]
     taken = {f"{name}_manifest" for name in names}

@@ -1,4 +1,4 @@
-"""Links between tables: those that are declared, and columns that hold keys of another table."""
+"""Links between tables: declared ones, and columns that hold keys of another table."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from anonymizer.source.child import family
 from anonymizer.source.persons import countable
 
 AT_ONCE = 200
-"""Pairs of columns that one statement compares."""
+"""Pairs of columns compared by one statement."""
 NEARLY = 0.1
-"""Share of values that may be no key where a link is mentioned, though not drafted."""
+"""Largest share of values without a matching key at which a link is mentioned, but not drafted."""
 UNNAMED = 9
-"""How well a declared link is named where its name says nothing."""
+"""The `fit` of a declared link whose name does not match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A column that holds keys of another table, or of its own."""
+    """A column that holds keys of another table, or of its own table."""
 
     table: str
     column: str
     to: str
     key: str
     fit: int
-    """How well it is named, 0 best."""
+    """How well its name matches the key, 0 best."""
     own: bool = False
-    """Whether the other table is the one that the key is named for."""
+    """Whether the key is named after its own table."""
     declared: bool = False
     nulls: int = 0
-    """Rows that have no value there."""
+    """Rows in which the column is NULL."""
     strangers: int = 0
-    """Values that are no key of the other table."""
+    """Values that are not a key of the other table."""
     different: int = 0
 
     @property
     def preference(self) -> tuple[bool, bool, bool, int]:
-        """Sorts links of one table, the best first."""
+        """Sort key for the links of one table, the best first."""
         return (not self.declared, self.nulls > 0, not self.own, self.fit)
 
     @property
@@ -57,9 +57,9 @@ class Link:
 def find_links(
     engine: DuckDBEngine, tables: Mapping[str, Found]
 ) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
-    """Links, and what would be some if a few values were not strangers.
+    """Find links, and near-links: columns in which only a few values have no matching key.
 
-    All links to a table lead to one key of it.
+    All links to a table refer to the same key of it.
     """
     declared = tuple(_declared(tables))
     known = {(link.table, link.column, link.to, link.key) for link in declared}
@@ -89,7 +89,7 @@ def _declared(tables: Mapping[str, Found]) -> Iterator[Link]:
 
 
 def _likely(tables: Mapping[str, Found]) -> Iterator[Link]:
-    """Pairs of columns that fit by name and type."""
+    """Pairs of columns whose names and types match."""
     for one in tables.values():
         for p in one.profiles:
             if not p.known or not countable(p.sql_type):
@@ -141,7 +141,7 @@ def _compared(
 
 
 def _to_one_key(links: Sequence[Link], tables: Mapping[str, Found]) -> tuple[Link, ...]:
-    """Only links to the key of a table to which most lead."""
+    """Keep the links to the key of each table that most links refer to."""
     leading = Counter((link.to, link.key) for link in links if link.table != link.to)
     most = {
         name: max(leading[name, key] for key in one.keys)

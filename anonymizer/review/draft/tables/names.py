@@ -9,17 +9,17 @@ AROUND = {
     *("dim", "fact", "fct", "d", "f", "tbl", "table", "t", "stg", "src", "raw", "dwh"),
     *("master", "base", "data", "info", "list"),
 }
-"""Words of a table's name that do not say what its rows are."""
+"""Words in a table's name that do not describe its rows."""
 LEADING = ("fk", "ref", "id", "key")
-"""Words before the name of what a column refers to: `fk_patient`, `id_patient`."""
+"""Words before the name that a column refers to: `fk_patient`, `id_patient`."""
 OWN = (0, 1)
-"""How well a key is named that is named for its table."""
+"""The `like_key` ranks of a key that is named after its table."""
 SHORTEST = 3
-"""Letters of the beginning of a table's name that stand for it: `cust_id`."""
+"""Least number of letters that may abbreviate a table's name: `cust_id`."""
 
 
 def singular(word: str) -> str:
-    """`patients` is patient, `diaries` diary, `addresses` address."""
+    """The singular of a word: `patients` to patient, `diaries` to diary, `addresses` to address."""
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     if word.endswith(("sses", "xes", "ches", "shes")):
@@ -30,21 +30,21 @@ def singular(word: str) -> str:
 
 
 def of_one_row(table: str) -> list[str]:
-    """The words for one row of a table: of `dim_lab_results` lab and result."""
+    """Words for one row of a table: lab and result for `dim_lab_results`."""
     found = words(table)
     said = [word for word in found if word not in AROUND] or found
     return [*said[:-1], singular(said[-1])] if said else []
 
 
 def generic(name: str) -> bool:
-    """A name of a key that says nothing of its table: `id`, `row_no`."""
+    """Whether a key's name says nothing about its table: `id`, `row_no`."""
     return name.isascii() and all(
         word in column_names.KEY or word in ("row", "record") for word in words(name)
     )
 
 
 def like_key(column: str, table: str) -> int | None:
-    """How well a column is named as the key of its table, 0 best; None where it is not."""
+    """How well a column is named as the key of its table, 0 best; None if it is not."""
     row = "".join(of_one_row(table))
     joined = "".join(words(column))
     keyed = column_names.says(column, column_names.KEY) or joined.endswith("id")
@@ -58,9 +58,9 @@ def like_key(column: str, table: str) -> int | None:
 
 
 def fits(column: str, key: str, table: str) -> int | None:
-    """How well a column is named for keys of a table, 0 best; None where it is not.
+    """How well a column's name matches the keys of a table, 0 best; None if it does not.
 
-    As the key itself; as a row of the table; as either after other words; by the beginning of the
+    In order: the key's own name; a row of the table; either after other words; a prefix of the
     table's name.
     """
     own, other = words(column), words(key)

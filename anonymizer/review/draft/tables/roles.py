@@ -1,4 +1,4 @@
-"""Roles of the columns of several tables: as guessed of each alone, changed by its table."""
+"""Roles of the columns of several tables: guessed for each alone, then adjusted to its table."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from anonymizer.source.profile import kind_of
 
 DRAWN = "published as a number drawn for this release"
 CODES = frozenset(("code", "icd", "dx"))
-"""Words of names of codes, which may be numbers."""
+"""Words in names of codes, which may be numeric."""
 SECRET = "role: sensitive, if nobody knows one"
 
 
 def key_of(table: str, tree: Tree, tables: Mapping[str, Found]) -> str | None:
-    """The key of a table: the one that links lead to, and no link itself."""
+    """The key of a table: the column that links refer to and that is not a link itself."""
     one, own = tables[table], tree.links[table].column if table in tree.links else None
     leading = [link.key for link in tree.links.values() if link.to == table]
     named = [
@@ -34,7 +34,7 @@ def key_of(table: str, tree: Tree, tables: Mapping[str, Found]) -> str | None:
 def roles(
     table: str, tree: Tree, tables: Mapping[str, Found], links: Sequence[Link]
 ) -> dict[str, Guess]:
-    """The role of every column, in the order of the table."""
+    """The role of every column, in the table's column order."""
     one, key = tables[table], key_of(table, tree, tables)
     person = table == tree.person
     made = dict(one.guesses) if person else dict(_of_rows(one))
@@ -53,7 +53,7 @@ def _not_taken(table: str, tree: Tree, links: Sequence[Link]) -> dict[str, Guess
     """Columns that hold keys of other tables than the one through which persons are reached."""
     found: dict[str, Guess] = {}
     own = tree.links.get(table)
-    # of a column with several links, what it says is told of the one that speaks against it
+    # if a column has several links, the reason against it comes first
     for link in sorted(links, key=lambda link: (link not in tree.astray, link.preference)):
         if link.table != table or (own is not None and link.column == own.column):
             continue
@@ -73,7 +73,7 @@ def _not_taken(table: str, tree: Tree, links: Sequence[Link]) -> dict[str, Guess
 
 
 def _of_rows(one: Found) -> Iterator[tuple[str, Guess]]:
-    """Columns of a table with several rows per person: what others may know of one is an event."""
+    """Columns of a table with several rows per person; quasi columns become events."""
     for p in one.profiles:
         found = one.guesses[p.column]
         if found.role == "quasi":
@@ -85,7 +85,7 @@ def _of_rows(one: Found) -> Iterator[tuple[str, Guess]]:
 
 
 def _event(p: Profile) -> Guess | None:
-    """What happened to a person, where somebody may know of one such row."""
+    """Role event for what happened to a person, if others may know of one such row."""
     spread = spread_of(p)
     if kind_of(p.sql_type) == "date":
         return Guess("event", f"says when, which others may know of a row; {spread}")

@@ -31,7 +31,7 @@ from anonymizer.review.suggest.rules import of_writing
 from anonymizer.source.profile import kind_of
 
 MANY_EVENTS = 4
-"""Columns with role event in one table from which a draft says what they cost."""
+"""From this many event columns in one table, the draft states their cost."""
 HUGE = ("HUGEINT", "UHUGEINT")
 """Types of numbers that may be too large for intervals."""
 
@@ -45,7 +45,7 @@ class Drafted:
     key: str | None
     link: Link | None
     everybody: str | None
-    """A column that its query adds."""
+    """Name of the column that its query adds."""
 
     def of_role(self, role: str) -> int:
         """The number of its columns with a role."""
@@ -54,20 +54,20 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the text is made of."""
+    """The contents of the text."""
 
     stem: str | None
-    """Of the database's file."""
+    """Stem of the database's file name."""
     person: str
     tables: tuple[Drafted, ...]
-    """That of the persons first."""
+    """The tables, the persons' table first."""
     others: tuple[str, ...]
     without: dict[str, str]
     views: int
 
 
 def text_of(given: Written) -> str:
-    """The policy."""
+    """The text of the policy."""
     return "\n".join(_lines(given)) + "\n"
 
 
@@ -139,14 +139,14 @@ def _table(one: Drafted) -> Iterator[str]:
 
 
 def _options(p: Profile, role: Guess) -> Iterator[str]:
-    """What a column of a table of rows has beside its role."""
+    """Options of a column of a table of rows, other than its role."""
     if role.role == "sensitive":
         yield f"protect: {{{rule(p)}}}"
     if role.role != "event":
         return
     suggestion = of_writing(p, beyond=A_HANDFUL) if p.text else None
     if p.endless or p.sql_type in HUGE:
-        yield "kind: categorical"  # no interval holds what is infinite, or nearly
+        yield "kind: categorical"  # no interval holds infinite or very large values
     elif kind_of(p.sql_type) == "date":
         yield "hierarchy: {builder: date}"
     elif suggestion is not None:
@@ -154,7 +154,7 @@ def _options(p: Profile, role: Guess) -> Iterator[str]:
 
 
 def _named(table: Table) -> str:
-    """A table as a policy names it; what stands for a frame has no schema."""
+    """The name of a table in a policy; a table that represents a frame has no schema."""
     parts = [table.name] if table.catalog == "temp" else [str(table.schema), table.name]
     if len(parts) > 1 and all(PLAIN.match(part) for part in parts):
         return ".".join(parts)

@@ -16,21 +16,21 @@ from anonymizer.source import column_names
 PEOPLE = frozenset(
     ("people", "participant", "pupil", "resident", "guest", "applicant", "borrower", "passenger")
 )
-"""Words for one row of a table of persons, beside those of columns."""
+"""Words for one row of a table of persons, in addition to those for columns."""
 INSTEAD = "anonymizer init TABLE drafts a policy for one table"
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Tables by the links that lead to the persons."""
+    """Tables connected by the links that lead to the persons."""
 
     person: str
     links: dict[str, Link]
-    """The link of every further table, each after the one to which it leads."""
+    """The link of every other table, after the link of the table to which it leads."""
     others: tuple[str, ...]
-    """Tables that look like persons too."""
+    """Other tables that look like a table of persons."""
     astray: dict[Link, int]
-    """Links that were not taken, and the rows in which they lead to another person."""
+    """Rejected links, and the number of rows in which each leads to a different person."""
 
     def way(self, table: str) -> list[Link]:
         """The links from a table to the persons."""
@@ -91,7 +91,7 @@ def _persons(
 
 
 def _reaching(table: str, links: Sequence[Link]) -> set[str]:
-    """The tables from which links lead to a table, at once or through others."""
+    """The tables from which links lead to a table, directly or through others."""
     found: set[str] = set()
     ends = {table}
     while ends:
@@ -103,7 +103,7 @@ def _reaching(table: str, links: Sequence[Link]) -> set[str]:
 def _likeness(
     one: Found, reached: int, links: Sequence[Link]
 ) -> tuple[bool, bool, bool, bool, int, int, int]:
-    """Sorts tables by how much they look like one of persons; one of the first three is needed."""
+    """Sort key: how much a table looks like one of persons; one of the first three must be true."""
     keys = [link.key for link in links if link.to == one.name and link.table != one.name]
     key = keys[0] if keys else one.keys[0]
     row = of_one_row(one.table.name)
@@ -113,7 +113,7 @@ def _likeness(
     columns = [p.column for p in one.profiles if (p.different or 0) > 1]
     own = sum(column_names.says(name, column_names.INDIVIDUAL) for name in columns)
     places = sum(column_names.says(name, column_names.PLACES) for name in columns)
-    # with several rows for one person, it is a table of what happened
+    # a table with several rows for one person records events
     repeated = any(
         column_names.names_person(p.column)
         and not _of_several(p.column, [])
@@ -139,7 +139,7 @@ def _of_several(key: str, row: list[str]) -> bool:
 
 
 def _nearest(person: str, links: Sequence[Link]) -> dict[str, Link]:
-    """The shortest way to the persons for every table that has one."""
+    """The link that begins the shortest path to the persons, for every table that has one."""
     chosen: dict[str, Link] = {}
     level = {person}
     while level:
@@ -154,14 +154,14 @@ def _nearest(person: str, links: Sequence[Link]) -> dict[str, Link]:
 
 
 def _has_key(link: Link, chosen: Mapping[str, Link]) -> bool:
-    """A column is the key of a table or its link, and not both."""
+    """Whether a column is not both the key of a table and its link."""
     return link.to not in chosen or chosen[link.to].column != link.key
 
 
 def _hang_deeper(
     engine: DuckDBEngine, tables: Mapping[str, Found], links: Sequence[Link], tree: Tree
 ) -> None:
-    """Let rows hang on the finest table that they have a key of: those of labs on a visit."""
+    """Link rows to the most detailed table that they have a key of: lab results to a visit."""
     changed = True
     while changed:
         changed = False
@@ -186,13 +186,13 @@ def _deeper(link: Link, now: Link, tree: Tree) -> bool:
         and link.table not in (step.to for step in way)
         and link.column != now.column
         and _has_key(link, tree.links)
-        # the column is not what other tables hold of this one
+        # the column is not a key that other tables hold of this one
         and not any(one.to == link.table and one.key == link.column for one in tree.links.values())
     )
 
 
 def _astray(engine: DuckDBEngine, tables: Mapping[str, Found], tree: Tree, link: Link) -> int:
-    """Rows of a table that another link leads to another person."""
+    """Count the rows of a table that another link leads to a different person."""
     joins: list[dict[str, Sql]] = []
     ends: list[dict[str, Sql]] = []
     read: list[Table] = [tables[link.table].relation]

@@ -1,4 +1,4 @@
-"""Tables that are left out of a draft, why, and how to go on with them."""
+"""Tables that are left out of a draft, the reasons, and what to do about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anonymizer.review.draft.tables.tree import Tree
 def left_out(
     known: Tables, tree: Tree, links: Sequence[Link], missed: Sequence[Link]
 ) -> dict[str, str]:
-    """By table, in the order of their names."""
+    """Tables left out, sorted by name, with the reason."""
     there = {tree.person, *tree.links}
     found = dict.fromkeys(known.empty, "has no rows")
     for name in known.found:

@@ -15,4 +15,4 @@ STANDARDS: dict[str, Standard] = {
     module.STANDARD.name: module.STANDARD
     for module in (hipaa_expert, ema, iso27559, sp800_188, safe_harbor)
 }
-"""By name, as `report --as` takes it."""
+"""Standards by name, as used in `report --as`."""
