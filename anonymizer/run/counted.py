@@ -39,7 +39,7 @@ def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, in
 
 
 def counting(policy: Policy, described: Roles, *, at_once: bool) -> str:
-    """The query for all counts, one numbered row each: as columns they would be planned as a join."""
+    """The query for all counts, one numbered row each: columns would be planned as a join."""
     kept_rows, *known_rows = row_counts(described, at_once=at_once)
     counts: list[str] = [f"select count(*) from {ident(rows_read(policy, described))}", kept_rows]
     for a in described.quasi:

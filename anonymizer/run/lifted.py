@@ -63,7 +63,7 @@ def with_lifted(
     types = [(c, read[table].profile.type_of(c)) for c, table in policy.lifted.items()]
     profile = replace(session.profile, columns=(*session.profile.columns, *types))
     if key not in dict(session.profile.columns):
-        return replace(session, profile=profile), ()  # the missing key is reported with the other columns
+        return replace(session, profile=profile), ()  # reported with the other columns
     stages: list[Stage] = []
     tables: list[dict[str, Any]] = []
     for number, name in enumerate(policy.lifted_from, 1):

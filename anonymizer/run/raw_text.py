@@ -261,7 +261,7 @@ def named_in(policy: Policy, profile: TableProfile, snapshot: Table) -> list[tup
 
 
 def _without_uuids() -> Sql:
-    """The value without its UUIDs, whose parts may consist of digits but are no numbers to detect."""
+    """The value without its UUIDs, whose parts may consist of digits but are not numbers."""
     (pattern,) = (form.pattern for form in FORMS if form.kind == "uuid")
     made = Sql("value")
     for _ in range(PASSES):

@@ -151,7 +151,7 @@ def remarks(
             " protect: {l_diversity: 3}"
         )
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
-    # names of persons repeat along with their numbers: if a column is named like a key, skip the rest
+    # names of persons repeat along with their numbers: the numbers alone are reported then
     sure = [name for name in repeating if column_names.names_person(name)]
     for name in sure or repeating:
         said = "several rows have the same value:"

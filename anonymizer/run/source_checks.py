@@ -42,7 +42,7 @@ def suppression(
     layout: Layout,
     counterfeits: int = 0,
 ) -> Suppression:
-    """The number of rows (or persons) in the source and of those suppressed, without counterfeits."""
+    """How many rows (or persons) the source and the release have, without counterfeits."""
     unit, texts = suppression_counts(policy, roles, view, layout)
     # two queries: on Spark, one that reads only the release is answered without it
     found = [int(engine.raw(text, "suppression")[0][0]) for text in texts]

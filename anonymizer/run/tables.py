@@ -245,7 +245,7 @@ def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:
 
 
 def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:
-    """The table's policy, with default levels for event columns of dates and numbers without any."""
+    """The table's policy, with default levels for event columns of dates and numbers."""
     own = child_policy(policy, name)
     types = dict(profile.columns)
     added: dict[str, Cardinality | Date] = {}

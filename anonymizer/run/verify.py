@@ -151,7 +151,7 @@ def _one(
     engine: str | None,
     population: str | Path | None = None,
 ) -> tuple[Manifest, Verification]:
-    """The manifest and verification of a policy's release. Raises GuaranteeError if a check fails."""
+    """The manifest and verification of a release. Raises GuaranteeError if a check fails."""
     ((manifest, judged),), _ = _releases(
         policy, database, lambda _: True, engine=engine, population=population
     )
