@@ -45,18 +45,18 @@ UNREADABLE = (
     *(AnonymizerError, ArithmeticError, AttributeError, LookupError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What parameters that are none raise where a question is made of them."""
+"""Errors of a question that is made from invalid parameters."""
 CLOSE = 1e-9
-"""Relative difference of two doubles that were summed in another order."""
+"""Relative tolerance of doubles that were summed in another order."""
 
 
 def refuse_changed(
     policy: AnyPolicy | None, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Raises GuaranteeError with everything that is not as it was published.
+    """Raise GuaranteeError with everything that changed since publication.
 
-    `changes`: what differs between the seal's objects and the release's. A policy of another
-    digest, which may have been edited since, is for `refuse_other_policy`.
+    `changes`: differences between the seal and the release's objects. `refuse_other_policy` handles
+    a policy of another digest, which may have been edited.
     """
     problems = [*_manifest_changes(policy, view, manifest), *changes]
     GuaranteeError.refuse(problems)
@@ -65,15 +65,15 @@ def refuse_changed(
 def refuse_not_as_published(
     policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Both checks, for reading a release without judging it. Raises GuaranteeError."""
+    """Make both checks, to read a release without verifying it. Raises GuaranteeError."""
     refuse_changed(policy, view, manifest, changes)
     refuse_other_policy(policy.digest(), manifest)
 
 
 def refuse_other_policy(digest: str, manifest: Manifest, *, holds: bool = False) -> None:
-    """Raises GuaranteeError where the release was made by a policy of another digest.
+    """Raise GuaranteeError if the release was made with a policy of another digest.
 
-    `holds`: the guarantees of this policy were judged, and hold.
+    `holds`: the guarantees of this policy were verified and hold.
     """
     if manifest.data.get("policy_digest") != digest:
         said = "is not the one that the release was made with: their digests differ"
@@ -85,7 +85,7 @@ def refuse_other_policy(digest: str, manifest: Manifest, *, holds: bool = False)
 def refuse_other_figures(
     engine: Engine, view: Table, manifest: Manifest, found: Verification
 ) -> None:
-    """Raises GuaranteeError for figures of the manifest that the release does not have."""
+    """Raise GuaranteeError for figures of the manifest that differ from the release's."""
     problems = [*other_checks(manifest, found), *_other_measures(engine, view, manifest)]
     GuaranteeError.refuse(problems)
 
@@ -109,7 +109,7 @@ def _manifest_changes(
 
 
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
-    """What the manifest says of the policy, without the data."""
+    """Statements of the manifest that differ from the policy; needs no data."""
     policy = lead_of(of)
     if isinstance(of, SchemaPolicy) and not as_asked(of, manifest):
         said = "are not those of the policy, or have other requirements"
@@ -133,7 +133,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
-    """Columns whose intervals are open at other ends: by these the cells are read."""
+    """Columns with other top or bottom codes than the policy: they determine how cells are read."""
     tables = released_tables(manifest)
     layouts = {"": manifest.layout}
     if tables is not None:
@@ -149,7 +149,7 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """The SQL for recipients: a version knows what it writes itself, and what it can judge."""
+    """Statements for recipients that differ from those that this version writes."""
     from anonymizer import __version__
 
     found = [
@@ -176,9 +176,9 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
 def other_checks(
     manifest: Manifest, found: Verification, *, population: bool = False
 ) -> Iterator[Problem]:
-    """Checks that the manifest states otherwise than they were made again, or that are none.
+    """Checks whose stated figures differ from those found, or that do not exist.
 
-    `population`: figures of a population too; `verify` may have been given a later one.
+    `population`: compare figures of a population too; `verify` may use a later population.
     """
     numbers = turns((check.name, check.column) for check in found.checks)
     now = dict(zip(numbers, found.checks, strict=True))
@@ -203,7 +203,7 @@ def other_checks(
 
 
 def _of_population(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
-    """What the checks require that only a population can answer."""
+    """The required figures of checks that need a population."""
     table, layout = Table(str(manifest.data["view"])), manifest.layout
     nobody = Members(table, {column.column: column.column for column in layout.columns})
     asked = population_questions(table, layout, manifest.requirements, nobody)
@@ -211,7 +211,7 @@ def _of_population(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
 
 
 def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """Measures that the release shows by itself: those of classes and groups."""
+    """Stated measures that differ from the release's: those of classes and groups."""
     stated = manifest.data["measures"]
     run_sql, layout = engine.asking("measures"), manifest.layout
     left_out = stated.get("suppressed")
@@ -247,7 +247,7 @@ def _same(stated: Any, again: Any) -> bool:
 
 
 def _number(value: Any) -> float | int | None:
-    """A figure; a manifest writes a decimal of some engine, and an infinity, as text."""
+    """The number; manifests write decimals of some engines, and infinities, as text."""
     if isinstance(value, int | float):
         return value
     try:
@@ -257,7 +257,7 @@ def _number(value: Any) -> float | int | None:
 
 
 def _plain(value: Any) -> Any:
-    """As it is once it has been written to a manifest and read."""
+    """The value after it was written to a manifest and read."""
     made = list(value) if not isinstance(value, Mapping) else value
     text = json.dumps(made, default=str)
     return json.loads(text, parse_constant=lambda name: str(float(name)))
