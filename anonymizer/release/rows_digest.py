@@ -82,9 +82,7 @@ def stored_rows(
     `numbered` are the numbered columns of a seal; by default they are chosen from the rows.
     """
     if any(name.lower() == "rowid" for name, _ in columns):
-        return sorted_rows(
-            runs, table, columns
-        )  # a column named rowid hides the positions of the rows
+        return sorted_rows(runs, table, columns)  # a column hides the positions of the rows
     if numbered is None:
         numbered = _of_few_values(runs, table, columns)
     chosen = [name for name, kind in columns if name in numbered and kind == "VARCHAR"]

@@ -109,8 +109,7 @@ def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
             item.kind == "manifest",
         )
         for item in names.recorded()
-        if frozen
-        or item.kind != "rows"  # without frozen rows, the view is a table that replaces the source
+        if frozen or item.kind != "rows"  # otherwise the view is a table that replaces the source
     )
     found = sorted(
         (
