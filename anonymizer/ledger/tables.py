@@ -52,12 +52,13 @@ CREATE = (
     " by_key uhugeint, content uhugeint, cells uhugeint)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
-published values that are nearly unique; `since` is the release from which on a person's signature
-was kept (0: no promise of that kind was made). `buckets` has the group of every facet, the class of
-those whose values were not dealt; NULL where none was. `signatures`: the values of a class or
-bucket, under their numbers in `dictionary`, some of them twice; all of them stand in the release
-as well. `schemas`: a release of several tables, with what it promises against those who know rows;
-of each table besides that of the persons, the kind of its key (NULL without one) and its event
-columns. `rows`: one line per published row of those tables that somebody may know, found again by
-the digest of its key or of its person and true events; equal `cells`, a digest by the run's secret,
-say that two rows of the release look the same."""
+published values that are nearly unique; `since` is the release since which a person's signature
+has been kept (0: no such guarantee was made). `buckets` has the group of every facet: the class if
+its values were not distributed; NULL if no facet's were. `signatures`: the values of a class or
+bucket, by their numbers in `dictionary`, some of them twice; all of them are published, too.
+`schemas`: a release of several tables, with its guarantees against observers who know rows; for
+each table besides the persons', the kind of its key (NULL without one) and its event columns.
+`rows`: one line per published row of those tables that an observer may know, recognized by the
+digest of its key or of its person and true events; equal `cells`, digests under the run's secret,
+mean that two rows of the release look the same.
+"""
