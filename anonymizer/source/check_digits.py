@@ -27,7 +27,7 @@ IBAN_LENGTHS = {
     32: "LC",
     33: "RU",
 }
-"""Length of an IBAN, by country."""
+"""Countries, by the length of their IBAN."""
 
 
 def _sum(number: str, weights: Sequence[int]) -> str:

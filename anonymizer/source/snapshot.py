@@ -186,9 +186,7 @@ def content(columns: Iterable[str], profile: TableProfile) -> Sql:
 
 
 def _own_text(column: str, profile: TableProfile) -> str:
-    """The text of a value that decides whether rows are copies: -0.0 equals 0.0, published as
-    is.
-    """
+    """The text by which rows are copies; it distinguishes -0.0, which is published as it is."""
     text = key_text(column, profile)
     if profile.type_of(column) not in ("FLOAT", "DOUBLE"):
         return text
