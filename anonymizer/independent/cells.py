@@ -49,9 +49,7 @@ class Cell:
     """The texts of a malformed cell."""
 
     def admits(self, value: Value | None) -> bool:
-        """Whether a row with this value may have been published as this cell (unknown for
-        nodes).
-        """
+        """Whether this cell admits a row with this value (unknown for nodes)."""
         if value is None:
             return self.nullable
         if self.form == "any":

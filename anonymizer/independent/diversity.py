@@ -254,9 +254,7 @@ def _declared(given: object, sql_type: str) -> Value:
 
 
 def _loosely(text: str, sql_type: str) -> Value:
-    """Parse another notation of a value: `5` for a decimal of scale 1, `2020-01-01` for a
-    timestamp.
-    """
+    """Parse other notations: `5` for a decimal of scale 1, `2020-01-01` for a timestamp."""
     try:
         return read_value(text, "DOUBLE" if sql_type.startswith("DECIMAL") else sql_type)
     except ValueFormError:

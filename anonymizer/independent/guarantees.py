@@ -64,9 +64,7 @@ def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Ch
 
 
 def _values_differ(requirement: Requirement) -> bool:
-    """Whether groups may have no duplicate values: buckets of l distinct values, and
-    m-invariance.
-    """
+    """Whether values must differ in each group: buckets of l distinct values, and m-invariance."""
     in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
     return in_bucket or requirement.name == "m_unique"
 

@@ -182,9 +182,7 @@ def _weight(given: Any, where: str) -> float | None:
 
 
 def _complete(column: Column, cells: str) -> bool:
-    """Whether the published columns are complete for the form: value, text, bounds, list or
-    node.
-    """
+    """Whether the column has the parts of its form: value, text, bounds, list or node."""
     bounds = [column.lo, column.hi]
     if not column.quasi:
         return column.name is not None and not any([*bounds, column.nullable, column.value])

@@ -112,9 +112,7 @@ def ordered(text: str, cells: Cells) -> Ordered:
 
 
 def _plain(text: str) -> str:
-    """The number with a zero before the point, which DuckDB omits for decimals without whole
-    digits.
-    """
+    """The number with the leading zero that DuckDB omits for decimals without whole digits."""
     return re.sub(r"^(-?)\.", r"\g<1>0.", text)
 
 

@@ -60,9 +60,7 @@ def members(table: Table, layout: Layout, person: str | None) -> Members:
 
 
 def unanswerable(layout: Layout) -> str | None:
-    """Why the models of a population cannot be judged even with the population; None if they
-    can.
-    """
+    """Why the models of a population cannot be judged even with it; None if they can."""
     if any(one.hierarchy for one in layout.quasi):
         return "needs the hierarchies of the columns, which the release does not hold"
     return None

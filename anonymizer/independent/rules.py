@@ -24,9 +24,7 @@ class Finding:
     achieved: Mapping[str, Figure]
     holds: bool
     empty: bool = False
-    """Whether the group has no value that counts, so that the definition has nothing to apply
-    to.
-    """
+    """Whether the group has no value that counts, so that the definition does not apply."""
 
 
 @dataclass(frozen=True, slots=True)

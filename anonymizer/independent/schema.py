@@ -85,9 +85,7 @@ def _unfit(numbers: Numbers) -> int:
 def _known(
     suffix: str, linked: Linked, found: Sequence[Sequence[int]], children: Sequence[Child]
 ) -> Iterator[Check]:
-    """Check that at least k persons remain, whichever rows and (if required) row counts are
-    known.
-    """
+    """Check that at least k persons remain, whichever rows (or row counts) are known."""
     k, m = linked.k, linked.knows.events
     held, counts = events(children), numbers_of_rows(children)
     left = [known.fewest([held.get(who, Counter()) for who in some], m) for some in found]

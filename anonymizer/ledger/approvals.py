@@ -77,9 +77,7 @@ def key_of(ledger: Path) -> str:
 
 
 def remember(ledger: Path, approval: Approval) -> None:
-    """Append an approval. Raises EngineError if the file cannot be written or is not from this
-    tool.
-    """
+    """Append an approval. Raises EngineError if the file is foreign or cannot be written."""
     key = key_of(ledger)
     known(ledger)
     # (as it will be read: in JSON all keys are text, and whole numbers sort differently)

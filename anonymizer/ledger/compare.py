@@ -36,8 +36,7 @@ class Comparison:
     k: int
     intersect: bool
     """Whether the classes of releases may be intersected; not with m-invariance, which protects the
-    value instead.
-    """
+    value instead."""
     absent: frozenset[str] = frozenset()
     """Columns of members that the new release does not have."""
     schemas: Mapping[int, Schema] = field(default_factory=dict)
@@ -202,8 +201,8 @@ class Comparison:
         found: Findings,
         joined: Collection[int],
     ) -> None:
-        """Report shared numbers and pseudonyms; `joined`: releases whose joins are already
-        reported.
+        """Report shared numbers and pseudonyms; `joined`: releases whose joins are reported
+        already.
         """
         for row in self._ask("numbers", {**context, "k": max(2, self.k)}):
             release, numbers, classes, meetings, different, marked = row
@@ -267,9 +266,7 @@ def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
 
 
 def _other_form(facet: Facet, entry: Entry) -> Problem:
-    """The problem of values that cannot be compared, so that their disclosure cannot be
-    computed.
-    """
+    """The problem of values of different forms, whose joint disclosure cannot be computed."""
     said = (
         f"has values of another type, or coarsened otherwise, in the release of run {entry.run_id}:"
         " which of them the two leave for a person cannot be counted"

@@ -30,8 +30,7 @@ class Entry:
     view: str
     target: str
     """The file that it was published into, or the database of a server; empty for an in-memory
-    database.
-    """
+    database."""
     policy_digest: str
     created: str
     state: str

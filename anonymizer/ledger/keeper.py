@@ -86,8 +86,7 @@ class Keeper:
         self.standing = FilePlace(self.target).run_of(self.view)
 
     def begin(self, engine: Engine, home: DuckDBEngine) -> None:
-        """Read or create the key, settle the entries of killed runs, and bind the key for the
-        digests.
+        """Read or create the key and bind it for the digests; settle the entries of killed runs.
 
         `engine`: that of the run; `home`: the connection that opens the ledger.
         """
@@ -264,9 +263,7 @@ class Keeper:
         return republish is not None and bool(republish.append_only)
 
     def confirm(self) -> None:
-        """Confirm that the release is published. If the run dies before, the next run settles
-        it.
-        """
+        """Confirm that the release is published. If the run dies before, the next one does."""
         home = self._home
         with attached(home, self.path):
             ledger_entries.set_published(home, self.run_id)

@@ -26,8 +26,7 @@ def told_by_rows(
 ) -> Iterator[Problem]:
     """Problems of known rows; `known`: the compared releases of several tables, by release number.
 
-    The weakest of their guarantees counts: an observer who knows what one of them allows is left
-    with as few candidates.
+    The weakest guarantee counts: what it lets an observer know leaves as few candidates.
     """
     knowing = [r for r in releases if r.release in known and known[r.release].events]
     counting = [r for r in releases if r.release in known and known[r.release].rows]

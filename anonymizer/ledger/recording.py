@@ -77,9 +77,7 @@ def record(
 
 
 def record_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
-    """Insert the guarantees of a release of several tables, and its rows that observers may
-    know.
-    """
+    """Insert the guarantees of a release of several tables, and its rows that may be known."""
     engine.raw(schema.sql(number), "ledger")
     if schema.events or schema.rows:
         # in the order of digests, which reveals nothing

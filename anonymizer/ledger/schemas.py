@@ -74,9 +74,7 @@ def schemas(engine: DuckDBEngine) -> dict[int, Schema]:
 
 
 def found_by_key(known: Mapping[int, Schema]) -> frozenset[str]:
-    """Tables whose rows are recognized by their keys: those with a key of one kind in every
-    release.
-    """
+    """Tables whose rows are recognized by keys: those with keys of one kind in all releases."""
     names = {name for schema in known.values() for name in schema.known}
     return frozenset(
         name

@@ -60,5 +60,4 @@ bucket, by their numbers in `dictionary`, some of them twice; all of them are pu
 each table besides the persons', the kind of its key (NULL without one) and its event columns.
 `rows`: one line per published row of those tables that an observer may know, recognized by the
 digest of its key or of its person and true events; equal `cells`, digests under the run's secret,
-mean that two rows of the release look the same.
-"""
+mean that two rows of the release look the same."""

@@ -16,8 +16,7 @@ class AlgorithmOptions(Options):
 
     values_in: ClassVar[Literal["class", "bucket", "group"]] = "class"
     """Where the values of a protected column are published: in the rows of their class, in buckets
-    of the column, or in groups with a separate table.
-    """
+    of the column, or in groups with a separate table."""
     over_levels: ClassVar[bool] = False
     """Whether every quasi-identifier is published on a level of its hierarchy."""
     classless: ClassVar[bool] = False

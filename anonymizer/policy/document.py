@@ -45,9 +45,7 @@ class Document(Options):
         return dict(given)
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
-        """Contradictions between parts that are valid by themselves; `broken`: parts that are
-        not.
-        """
+        """Contradictions between parts that are valid by themselves; `broken`: the other parts."""
         return []
 
     @model_validator(mode="wrap")

@@ -1,6 +1,4 @@
-"""Safe Harbor, 45 CFR 164.514(b)(2): the eighteen identifiers, and what of them may be
-published.
-"""
+"""Safe Harbor, 45 CFR 164.514(b)(2): the eighteen identifiers, and how they may be published."""
 
 from __future__ import annotations
 
@@ -74,8 +72,7 @@ FEW = 20_000
 _FEW = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
 RESTRICTED = tuple(_FEW.split())
 """The areas with 20,000 people or fewer, by the Census of 2000: Office for Civil Rights (HHS),
-Guidance Regarding Methods for De-identification of Protected Health Information (2012).
-"""
+Guidance Regarding Methods for De-identification of Protected Health Information (2012)."""
 CENSUS, GIVEN = "census 2000", "given"
 """The source of the populations: the guidance, or a file of the policy."""
 ZIP3 = re.compile(r"[0-9]{3}\Z")

@@ -60,9 +60,7 @@ DataValue = Annotated[
 
 
 def in_64_bits(given: str | int | float | bool) -> str | int | float | bool:
-    """Raise an error for a whole number that does not fit into BIGINT, the type of such
-    constants.
-    """
+    """Raise an error for a whole number beyond BIGINT, the type of such constants."""
     if isinstance(given, int) and not -(2**63) <= given < 2**63:
         raise fail("must be within 64 bits", hint="write it as text, in quotes")
     return given

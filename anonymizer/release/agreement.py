@@ -29,9 +29,7 @@ def refuse_unmet(policy: Policy, layout: Layout) -> None:
 
 
 def refuse_other(policy: Policy, layout: Layout) -> None:
-    """Raise PolicyError (exit code 2) if the policy's columns or roles differ from the
-    release's.
-    """
+    """Raise PolicyError (exit code 2) if the policy and the release have other columns or roles."""
     PolicyError.refuse(disagreements(policy, layout))
 
 

@@ -19,8 +19,7 @@ class Names:
     run_id: str
     tables: tuple[str, ...] = ()
     """Further published tables: one per sensitive column of an msb release, or those of a release
-    of several tables besides the persons'.
-    """
+    of several tables besides the persons'."""
     several: bool = False
     """Whether the policy has several tables."""
     compared: bool = False

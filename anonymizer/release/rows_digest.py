@@ -23,12 +23,10 @@ from anonymizer.release.objects import Runs
 STORED = "duckdb-stored-2"
 """SHA-256 of the blocks' SHA-256, 1024 rows a block, in the order in which DuckDB stores them.
 Cells of numbered columns are a number and a semicolon, ahead of the other cells. The SHA-256 of
-the values of every numbered column, in binary order, follow those of the blocks.
-"""
+the values of every numbered column, in binary order, follow those of the blocks."""
 SORTED = "duckdb-sorted-1"
 """SHA-256 of the blocks' SHA-256; rows are sorted by their SHA-256, whose first three digits are
-the block.
-"""
+the block."""
 BLOCK = 1024
 AT_ONCE = 512
 """Blocks per statement, which holds the text of all their rows; this bounds the memory."""

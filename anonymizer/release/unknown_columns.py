@@ -24,8 +24,7 @@ GONE = "it was removed after it was published: run again"
 def refuse_unknown_columns(
     engine: Engine, view: Table, layout: Layout, tables: Tables | None = None
 ) -> None:
-    """Raise GuaranteeError (exit code 1) with every missing column, and every one not in the
-    layout.
+    """Raise GuaranteeError (exit code 1) with every missing and every unknown column.
 
     `tables`: of a release of several. In a DuckDB database the frozen rows behind the view are
     checked too, after a check for foreign SQL in the objects that will be read.

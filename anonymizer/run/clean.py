@@ -59,9 +59,8 @@ def _refreshed(database: Path) -> list[Path]:
 def remove_leftovers(database: Path, at_least: float = run_folder.ABANDONED) -> list[Path]:
     """Remove the files that dead runs were building next to `database`; return them.
 
-    If the run has a folder here, the process that owns it decides. If it has none (it ran elsewhere
-    or lost its folder), its file is removed if no process holds it and it has not changed for
-    `at_least` seconds.
+    If the run has a folder here, its owner decides. If it has none (it ran elsewhere or lost it),
+    the file is removed if no process holds it and it is unchanged for `at_least` seconds.
     """
     dead = [file for file in _building(database) if _is_left(file, at_least)]
     return run_folder.remove_files(dead)

@@ -41,8 +41,7 @@ FEW = 20
 """Distinct values up to which a column is a category, whatever its name."""
 SHARE = 0.01
 """Least share of values that contain an identifier of their own row: a word may be a name by
-chance, such as `will` in `he will come`.
-"""
+chance, such as `will` in `he will come`."""
 SHARE_ANYWHERE = 0.05
 """Least share of values that contain an identifier of any row, which chance matches more often."""
 AT_ONCE = 16

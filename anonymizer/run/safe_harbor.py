@@ -37,8 +37,7 @@ PLAIN: tuple[Family, ...] = ("whole", "decimal", "double", "text")
 """Types, besides BOOLEAN, that may be free of the eighteen identifiers."""
 DAYS = (18_000_101, 22_001_231)
 """Whole numbers in this range may be dates such as 20240131; so may numbers such as 31012024,
-1312024, 202401, 12024, 240131 and 310124.
-"""
+1312024, 202401, 12024, 240131 and 310124."""
 SAYS: dict[str, tuple[str, str]] = {
     "notes": (
         "holds {n:,} different values like free text, in which anything may stand",

@@ -1,8 +1,7 @@
 """Vaults: private files that map each published token to its value.
 
 A vault is a DuckDB database with one table. It is written before the release is published, so that
-every published token can be reversed; if the run then fails, the vault has tokens that were never
-published.
+every published token is in it; if the run then fails, it has tokens that were never published.
 """
 
 from __future__ import annotations

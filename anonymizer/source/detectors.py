@@ -1,5 +1,4 @@
-"""Forms of identifiers in text: a pattern for each, and check digits to distinguish it from a
-number.
+"""Forms of identifiers in text: a pattern for each, and check digits to exclude other numbers.
 
 Patterns use only what all engines support: no word boundaries, no look-around. The identifier is
 the second group; no letter or digit precedes or follows it. Sources: ISO 13616 (IBAN) and its

@@ -38,9 +38,7 @@ def file_relation(path: Path, ask: Ask, where: str) -> Sql:
 
 
 def _refuse_torn(file: str, ask: Ask, where: str) -> None:
-    """Refuse a CSV file with skipped lines, except empty lines and comments before the header, or
-    with lines of one cell.
-    """
+    """Refuse lines of one cell, and other skipped lines than empty ones and comments."""
     seen = 'select "SkipRows", "Quote", list_transform("Columns", lambda c: c.name)'
     ((skipped, quote, names),) = ask(f"{seen} from sniff_csv({file})", where)
     if skipped:

@@ -67,9 +67,7 @@ class Looked:
 
 
 def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
-    """Texts and large numbers, and text or number columns with a name that indicates an
-    identifier.
-    """
+    """Texts and large numbers, and text or number columns that are named like identifiers."""
     found: list[Looked] = []
     masks = {mask.column: mask.values for mask in roles.masks}
     for column, cell, sql_type in (

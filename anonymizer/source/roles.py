@@ -46,9 +46,7 @@ class Roles:
 
     @property
     def unmasked(self) -> Roles:
-        """The roles without the masks of published columns; masks that coarsen values when read
-        stay.
-        """
+        """The roles without the masks of published columns; coarsening when read is kept."""
         published = {str(k.k) for k in self.kept}
         return replace(self, masks=tuple(m for m in self.masks if str(m.physical) not in published))
 

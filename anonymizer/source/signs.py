@@ -39,8 +39,7 @@ IDEOGRAPHS = (
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Letters of scripts without spaces between words, or with endings after names: each is a word of
-its own.
-"""
+its own."""
 LETTERS = (
     "0-9A-Za-zªµºÀ-ÖØ-öø-\u037d\u037f-\u0386\u0388-\u0558\u0560-\u0588\u0591-\u05bd\u05bf\u05c1"
     "\u05c2\u05c4\u05c5\u05c7-\u05f2\u0610-\u061a\u0620-\u0669\u066e-\u06d3\u06d5-\u06ff"
@@ -51,8 +50,7 @@ LETTERS = (
     "\U00010000-\U0001efff"
 )
 """All other letters, digits and accents, as the inside of a character class: named classes such as
-`\\p{L}` differ between engines.
-"""
+`\\p{L}` differ between engines."""
 _CAPITALS = "".join(
     chr(code)
     for first, last in ((0xC0, 0x24F), (0x386, 0x3AB), (0x400, 0x52F), (0x531, 0x556))
@@ -68,8 +66,7 @@ BETWEEN = "\ue000"
 def plain(value: str) -> str:
     """A text as SQL, with unusual spaces, hyphens and digits replaced by the usual ones.
 
-    Word processors write numbers with non-breaking spaces and hyphens; patterns match the usual
-    ones.
+    Word processors write numbers with non-breaking spaces and hyphens, unlike patterns.
     """
     translated = f"translate({value}, {lit(_STRANGE)}, {lit(_USUAL)})"
     some = lit(f"[{_SPACES}{_DASHES}{UNUSUAL_SIGNS}{_UNSEEN}]")

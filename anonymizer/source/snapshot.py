@@ -221,9 +221,7 @@ def values_steps(roles: Roles) -> tuple[Step, ...]:
 
 
 def values_at_once(roles: Roles) -> tuple[Step, ...]:
-    """Like `values_steps`, in one scan of the snapshot, for engines on which scans are
-    expensive.
-    """
+    """Like `values_steps`, in one scan of the snapshot, for engines with expensive scans."""
     if not roles.quasi:
         return ()
     shared = {"snapshot": SNAPSHOT, "distinct": DISTINCT, "attributes": roles.quasi}

@@ -27,9 +27,7 @@ TOKENS = {
     "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}",
     "number": "[0-9]{1,18}",
 }
-"""Forms of tokens; tokens of the format `like` have the form of their values, which are
-unpublished.
-"""
+"""Forms of tokens. Those of the format `like` have the form of their values, which is unknown."""
 CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
 REALS = ("FLOAT", "DOUBLE")
 WORST = Achieved("n", "sum")

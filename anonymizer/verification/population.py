@@ -24,9 +24,7 @@ NEEDED = "needs the population, which is not part of the release"
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """A population as distinct tuples: the number of `members`, and a column per
-    quasi-identifier.
-    """
+    """A population as distinct tuples, with `members` (their number) and quasi-identifiers."""
 
     table: Table
     values: Mapping[str, str]

@@ -140,9 +140,7 @@ def _judged(one: Released) -> Layout:
 
 
 def _among(tables: Tables, where: Where) -> Iterator[Question]:
-    """The rules of columns for the persons that remain candidates if rows, or their number, are
-    known.
-    """
+    """The rules of columns for the candidates that remain if rows, or their number, are known."""
     seen = told(tables) if tables.events else {}
     for one in tables.tables:
         persons = one is tables.persons

@@ -82,9 +82,7 @@ def levels_nest(policy: Policy) -> Iterator[Problem]:
 
 
 def unnested(table: Table, *, whole: bool, otherwise: str = WHOLE) -> Iterator[Problem]:
-    """Hierarchies with levels that need not nest; `whole`: the algorithm generalizes by whole
-    levels.
-    """
+    """Hierarchies with levels that need not nest; `whole`: whole levels are published."""
     for name, column in table.columns.items():
         spec = column.hierarchy
         if isinstance(spec, Divisor) and spec.mode == "independent":
@@ -109,9 +107,7 @@ def refine(policy: Policy) -> Iterator[Problem]:
 
 
 def part_size(policy: Policy) -> Iterator[Problem]:
-    """Parts are for a table that is released once: later releases continue the first one's
-    classes.
-    """
+    """Parts are for a table that is released once: later releases continue its classes."""
     if policy.algorithm.must_divide and policy.republish is not None:
         said = "divides a table that is released once, and not later releases of it"
         yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
@@ -156,9 +152,7 @@ def weights(policy: Policy) -> Iterator[Problem]:
 
 
 def persons_clustered(policy: Policy) -> Iterator[Problem]:
-    """Algorithms that cluster persons complete a cluster when an identity-reserved guarantee
-    holds.
-    """
+    """Algorithms that cluster persons need an identity-reserved guarantee."""
     name = policy.algorithm.name
     if policy.algorithm.clusters_persons and not policy.privacy.identity_reserved:
         yield Problem(

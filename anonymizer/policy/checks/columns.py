@@ -145,9 +145,7 @@ def distance_has_order(table: Table) -> Iterator[Problem]:
 
 
 def order_of_categories(name: str, column: Column, kind: str) -> Iterator[Problem]:
-    """An ordered distance needs a kind with an order; checked again when the source's kind is
-    known.
-    """
+    """An ordered distance needs an ordered kind; checked again when the source's kind is known."""
     rule = column.protect.t_closeness if column.protect is not None else None
     if rule is not None and rule.distance == "ordered" and kind == "categorical":
         path = column_path(name, "protect", "t_closeness", "distance")

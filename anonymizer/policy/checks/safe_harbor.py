@@ -1,4 +1,4 @@
-"""Checks of `preset: safe_harbor`: every published column declares its content and is treated
+"""Checks of `preset: safe_harbor`: every published column declares its content, and is treated
 so.
 """
 

@@ -1,6 +1,4 @@
-"""Checks of alternative sets of quasi-identifiers: their columns, and settings that support
-them.
-"""
+"""Checks of alternative sets of quasi-identifiers: their columns, and what supports them."""
 
 from __future__ import annotations
 

@@ -52,9 +52,7 @@ def lead_of(policy: AnyPolicy) -> Policy:
 
 
 def child_policy(policy: SchemaPolicy, name: str) -> Policy:
-    """The policy of a further table; its events are quasi-identifiers on levels of their
-    hierarchies.
-    """
+    """The policy of a further table; its events are quasi-identifiers on hierarchy levels."""
     return _single(policy, name, policy.tables[name], FullDomain(name="full_domain"))
 
 

@@ -26,9 +26,7 @@ def together(policy: AnyPolicy, verb: str) -> None:
 
 
 def single(policy: AnyPolicy, verb: str) -> Policy:
-    """The policy of one table. Raises PolicyError for one of several, which the verb does not
-    support.
-    """
+    """The policy of one table. Raises PolicyError for several, which the verb does not support."""
     if isinstance(policy, SchemaPolicy):
         raise PolicyError.at("tables", f"several tables: `{verb}` works on policies of one table")
     return policy

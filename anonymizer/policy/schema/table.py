@@ -108,9 +108,7 @@ class SchemaTable(Options):
 
     @property
     def unused_keys(self) -> tuple[str, ...]:
-        """Columns of the role key that are neither the table's key nor a link, which is a
-        mistake.
-        """
+        """Columns of the role key that are neither the table's key nor a link (a mistake)."""
         return tuple(name for name in self.keys if name != self.key and name not in self.links)
 
     @property

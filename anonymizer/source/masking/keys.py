@@ -108,9 +108,7 @@ def read_key(path: Path, where: str) -> bytes | Problem:
 
 
 def new_secret(path: Path) -> None:
-    """Write a new key of 256 bits, readable by its owner only. Raises EngineError; never
-    overwrites.
-    """
+    """Write a new key of 256 bits for its owner only. Raises EngineError; never overwrites."""
     try:
         write_new(path, f"{secrets.token_hex(32)}\n".encode("ascii"))
     except FileExistsError as error:

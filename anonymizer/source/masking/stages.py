@@ -99,9 +99,7 @@ def masking_stages(
 def _masked(
     masks: Sequence[Mask], keys: Mapping[str, str], published: Table
 ) -> tuple[dict[str, Sql], tuple[str, ...]]:
-    """The values of masked columns, each mask applied to the result of the one before, and their
-    bound parameters.
-    """
+    """The values after all masks of each column, in order, and their bound parameters."""
     made: dict[str, Sql] = {}
     binds: dict[str, None] = {}
     for mask in masks:

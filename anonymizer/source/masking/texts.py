@@ -12,9 +12,7 @@ from anonymizer.source.signs import plain
 LAST = {"phone": 1, "card": 2}
 """Kinds that are searched for after the others."""
 PASSES = 2
-"""A pattern consumes its neighbouring characters; if two matches share one, the second pass finds
-the other match.
-"""
+"""Matches include neighbouring characters: two that share one are found in different passes."""
 
 
 def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:

@@ -67,9 +67,7 @@ def _of_rows(question: Question) -> Shortcut | None:
 
 
 def _of_digests(question: Question) -> Shortcut | None:
-    """A shortcut that compares groups by sums of their digests, if rows are counted, not
-    persons.
-    """
+    """Compare groups by sums of their digests, if rows are counted and not persons."""
     if question.template == "group_sizes" and question.parameters["person"] is None:
         return Proof((fast_sql(question),))
     return None
@@ -87,9 +85,7 @@ def _tuples(view: Table, layout: Layout, tuples: Table) -> str:
 
 
 def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | None:
-    """A shortcut by tuples: they prove conditions of form, and have the sizes if rows are
-    counted.
-    """
+    """Use tuples: they prove conditions of form, and have the sizes if rows are counted."""
     if question.over is not None:
         return None  # it is about other rows
     match question.template:

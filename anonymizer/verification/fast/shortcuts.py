@@ -14,9 +14,7 @@ from anonymizer.verification.questions import Question, ask_all
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Statements that count possible violations: if all are 0 the condition holds, else it is
-    open.
-    """
+    """Statements that count possible violations: all 0 proves the condition, else it is open."""
 
     statements: tuple[str, ...]
 

@@ -74,9 +74,7 @@ def published_columns(policy: SchemaPolicy) -> Iterator[Problem]:
 def clashes(
     policy: SchemaPolicy, kinds: Mapping[str, Mapping[str, str]] | None = None
 ) -> Iterator[Problem]:
-    """Like `published_columns`; `kinds`, by table and column, determine the names of typed
-    cells.
-    """
+    """Like `published_columns`; `kinds`, by table and column, determine names of typed cells."""
     for table in policy.tables:
         first: dict[str, PublishedName] = {}
         names = column_names(policy, table, (kinds or {}).get(table))
