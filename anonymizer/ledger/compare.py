@@ -201,9 +201,7 @@ class Comparison:
         found: Findings,
         joined: Collection[int],
     ) -> None:
-        """Report shared numbers and pseudonyms; `joined`: releases whose joins are reported
-        already.
-        """
+        """Report shared numbers and pseudonyms; `joined`: releases with reported joins."""
         for row in self._ask("numbers", {**context, "k": max(2, self.k)}):
             release, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)

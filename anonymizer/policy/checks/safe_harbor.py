@@ -1,6 +1,4 @@
-"""Checks of `preset: safe_harbor`: every published column declares its content, and is treated
-so.
-"""
+"""Checks of `preset: safe_harbor`: every published column declares and respects its content."""
 
 from __future__ import annotations
 
