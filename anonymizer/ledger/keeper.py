@@ -263,7 +263,7 @@ class Keeper:
         return republish is not None and bool(republish.append_only)
 
     def confirm(self) -> None:
-        """Confirm that the release is published. If the run dies before, the next one does."""
+        """Record that the release is published; if the run dies before, the next run settles it."""
         home = self._home
         with attached(home, self.path):
             ledger_entries.set_published(home, self.run_id)

@@ -122,7 +122,8 @@ DONE = _set(
     "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
     " surg operation operations lab test vaccine vaccination contraception insulin"
 )
-"""Next to words of SENSITIVE: what was done to a person in an event, which others may know."""
+"""Some words of SENSITIVE, and others: what was done to a person in an event, which others may
+know."""
 GRADED = _set("grade class")
 """Of a school, or, next to findings, of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
