@@ -108,7 +108,7 @@ class Job:
             self.executor.run(self.compiled.writes(rows, place), "writing")
 
     def _publish(self, manifest: Manifest) -> Manifest:
-        """Record the release in the ledger and publish it; withdraw the record on failure."""
+        """Record tokens in vaults, compare and record the release in the ledger, publish it."""
         remember(self.engine, self._tokens())
         keeper = self.keeper
         if keeper is None:

@@ -122,8 +122,7 @@ DONE = _set(
     "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
     " surg operation operations lab test vaccine vaccination contraception insulin"
 )
-"""Some words of SENSITIVE, and others: what was done to a person in an event, which others may
-know."""
+"""What was done to a person in an event, which others may know: partly words of SENSITIVE."""
 GRADED = _set("grade class")
 """Of a school, or, next to findings, of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
