@@ -21,7 +21,7 @@ FIGURES = "not compared by this verifier: measures, and the figures that the man
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge the release that the arguments name; returns the exit code."""
+    """Judge the release named by the arguments; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m anonymizer.independent", description=(__doc__ or "").split("\n")[0]
     )
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def lines(found: Judgement) -> list[str]:
-    """One line per check, and a verdict. No line holds a value of the data."""
+    """One line per check, and a verdict. No line contains a value of the data."""
     made = [_line(check) for check in found.checks]
     made += [f"not checked  {item.name}  {item.reason}" for item in found.not_checked]
     failed = sum(not check.passed for check in found.checks)
@@ -92,7 +92,7 @@ def _figure(value: Figure | None) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name without characters that steer a terminal."""
+    """A name without terminal control characters."""
     return "".join(c if c.isprintable() else "?" for c in name)
 
 

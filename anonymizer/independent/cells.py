@@ -32,12 +32,12 @@ Raw: TypeAlias = str | tuple[Text, ...] | None
 
 
 class CellError(ValueError):
-    """The cell is not of the published grammar; the message holds no value."""
+    """The cell does not conform to the published grammar; the message contains no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a published cell says.
+    """The content of a published cell.
 
     `exact` and `node` have one value, `interval` its two bounds, `set` its members.
     """
@@ -49,7 +49,7 @@ class Cell:
     """The texts of a malformed cell."""
 
     def admits(self, value: Value | None) -> bool:
-        """Whether a row with this value may have been given this cell (nodes: not known)."""
+        """Whether this cell admits a row with this value (unknown for nodes)."""
         if value is None:
             return self.nullable
         if self.form == "any":
@@ -65,7 +65,7 @@ BUCKETED = Cell("bucketed")
 
 
 def needs_quotes(text: str) -> bool:
-    """Whether a member could be mistaken for another cell or for a part of one."""
+    """Whether a member could be mistaken for another cell or for part of one."""
     return (
         text in ("", "*", "NULL")
         or text.startswith(" ")
@@ -75,7 +75,7 @@ def needs_quotes(text: str) -> bool:
 
 
 def read_text_cell(text: Text, kind: str, sql_type: str, hierarchy: bool) -> Cell:
-    """A cell of `cells: text`. Raises CellError."""
+    """Parse a cell of `cells: text`. Raises CellError."""
     if text is None:
         return NULL
     nullable = text.endswith(NULLABLE)
@@ -94,7 +94,7 @@ def read_text_cell(text: Text, kind: str, sql_type: str, hierarchy: bool) -> Cel
 
 
 def read_member(text: Text, kind: str, sql_type: str) -> Value | None:
-    """A single value in `cells: text`, as a bucketized cell has it. Raises CellError."""
+    """Parse a single value of `cells: text`, as in a bucketized cell. Raises CellError."""
     if text is None:
         return None
     if kind != "categorical":
@@ -106,7 +106,7 @@ def read_member(text: Text, kind: str, sql_type: str) -> Value | None:
 
 
 def read_bounds(lo: Raw, hi: Raw, nullable: Raw, sql_type: str) -> Cell:
-    """A typed cell of numbers, dates or timestamps. Raises CellError."""
+    """Parse a typed cell of numbers, dates or timestamps. Raises CellError."""
     may_be_null = _boolean(nullable)
     if lo is None and hi is None:
         if not may_be_null:
@@ -121,7 +121,7 @@ def read_bounds(lo: Raw, hi: Raw, nullable: Raw, sql_type: str) -> Cell:
 
 
 def read_list(listed: Raw, sql_type: str) -> Cell:
-    """A typed cell of categories without a hierarchy. Raises CellError."""
+    """Parse a typed cell of categories without a hierarchy. Raises CellError."""
     if not isinstance(listed, tuple) or not listed:
         raise CellError("is not a list of values")
     nullable = listed[-1] is None
@@ -133,7 +133,7 @@ def read_list(listed: Raw, sql_type: str) -> Cell:
 
 
 def read_node(label: Raw, nullable: Raw) -> Cell:
-    """A typed cell of categories with a hierarchy. Raises CellError."""
+    """Parse a typed cell of categories with a hierarchy. Raises CellError."""
     may_be_null = _boolean(nullable)
     if label is None:
         if not may_be_null:
@@ -176,7 +176,7 @@ def _set(body: str, sql_type: str, hierarchy: bool) -> tuple[Value, ...]:
 
 
 def _member(text: str, at: int) -> tuple[str, int]:
-    """The member that begins at a place, and where it ends."""
+    """The member that begins at a position, and the position after it."""
     if text.startswith('"', at):
         inner, place = "", at + 1
         while place < len(text):
@@ -218,12 +218,12 @@ def _boolean(text: Raw) -> bool:
 
 
 def _check_order(members: Sequence[Value]) -> None:
-    """Text in the order of code points, which Python compares by; numbers by value."""
+    """Check the order of members: text by code point, as Python compares it; numbers by value."""
     for one, after in pairwise(members):
         if not one < after:  # type: ignore[operator]
             raise CellError("has members out of order or twice")
 
 
 def is_ordered(sql_type: str) -> bool:
-    """Whether values of the type have an order that distances can count along."""
+    """Whether the values of a type have an order for distances."""
     return family(sql_type) in ("whole", "decimal", "float", "time")

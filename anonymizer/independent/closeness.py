@@ -1,8 +1,8 @@
-"""t-closeness: how far a group's distribution p is from that of all published values, q.
+"""t-closeness: the distance of a group's distribution p from that of all published values, q.
 
 The distance is the earth mover's under three ground distances (Li, Li and Venkatasubramanian 2007).
 NULL is a category of its own for all three: first in the order, and a branch of its own below the
-root of a hierarchy. So a group of NULLs alone has a distribution, and needs no rule of its own.
+root of a hierarchy. So a group of only NULLs has a distribution, and needs no special rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = "root"
 
 
 def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
-    """Every group within t of q, by the ground distance that the requirement names."""
+    """Every group within t of q, by the ground distance of the requirement."""
     terms.only("t", "distance", "paths")
     t = terms.number("t")
     distance = terms.requirement.parameters.get("distance", "equal")
@@ -72,11 +72,7 @@ def ordered(p: Distribution, q: Distribution) -> Fraction:
 
 
 def hierarchical(p: Distribution, q: Distribution, paths: Paths) -> Fraction:
-    """Σ over inner nodes of height/H · min(surplus, deficit) of their children.
-
-    A node is identified by the labels from itself to the root. NULL is a leaf at the depth of the
-    others, alone below nodes of its own.
-    """
+    """½ Σ |p−q| over the values of the table."""
     height = len(next(iter(paths.values()))) if paths else 1
     children: dict[Node, dict[Node, Fraction]] = {}
     for value, share in q.items():
@@ -102,7 +98,7 @@ def _far(group: Group) -> Finding:
 
 
 def _paths(terms: Terms, sql_type: str) -> Paths:
-    """Value to the labels of its ancestors, parent first, root last, all equally many."""
+    """Labels of the ancestors of each value, parent first, root last, all equally many."""
     found: dict[Value | None, Sequence[str]] = {}
     for text, nodes in terms.mapping("paths").items():
         if not isinstance(nodes, list) or not nodes:

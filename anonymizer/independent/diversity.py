@@ -14,7 +14,7 @@ does not hold vacuously. For each definition this means:
   table have a value, a group whose values are *all* missing discloses with certainty that the
   value of each of its members is missing.
 * beta-likeness fails. It compares the distribution p of the group with q; the group has no p.
-* delta-disclosure fails. It asks for |ln(p/q)| < delta for every value of the table; p(v) = 0 for
+* delta-disclosure fails. It requires |ln(p/q)| < delta for every value of the table; p(v) = 0 for
   each of them, and |ln 0| is infinite.
 
 A column without any value in the whole release fails all of these rules too, because no group has
@@ -80,7 +80,7 @@ def unique(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """No value twice (Li and He 2022, Corollary 2; m-uniqueness of Xiao and Tao 2007)."""
 
     def judge(group: Group) -> Finding:
-        # rows count here, not pairs: a person's value twice in a bucket is two cells of it
+        # rows count, not pairs: a person's value twice in a bucket is in two of its cells
         listed = [value for _, value in group.records if value is not None]
         most = max((listed.count(value) for value in set(listed)), default=0)
         return Finding({"times": most}, most <= 1)
@@ -212,8 +212,8 @@ def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 def delta_disclosure(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """|ln(p/q)| < delta for every value of the table (Brickell and Shmatikov 2008).
 
-    ln of a rational number other than 1 is irrational, so that 60 digits decide every comparison
-    with a delta of fewer digits but where p = q, which is 0 < delta.
+    The logarithm of a rational number other than 1 is irrational, so 60 digits decide every
+    comparison with a delta of fewer digits, except for p = q, which is 0 < delta.
     """
     terms.only("delta")
     delta, nulls = terms.number("delta"), terms.null_as_value
@@ -245,7 +245,7 @@ def _l(terms: Terms, given: object) -> int:
 
 
 def _declared(given: object, sql_type: str) -> Value:
-    """A value of the policy as a value of the column; one of another form occurs nowhere."""
+    """A value of the policy as a value of the column; if it is none, it occurs nowhere."""
     text = str(given).lower() if isinstance(given, bool) else str(given)
     try:
         return read_value(text, sql_type)
@@ -254,7 +254,7 @@ def _declared(given: object, sql_type: str) -> Value:
 
 
 def _loosely(text: str, sql_type: str) -> Value:
-    """`5` for a decimal of scale 1, `2020-01-01` for a timestamp: equal, written otherwise."""
+    """Parse other notations: `5` for a decimal of scale 1, `2020-01-01` for a timestamp."""
     try:
         return read_value(text, "DOUBLE" if sql_type.startswith("DECIMAL") else sql_type)
     except ValueFormError:

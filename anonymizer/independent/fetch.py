@@ -1,6 +1,6 @@
-"""Tables of one file, fetched by a locked engine: no other file, no network, no setting.
+"""Tables of one file, fetched by a locked engine without other files, network, or settings.
 
-Every value is fetched as the text of its SQL type (lists as lists of texts) and read in Python.
+Every value is fetched as the text of its SQL type (lists as lists of texts) and parsed in Python.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Name: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Names, types (None where the file has none) and rows of a published table."""
+    """Names, types (None if the file has none) and rows of a published table."""
 
     columns: tuple[str, ...]
     types: tuple[str | None, ...]

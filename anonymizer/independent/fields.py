@@ -1,4 +1,4 @@
-"""Fields of untrusted JSON, each with the type that it needs. Raises UnreadableError."""
+"""Typed access to fields of untrusted JSON. Raises UnreadableError."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anonymizer.independent.errors import UnreadableError
 
 
 def parsed(text: str) -> Any:
-    """JSON with exact numbers, without constants of its own and without a key that stands twice."""
+    """Parse JSON with exact numbers; constants such as NaN and duplicate keys are errors."""
     try:
         return json.loads(
             text,
@@ -31,7 +31,7 @@ def mapping(given: Any, where: str) -> dict[str, Any]:
 
 
 def known(given: Any, where: str, fields: set[str]) -> dict[str, Any]:
-    """An object with these fields at most: another one might change what they mean."""
+    """An object with at most these fields: another one might change their meaning."""
     data = mapping(given, where)
     if set(data) - fields:
         raise UnreadableError(f"{where}: has a field that this reader does not know")
@@ -46,14 +46,14 @@ def listed(given: Any, where: str) -> list[Any]:
 
 
 def text(given: Any, where: str) -> str:
-    """A text that is not empty."""
+    """A non-empty text."""
     if not isinstance(given, str) or not given:
         raise UnreadableError(f"{where}: is not a text")
     return given
 
 
 def name(given: Any, where: str) -> str | None:
-    """A text that is not empty, or null."""
+    """A non-empty text, or null."""
     return None if given is None else text(given, where)
 
 
@@ -65,19 +65,19 @@ def flag(given: Any, where: str) -> bool:
 
 
 def whole(given: Any, where: str, least: int, most: int) -> int:
-    """A whole number between two others."""
+    """A whole number between two bounds."""
     if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= most:
         raise UnreadableError(f"{where}: is no whole number from {least} to {most}")
     return given
 
 
 def is_number(given: Any) -> bool:
-    """Whether it is a number as `parsed` reads it."""
+    """Whether the value is a number as parsed by `parsed`."""
     return isinstance(given, int | Decimal) and not isinstance(given, bool)
 
 
 def code(given: Any, where: str) -> int | Decimal | str | None:
-    """The code of a column that is cut off at one end."""
+    """The top or bottom code of a column."""
     if given is not None and not isinstance(given, str) and not is_number(given):
         raise UnreadableError(f"{where}: is no number and no text")
     found: int | Decimal | str | None = given
@@ -86,7 +86,7 @@ def code(given: Any, where: str) -> int | Decimal | str | None:
 
 def _whole(text: str) -> int:
     found = int(text)
-    float(found)  # one beyond all doubles is an error here
+    float(found)  # raises for a number beyond all doubles
     return found
 
 

@@ -23,7 +23,7 @@ _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s",.();]+|[,.();]')
 
 
 def form(opened: Opened, release: Release, keys: Collection[str] = ()) -> Iterator[Check]:
-    """Every condition of form that the layout has; `keys` are columns of numbers besides it."""
+    """Every condition of form that the layout has; `keys` are additional columns of numbers."""
     layout = release.layout
     yield counted("columns", None, _columns(opened, layout, keys))
     yield counted("types", None, _types(opened, layout, keys))
@@ -40,7 +40,7 @@ def form(opened: Opened, release: Release, keys: Collection[str] = ()) -> Iterat
 
 
 def _masks(opened: Opened, release: Release) -> Iterator[Check]:
-    """What is published value by value is what its masks make."""
+    """Check that masked values published one by one have the form that their masks give them."""
     for column in release.layout.columns:
         if not column.masks or column.quasi or column.column in release.layout.tables:
             continue
@@ -50,7 +50,7 @@ def _masks(opened: Opened, release: Release) -> Iterator[Check]:
 
 
 def gaps(numbers: Iterable[int | None]) -> int:
-    """How many numbers are missing, or too many, so that they were 1 to their count."""
+    """How many numbers are missing from, or too many for, 1 to their count."""
     there = {one for one in numbers if one is not None}
     return len(set(range(1, len(there) + 1)) ^ there)
 
@@ -69,7 +69,7 @@ def _columns(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
 
 
 def _types(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
-    """Columns whose type is not what the layout says."""
+    """Columns whose type is not that of the layout."""
     wanted: dict[str, tuple[str, ...]] = {}
     for name in (layout.class_id, layout.person_id, layout.group_id, *keys):
         if name is not None:
@@ -103,7 +103,7 @@ def _types_of(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _is_type(kind: str, wanted: str) -> bool:
-    """Whether a type is the one that is wanted; a decimal without sizes may have any."""
+    """Whether a type is the required one; a decimal without precision may have any."""
     if wanted.removesuffix("[]") == "DECIMAL":
         kind = _SIZES.sub("", kind)
     return _spaceless(kind) == _spaceless(wanted)
@@ -114,7 +114,7 @@ def _spaceless(kind: str) -> str:
 
 
 def _plain_view(opened: Opened) -> bool:
-    """Whether the view lists the columns of its frozen table, each once, and nothing else."""
+    """Whether the view only lists the columns of its frozen table, each once."""
     assert opened.view is not None
     if opened.frozen is None:
         return False
@@ -177,7 +177,7 @@ def _classes(release: Release) -> Iterator[Check]:
 
 
 def _flags(row: Row) -> tuple[bool, ...]:
-    """Which cells are in buckets."""
+    """Whether each cell is in a bucket."""
     return tuple(cell.form == "bucketed" for cell in row.cells.values())
 
 
@@ -196,9 +196,9 @@ def _cells(release: Release) -> Iterator[Check]:
 
 
 def _unstarred(release: Release, column: Column) -> int:
-    """Sets that cover all values that are seen anywhere in the column: such a set is written `*`.
+    """Sets that cover all values found in the column: such a set has to be written `*`.
 
-    If `*` occurs, it may cover values that are seen nowhere else.
+    If `*` occurs, it may cover values that are found nowhere else.
     """
     cells = [row.cells[column.column] for row in release.rows]
     if any(cell.form == "any" for cell in cells):
@@ -261,5 +261,5 @@ def _distinct(pairs: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, set[
 
 
 def _several(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
-    """How many have more than one other."""
+    """How many first elements have more than one second element."""
     return sum(len(found) > 1 for found in _distinct(pairs).values())

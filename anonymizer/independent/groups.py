@@ -2,7 +2,7 @@
 
 A *unit* is a person if the release numbers persons, else a row. A (unit, value) pair counts
 once in its group: without persons every row is a pair, and with persons three rows of a person with
-one diagnosis are one pair. Rows without a person count for nobody (docs/models.md).
+one diagnosis are one pair. Rows without a person are not counted (docs/models.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from anonymizer.independent.values import Value
 
 Record: TypeAlias = tuple[int | None, Value | None]
-"""Unit and value of one row; None where the row's person is not told."""
+"""Unit and value of one row; the unit is None if the row's person is unknown."""
 Counts: TypeAlias = Mapping[Value | None, int]
 
 
@@ -29,25 +29,25 @@ class Group:
 
     @property
     def told(self) -> list[tuple[int, Value | None]]:
-        """The rows of somebody."""
+        """The rows with a known unit."""
         return [(unit, value) for unit, value in self.records if unit is not None]
 
     @property
     def units(self) -> set[int]:
-        """Everybody in the group, those without a value included."""
+        """All units of the group, including those without a value."""
         return {unit for unit, _ in self.told}
 
     @property
     def pairs(self) -> set[tuple[int, Value | None]]:
-        """Every (unit, value) once."""
+        """The distinct (unit, value) pairs."""
         return set(self.told)
 
     def counts(self, *, nulls: bool) -> Counter[Value | None]:
-        """How many units hold each value; NULL is a value only if asked for."""
+        """How many units have each value; `nulls`: count NULL as a value."""
         return Counter(value for _, value in self.pairs if nulls or value is not None)
 
     def holdings(self, *, nulls: bool) -> dict[int, set[Value | None]]:
-        """S(p): the different values of every unit that has one (Wang et al. 2018)."""
+        """S(p): the distinct values of every unit that has one (Wang et al. 2018)."""
         held: dict[int, set[Value | None]] = {}
         for unit, value in self.pairs:
             if nulls or value is not None:
@@ -56,7 +56,7 @@ class Group:
 
 
 def grouped(records: Iterable[tuple[Hashable, Record]]) -> tuple[Group, ...]:
-    """Records that share a label, as groups."""
+    """Group records by label."""
     found: dict[Hashable, list[Record]] = {}
     for label, record in records:
         found.setdefault(label, []).append(record)
@@ -64,7 +64,7 @@ def grouped(records: Iterable[tuple[Hashable, Record]]) -> tuple[Group, ...]:
 
 
 def total(groups: Iterable[Group], *, nulls: bool) -> Counter[Value | None]:
-    """The counts of all groups together: the reference distribution q, not yet divided."""
+    """The counts of all groups together: the reference distribution q, before division."""
     whole: Counter[Value | None] = Counter()
     for group in groups:
         whole.update(group.counts(nulls=nulls))
@@ -72,6 +72,6 @@ def total(groups: Iterable[Group], *, nulls: bool) -> Counter[Value | None]:
 
 
 def shares(counts: Counts) -> dict[Value | None, Fraction]:
-    """A distribution, exactly; empty where nothing is counted."""
+    """The exact distribution; empty without counts."""
     everything = sum(counts.values())
     return {value: Fraction(n, everything) for value, n in counts.items()}

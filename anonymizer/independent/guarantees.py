@@ -1,7 +1,7 @@
 """The guarantees of a manifest, each judged by its definition in every group of rows.
 
 Guarantees of classes are judged twice: per class number, and (`…_tuples`) per set of rows whose
-published quasi-identifiers are equal, which is what a reader of the release sees.
+published quasi-identifiers are equal, which is what a recipient sees.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OF_PERSONS = ("ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta")
 
 
 def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Check]:
-    """Every check of one requirement. Raises UnreadableError where it cannot be judged."""
+    """Every check of one requirement. Raises UnreadableError if it cannot be judged."""
     layout = release.layout
     model = OF_TABLE.get(requirement.name) or OF_COLUMN.get(requirement.name)
     if model is None:
@@ -64,7 +64,7 @@ def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Ch
 
 
 def _values_differ(requirement: Requirement) -> bool:
-    """Groups without duplicate values: buckets of l different values, and m-invariance."""
+    """Whether values must differ in each group: buckets of l distinct values, and m-invariance."""
     in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
     return in_bucket or requirement.name == "m_unique"
 
@@ -72,9 +72,9 @@ def _values_differ(requirement: Requirement) -> bool:
 def judge_among(
     requirement: Requirement, release: Release, left: Mapping[Hashable, Iterable[frozenset[int]]]
 ) -> Iterator[Check]:
-    """The same where only some persons of a class are left, for each of the sets in `left`.
+    """Like `judge_requirement`, if only the persons in one of the sets in `left` remain of a class.
 
-    A set of whom nobody has a row says nothing of the column.
+    A set of persons without any row is not a group of the column.
     """
     column = release.layout.column(requirement.column)
     model = OF_COLUMN.get(requirement.name)
@@ -94,7 +94,7 @@ def judge_among(
 def groupings(
     requirement: Requirement, release: Release
 ) -> Iterator[tuple[str, tuple[Group, ...]]]:
-    """The groups of the requirement's scope, with what is added to the check's name."""
+    """The groups of the requirement's scope, each with a suffix for the check's name."""
     layout = release.layout
     column = layout.column(requirement.column)
     if requirement.scope == "group":

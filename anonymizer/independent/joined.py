@@ -1,4 +1,4 @@
-"""The tables of a release joined: every row of every table with the person that it belongs to."""
+"""The tables of a release joined: every row with the person that it belongs to."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Child:
     opened: Opened
     release: Release
     keys: Mapping[str, Numbers]
-    """Column of keys to its number in every row."""
+    """The numbers of all rows, by key column."""
     owners: Numbers
-    """The person of every row; None where its keys lead to nobody."""
+    """The person of every row; None if its keys lead to no person."""
 
     @property
     def link(self) -> str:
@@ -34,11 +34,11 @@ class Child:
 
     @property
     def parent(self) -> str:
-        """The table that the rows hang on."""
+        """The table that the rows link to."""
         return self.table.links[self.link]
 
     def as_persons(self, persons: Release) -> Release:
-        """Its rows in the classes of their persons, as if of one wide table."""
+        """Its rows in the classes of their persons, as if in one wide table."""
         row_of = {row.person: row for row in persons.rows}
         rows = []
         for row, who in zip(self.release.rows, self.owners, strict=True):
@@ -50,7 +50,7 @@ class Child:
 
 
 def joined(opened: Opened, linked: Linked, persons: Numbers) -> tuple[Child, ...]:
-    """The tables; parents come before what hangs on them. Raises UnreadableError."""
+    """The tables, parents before the tables that link to them. Raises UnreadableError."""
     owner = {linked.person.table: {key: key for key in persons if key is not None}}
     found = []
     for table in linked.children:
@@ -69,7 +69,7 @@ def joined(opened: Opened, linked: Linked, persons: Numbers) -> tuple[Child, ...
 
 
 def _decoded(opened: Opened, table: LinkedTable) -> tuple[Opened, Release]:
-    """One table as if it were a release of its own, without classes and persons."""
+    """Decode one table like a release without classes and persons."""
     part = opened.linked.get(table.table)
     if part is None:
         raise UnreadableError("release: lacks a table of its manifest")
@@ -90,7 +90,7 @@ def _column(opened: Opened, name: str) -> Numbers:
 
 
 def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
-    """How often each person has each row of a table with events, by what it shows."""
+    """How often each person has each row of a table with events, by its published cells."""
     held: dict[int, Counter[Hashable]] = {}
     for child in children:
         if child.table.events:
@@ -101,7 +101,7 @@ def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
 
 
 def numbers_of_rows(children: Sequence[Child]) -> dict[int, Counter[str]]:
-    """How many rows each person has in each table; a table without any is left out."""
+    """How many rows each person has in each table, without zeros."""
     found: dict[int, Counter[str]] = {}
     for child in children:
         for who in child.owners:

@@ -36,7 +36,7 @@ def judge(
 
 
 def judge_opened(opened: Opened, members: population.Members | None = None) -> Judgement:
-    """Judge what was read. Raises UnreadableError where there is nothing to judge."""
+    """Judge an opened release. Raises UnreadableError if there is nothing to judge."""
     manifest = opened.manifest
     if not opened.rows.rows:
         raise UnreadableError("release: has no rows")

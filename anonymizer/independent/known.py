@@ -1,9 +1,9 @@
-"""Who remains for an observer who knows some rows of a person: k^m-anonymity in a class.
+"""Candidates left to an observer who knows rows of a person: k^m-anonymity in a class.
 
-A choice is any at most m of a person's published rows. Somebody remains who has, for each chosen
-row, a row of their own that looks the same (Terrovitis, Mamoulis and Kalnis 2008, with rows that
-may repeat). Rows that look the same are told apart by nothing but their number: whoever has
-a row n times can stand for any choice that has it at most n times.
+A choice is any at most m of a person's published rows. A person remains if, for each chosen row,
+they have a separate row that looks the same (Terrovitis, Mamoulis and Kalnis 2008, with rows that
+may repeat). Rows that look the same differ only in their number: a person with n equal rows remains
+for every choice that has the row at most n times.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 Persons: TypeAlias = int
-"""A set of the persons of a class, one bit for each."""
+"""A set of persons of a class, as one bit per person."""
 Rows: TypeAlias = Mapping[Any, int]
-"""How often a person has each row, by its table and what it shows."""
+"""How often a person has each row, by its table and published cells."""
 
 
 def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
-    """Who remains after each choice of at most m rows of somebody of the class."""
+    """The remaining persons for each choice of at most m rows of some person of the class."""
     nobody_known = {(1 << len(held)) - 1}
     repeated = _repeated(held, m)
-    # found[c]: after choices of at most c rows; one more kind of row, n times, makes them c + n
+    # found[c]: after choices of at most c rows; n rows of another kind make them c + n
     found = [nobody_known]
     for chosen in range(1, m + 1):
         after = set(found[-1])
@@ -34,7 +34,7 @@ def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
 
 
 def _repeated(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
-    """For each number up to m: who has a kind of row so many times or more."""
+    """For each number up to m, the sets of persons with at least that many equal rows."""
     having: dict[tuple[Hashable, int], Persons] = {}
     for place, rows in enumerate(held):
         for row, count in rows.items():
@@ -47,5 +47,5 @@ def _repeated(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
 
 
 def fewest(held: Sequence[Rows], m: int) -> int:
-    """How many remain after the choice that leaves the fewest."""
+    """The least number of remaining persons over all choices."""
     return min(some.bit_count() for some in remaining(held, m))

@@ -34,7 +34,7 @@ SCOPES = ("class", "bucket", "group")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How one source column appears in the release."""
+    """A source column as it appears in the release."""
 
     column: str
     role: Role
@@ -52,9 +52,9 @@ class Column:
     top: int | Decimal | str | None = None
     masks: tuple[Mask, ...] = ()
     safe_harbor: str | None = None
-    """Which of the eighteen identifiers of Safe Harbor it holds, or none."""
+    """The identifier of Safe Harbor's eighteen that it contains, or none."""
     weight: float | None = None
-    """What its loss counts beside that of others: of a measure, and of no guarantee."""
+    """The weight of its loss: used by measures, not by guarantees."""
 
     @property
     def quasi(self) -> bool:
@@ -64,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One guarantee that the release promises."""
+    """One guarantee of the release."""
 
     name: str
     column: str | None
@@ -74,7 +74,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of the release and the numbers that its rows carry."""
+    """The columns of the release and the numbers in its rows."""
 
     algorithm: str
     cells: Literal["text", "typed"]
@@ -84,7 +84,7 @@ class Layout:
     group_id: str | None
     tables: Mapping[str, str]
     safe_harbor: int | None = None
-    """The year by which ages are told, of a release under Safe Harbor."""
+    """The year from which ages are computed, for a release under Safe Harbor."""
 
     def column(self, name: str | None) -> Column | None:
         """The column of this name in the source."""
@@ -97,7 +97,7 @@ class Layout:
 
 
 def read_layout(given: Any) -> Layout:
-    """The layout of the rows. Raises UnreadableError."""
+    """Parse the layout of the rows. Raises UnreadableError."""
     where = "manifest.layout"
     data = known(given, where, {one.name for one in fields(Layout)})
     columns = listed(data.get("columns"), f"{where}.columns")
@@ -129,7 +129,7 @@ def _year(given: Any, where: str) -> int | None:
 
 
 def _refuse_half_harbored(layout: Layout, where: str) -> None:
-    """Raises UnreadableError where Safe Harbor is said of a part, or of cells that do not tell."""
+    """Raise UnreadableError if Safe Harbor is declared only partly, or for opaque cells."""
     for one in layout.columns:
         if (one.safe_harbor in HARBOR) != (layout.safe_harbor is not None):
             raise UnreadableError(f"{where}.safe_harbor: is not said of every column")
@@ -139,14 +139,14 @@ def _refuse_half_harbored(layout: Layout, where: str) -> None:
 
 
 def refuse_twice(columns: tuple[Column, ...], where: str) -> None:
-    """Raises UnreadableError where a source column is listed twice."""
+    """Raise UnreadableError if a source column is listed twice."""
     named = [one.column for one in columns]
     if len(set(named)) < len(named):
         raise UnreadableError(f"{where}: names a column twice")
 
 
 def read_column(given: Any, where: str, cells: object, roles: tuple[str, ...] = ROLES) -> Column:
-    """One column with a role out of `roles`. Raises UnreadableError."""
+    """Parse a column with one of the `roles`. Raises UnreadableError."""
     data = known(given, where, {one.name for one in fields(Column)})
     if data.get("role") not in roles or data.get("kind") not in KINDS:
         raise UnreadableError(f"{where}: has a role or kind that this reader does not know")
@@ -182,7 +182,7 @@ def _weight(given: Any, where: str) -> float | None:
 
 
 def _complete(column: Column, cells: str) -> bool:
-    """Whether the published columns are those of the form: value, text, bounds, list or node."""
+    """Whether the column has the parts of its form: value, text, bounds, list or node."""
     bounds = [column.lo, column.hi]
     if not column.quasi:
         return column.name is not None and not any([*bounds, column.nullable, column.value])
@@ -198,7 +198,7 @@ def _complete(column: Column, cells: str) -> bool:
 
 
 def read_requirement(given: Any, where: str) -> Requirement:
-    """One requirement. Raises UnreadableError."""
+    """Parse a requirement. Raises UnreadableError."""
     data = known(given, where, {one.name for one in fields(Requirement)})
     scope = data.get("scope", "class")
     if scope not in SCOPES:

@@ -1,4 +1,4 @@
-"""The section `tables` of a manifest: the tables of a release that are joined by their keys."""
+"""The section `tables` of a manifest: the tables of a release that are linked by keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Knows:
 
 @dataclass(frozen=True, slots=True)
 class LinkedTable:
-    """One published table. Names of columns are those of the release."""
+    """One published table. Names of columns are those in the release."""
 
     table: str
     """Its name in the policy."""
@@ -39,20 +39,20 @@ class LinkedTable:
     """Its name in the release."""
     key: str | None
     links: Mapping[str, str]
-    """Column to the table (by its name in the policy) whose key it holds."""
+    """The table (by its name in the policy) whose key a column holds, by column."""
     columns: tuple[Column, ...]
-    """Of the rows of persons; the persons' own are in the layout."""
+    """The columns of a further table; those of the persons are in the layout."""
     requirements: tuple[Requirement, ...]
-    """What has to hold in the classes of the persons."""
+    """The requirements in the classes of the persons."""
 
     @property
     def events(self) -> bool:
-        """Whether a row of it may be known."""
+        """Whether an observer may know rows of it."""
         return any(one.role == "event" for one in self.columns)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns of drawn numbers."""
+        """The columns of random numbers."""
         return tuple(dict.fromkeys([*([self.key] if self.key else []), *self.links]))
 
 
@@ -67,7 +67,7 @@ class Linked:
 
 
 def read_linked(given: Any, cells: str) -> Linked:
-    """The tables. Raises UnreadableError for anything that is not understood."""
+    """Parse the tables. Raises UnreadableError for anything unknown."""
     where = "manifest.tables"
     data = known(given, where, {"person", "k", "knows", "tables"})
     knows = known(data.get("knows"), f"{where}.knows", {one.name for one in fields(Knows)})
@@ -121,7 +121,7 @@ def _table(given: Any, where: str, cells: str) -> LinkedTable:
 def _in_order(
     tables: list[LinkedTable], person: str
 ) -> tuple[LinkedTable, tuple[LinkedTable, ...]]:
-    """The persons' table, and the others so that each comes after the one that it is linked to."""
+    """The persons' table, and the others, each after the one that it is linked to."""
     where = "manifest.tables"
     first = next((one for one in tables if one.table == person), None)
     if first is None or first.key is None or first.links or first.columns:

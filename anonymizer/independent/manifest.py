@@ -1,6 +1,6 @@
-"""The manifest of a release, read from untrusted JSON.
+"""The manifest of a release, parsed from untrusted JSON.
 
-The type of everything that is used later is checked here, once.
+The types of all fields that are used later are checked here, once.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from anonymizer.independent.linked import Linked, read_linked
 FORMAT = 2
 ANONYMISED, PSEUDONYMISED = "anonymised", "pseudonymised"
 CLASSLESS = "none"
-"""The algorithm whose releases have neither classes nor groups, and promise nothing."""
+"""The algorithm whose releases have no classes, no groups and no guarantees."""
 _RUN_ID = re.compile(r"[0-9a-f]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What is read of a manifest."""
+    """The parsed content of a manifest."""
 
     view: str
     run_id: str
@@ -35,19 +35,19 @@ class Manifest:
     linked: Linked | None = None
     """The tables of a release of several tables; `layout` is that of the persons then."""
     alone: bool = True
-    """Whether the file may hold nothing but releases."""
+    """Whether the file may contain only releases."""
     kind: str = ANONYMISED
     files: Mapping[str, str] = field(default_factory=dict)
-    """Of an export: its files, with the SHA-256 of each."""
+    """For an export: its files, with the SHA-256 of each."""
 
     @property
     def classless(self) -> bool:
-        """Whether it says of itself that it has no classes, and that it is personal data."""
+        """Whether it declares that it has no classes and is personal data."""
         return self.layout.algorithm == CLASSLESS
 
 
 def read_manifest(given: str) -> Manifest:
-    """The manifest in a JSON text. Raises UnreadableError."""
+    """Parse a manifest from JSON. Raises UnreadableError."""
     top = mapping(parsed(given), "manifest")
     if top.get("format") != FORMAT:
         raise UnreadableError(f"manifest.format: is not {FORMAT}")
@@ -106,7 +106,7 @@ def _files(given: object) -> dict[str, str]:
 
 
 def _refuse_promising(manifest: Manifest, top: dict[str, Any]) -> None:
-    """Raises UnreadableError where a release without classes says that it has more."""
+    """Raise UnreadableError if a release without classes declares anything that needs them."""
     layout = manifest.layout
     if manifest.kind != PSEUDONYMISED:
         raise UnreadableError("manifest.kind: is not that of a release without classes")
@@ -119,7 +119,7 @@ def _refuse_promising(manifest: Manifest, top: dict[str, Any]) -> None:
 
 
 def _of_persons(manifest: Manifest, linked: Linked) -> Manifest:
-    """The manifest of several tables: every row of its view is a person, told by the key."""
+    """The manifest for several tables: every row of its view is a person, identified by the key."""
     layout, person = manifest.layout, linked.person
     if not manifest.view.endswith(f".{person.name}"):
         raise UnreadableError("manifest.tables.person: is not the table of the view")

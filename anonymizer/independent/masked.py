@@ -1,8 +1,8 @@
-"""Whether the published values of masked columns are what their masks make.
+"""Whether the published values of masked columns have the form that their masks give them.
 
-Only what a release shows by itself is judged: the form of tokens, codes, multiples, bounds,
-constants, and identifiers in text (mail, web, IP and MAC addresses, UUIDs, telephone numbers with a
-country, cards and bank accounts with their check digits, social security numbers).
+Only what a release alone shows is judged: the form of tokens, codes, multiples, bounds, constants,
+and identifiers in text (mail, web, IP and MAC addresses, UUIDs, telephone numbers with a country,
+cards and bank accounts with their check digits, social security numbers).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOKENS = {
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The published values of a column, as text, and whom each belongs to."""
+    """The published values of a column, as text, with the unit of each."""
 
     column: str
     sql_type: str
@@ -39,12 +39,12 @@ class Cells:
         return (one for one in self.values if one is not None)
 
     def broken(self, holds: Callable[[str], bool]) -> int:
-        """How many values do not hold."""
+        """How many values do not satisfy the condition."""
         return sum(not holds(one) for one in self.known())
 
 
 def judge_masks(masks: Iterable[Mask], cells: Cells) -> Iterator[Check]:
-    """What the published values show of their masks."""
+    """Check the published values of a column for each of its masks."""
     for mask in masks:
         found = _judged(mask, cells)
         if found is not None:
@@ -91,16 +91,16 @@ def _judged(mask: Mask, cells: Cells) -> tuple[str, int] | None:
 
 
 def is_area(text: str) -> bool:
-    """Whether a text is the three digits of an area."""
+    """Whether a text is a three-digit area."""
     return re.fullmatch("[0-9]{3}", text) is not None
 
 
 NOWHERE: Ordered = (99, Fraction(0))
-"""What is no value of its type: beyond everything."""
+"""Stands for an invalid value; greater than every value."""
 
 
 def ordered(text: str, cells: Cells) -> Ordered:
-    """A value of the column as a number; NOWHERE if it is not of the column's type."""
+    """A value of the column as a number; NOWHERE if it is invalid for the column's type."""
     if family(cells.sql_type) not in ("whole", "decimal", "float", "time"):
         return NOWHERE
     try:
@@ -112,12 +112,12 @@ def ordered(text: str, cells: Cells) -> Ordered:
 
 
 def _plain(text: str) -> str:
-    """A number with the zero that DuckDB leaves out of decimals without whole digits."""
+    """The number with the leading zero that DuckDB omits for decimals without whole digits."""
     return re.sub(r"^(-?)\.", r"\g<1>0.", text)
 
 
 def _as_real(number: Fraction, cells: Cells) -> Fraction:
-    """The nearest number of the type, where it is of floating point."""
+    """The nearest number of the column's type, if that is floating-point."""
     if family(cells.sql_type) != "float":
         return number
     try:
@@ -155,7 +155,7 @@ def _is_multiple(text: str, to: Any, cells: Cells) -> bool:
     step = Fraction(to)
     if family(cells.sql_type) != "float":
         return number % step == 0
-    # of numbers that are further apart than multiples are, every one is such a number
+    # if neighbouring numbers are further apart than multiples, each counts as a multiple
     digits = 50 if cells.sql_type == "DOUBLE" else 22
     if abs(number) >= step * 2**digits:
         return True
@@ -177,8 +177,8 @@ def is_first(seconds: Fraction, unit: str) -> bool:
 
 
 def _month_and_day(days: int) -> tuple[int, int]:
-    """Month and day of the month, so many days after 1970-01-01: the calendar repeats after 400
-    years, of which dates in Python have more.
+    """Month and day of the month of a day number since 1970-01-01. The calendar repeats after 400
+    years, which keeps dates in the range of Python.
     """
     date = dt.date(2000, 1, 1) + dt.timedelta((days - 10_957) % 146_097)
     return date.month, date.day
@@ -214,7 +214,7 @@ _ACCOUNT = re.compile(rf"{_START}[A-Z]{{2}}[0-9]{{2}}[A-Z0-9]{{11,30}}{_STOP}")
 
 
 def identifiers(text: str, kinds: Collection[str]) -> Iterator[str]:
-    """The kinds of identifiers that stand in a text."""
+    """The kinds of identifiers in a text."""
     yield from (kind for kind, form in _FORMS.items() if kind in kinds and form.search(text))
     if "card" in kinds and any(_luhn(found[0]) for found in _CARD.finditer(text)):
         yield "card"

@@ -1,4 +1,4 @@
-"""What a manifest says of masked columns, read from untrusted JSON."""
+"""The masks of columns in a manifest, parsed from untrusted JSON."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ KINDS = (
 CENSUS, GIVEN = "census 2000", "given"
 _FEW = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
 RESTRICTED = tuple(_FEW.split())
-"""Areas with 20,000 people or fewer by the Census of 2000."""
+"""Areas with at most 20,000 people in the Census of 2000."""
 _HELD = (
     "names geography dates birth ages telephone fax mail ssn medical_record health_plan account"
     " licence vehicle device url ip biometric photograph other none"
 )
 HARBOR = frozenset(_HELD.split())
-"""What a column may hold under Safe Harbor."""
+"""What a column may contain under Safe Harbor."""
 OPTIONS: Mapping[str, frozenset[str]] = {
     "token": frozenset({"format", "lasting"}),
     "shift": frozenset({"within", "keep"}),
@@ -52,7 +52,7 @@ ONE_OF = {
     "token": ("format",),
     "zip3": ("population",),
 }
-"""Options of each mask, exactly one of which is given."""
+"""Options of which a mask has exactly one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Mask:
 
 
 def read_masks(given: Any, where: str) -> tuple[Mask, ...]:
-    """The masks of a column. Raises UnreadableError for what this reader does not know."""
+    """Parse the masks of a column. Raises UnreadableError for anything unknown."""
     masks = tuple(_mask(one, f"{where}[{i}]") for i, one in enumerate(listed(given, where)))
     if len({mask.name for mask in masks}) < len(masks):
         raise UnreadableError(f"{where}: has a mask twice")

@@ -3,8 +3,8 @@
 IR: Tong, Tao, Tang and Yang 2010. Enhanced (EIR): Wang, Du, Luo and Li 2018. A person without any
 value counts towards k, but is excluded from everything else.
 
-Shares of records (alpha of both families, and beta of IR) have to hold over the rows as they are
-published and over different (person, value) pairs; the figure is the larger of the two.
+Shares of records (alpha of both families, and beta of IR) have to hold both over the published rows
+and over distinct (person, value) pairs; the figure is the larger of the two.
 
 In a class in which nobody has a value, l is 0 and fails. Its beta is 0/0 and fails too, as in
 `diversity`.
@@ -26,7 +26,7 @@ Family: TypeAlias = Collection[frozenset[Value | None]]
 
 
 def ir_kl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
-    """At least k persons and l different values."""
+    """At least k persons and l distinct values."""
     terms.only("k", "l")
     k, l, nulls = terms.whole("k"), terms.whole("l"), terms.null_as_value
 
@@ -75,11 +75,11 @@ def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
 
 
 def eir_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
-    """At least l different values in every choice of one value per person.
+    """At least l distinct values in every choice of one value per person.
 
-    That is: the smallest set of values that hits everybody's has l members (Theorem 3.1: such a
-    set yields a choice, and the values of a choice are such a set). The figure is that size, or l
-    where it is not smaller.
+    Equivalently, the smallest set with a value of every person has l members (Theorem 3.1: such a
+    set yields a choice, and the values of a choice form such a set). The figure is that size, or l
+    if it is not smaller.
     """
     terms.only("l")
     l, nulls = terms.whole("l"), terms.null_as_value
@@ -93,10 +93,10 @@ def eir_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 
 
 def hitting_set(families: Iterable[frozenset[Value | None]], limit: int) -> int:
-    """The size of a smallest set that hits every family, or `limit` if no smaller one does.
+    """The size of a smallest set that hits every family, or `limit` if none is smaller.
 
-    All sets of one size are tried before those of the next: some value of the smallest family that
-    is not hit yet has to be in the set. Disjoint families bound the size from below.
+    All sets of one size are tried before those of the next: the set has to contain some value of
+    the smallest family that is not hit yet. Disjoint families bound the size from below.
     """
     kept = _smallest_only(set(families))
     for size in range(_disjoint(kept), limit):
@@ -115,12 +115,12 @@ def _met_by(families: Family, size: int) -> bool:
 
 
 def _smallest_only(families: set[frozenset[Value | None]]) -> Family:
-    """A family that contains another one is met when that is."""
+    """The minimal families: one that contains another is hit whenever that is."""
     return [one for one in families if not any(other < one for other in families)]
 
 
 def _disjoint(families: Family) -> int:
-    """How many families without a common value a first choice finds: each needs one of its own."""
+    """The number of pairwise disjoint families found greedily; each needs a separate value."""
     used: set[Value | None] = set()
     found = 0
     for family in sorted(families, key=len):
@@ -131,6 +131,6 @@ def _disjoint(families: Family) -> int:
 
 
 def _largest(items: Iterable[Hashable]) -> Figure:
-    """The share of the commonest item; infinite without items."""
+    """The share of the most frequent item; infinite without items."""
     counts = Counter(items)
     return Fraction(max(counts.values()), sum(counts.values())) if counts else INFINITE

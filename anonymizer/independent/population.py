@@ -1,8 +1,8 @@
-"""k-map and delta-presence: published tuples against the population they come from.
+"""k-map and delta-presence: published tuples compared with the population they come from.
 
 A member of the population matches a published tuple if every cell admits its value
 (docs/models.md). k-map (Sweeney 2001): at least k members match every tuple. delta-presence
-(Nergiz, Atzori and Clifton 2007): units of the tuple / members that match it lies between min and
+(Nergiz, Atzori and Clifton 2007): units of the tuple / members that match it is between min and
 max; a member that no tuple admits is in the table with probability 0, which violates a min above 0.
 
 The values below a node of a hierarchy are not published: with such a column neither is judged.
@@ -28,13 +28,13 @@ NAMES = ("k_map", "delta_presence")
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The population as different tuples, and how many members have each."""
+    """The distinct tuples of the population, and the number of members with each."""
 
     counts: tuple[tuple[tuple[Value | None, ...], int], ...]
 
 
 def members(table: Table, layout: Layout, person: str | None) -> Members:
-    """The population's quasi-identifiers; with a person column a person of a tuple counts once."""
+    """Tuples of the population's quasi-identifiers; with a person column, persons are counted."""
     places = {name: i for i, name in enumerate(table.columns)}
     wanted = [one.column for one in layout.quasi]
     missing = [name for name in [*wanted, *([person] if person else [])] if name not in places]
@@ -60,14 +60,14 @@ def members(table: Table, layout: Layout, person: str | None) -> Members:
 
 
 def unanswerable(layout: Layout) -> str | None:
-    """Why the models of a population cannot be judged, even with the population."""
+    """Why the models of a population cannot be judged even with it; None if they can."""
     if any(one.hierarchy for one in layout.quasi):
         return "needs the hierarchies of the columns, which the release does not hold"
     return None
 
 
 def judge(terms: Terms, release: Release, population: Members) -> Check:
-    """Judge every published tuple; how many of them (or of the members) break it."""
+    """Judge every published tuple, and for delta-presence every member."""
     units: dict[tuple[Cell, ...], set[int]] = {}
     for row in release.rows:
         unit = release.unit(row)

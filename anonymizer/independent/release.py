@@ -1,4 +1,4 @@
-"""A release decoded: every published cell and value, and the numbers of its rows."""
+"""A decoded release: every published cell and value, and the numbers of its rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from anonymizer.independent.rows import Opened
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
 Unit: TypeAlias = int
-"""Whoever is counted: a person's number, or the place of a row."""
+"""A counted unit: a person's number, or the position of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Row:
     person: int | None
     group: int | None
     cells: Mapping[str, Cell]
-    """Source column to what is published of a quasi-identifier."""
+    """Published cell of each quasi-identifier, by source column."""
     values: Mapping[str, Value | None]
-    """Source column to its sensitive value, bucketized or not."""
+    """Sensitive values, bucketized or not, by source column."""
     buckets: Mapping[str, int | None]
 
     @property
     def tuple(self) -> tuple[Cell, ...]:
-        """The published quasi-identifiers; of a bucketized cell only that it is one."""
+        """The published quasi-identifiers; all bucketized cells are equal."""
         return tuple(self.cells.values())
 
 
@@ -64,14 +64,14 @@ class Release:
     rows: tuple[Row, ...]
     separate: Mapping[str, tuple[Separate, ...]]
     malformed_values: Mapping[str, int]
-    """Source column to how many of its values are none of its type."""
+    """Number of values that are invalid for their type, by source column."""
     contradicting: Mapping[str, int]
-    """Source column to its cells that are not exactly one of generalized and bucketized."""
+    """Number of cells that are both generalized and bucketized, or neither, by source column."""
     numbers: Mapping[str, int]
-    """Published column of numbers to how many of its entries are no whole number."""
+    """Number of entries that are not whole numbers, by published column of numbers."""
 
     def unit(self, row: Row) -> Unit | None:
-        """Who the row counts for: its person where persons are told apart, else itself."""
+        """The unit of a row: its person if the release numbers persons, else the row itself."""
         return row.place if self.layout.person_id is None else row.person
 
 
@@ -83,7 +83,7 @@ class _Faults:
 
 
 def decode(opened: Opened) -> Release:
-    """Read every cell. Cells outside of the grammar are kept as `malformed`."""
+    """Parse every cell. Cells that violate the grammar are kept as `malformed`."""
     layout = opened.manifest.layout
     places = {name: i for i, name in enumerate(opened.rows.columns)}
     if len(set(published(layout))) < len(published(layout)):
@@ -147,7 +147,7 @@ def _cell(
     parts = [one for one in (column.name, column.lo, column.hi, column.nullable) if one is not None]
     texts = tuple(raw[part] for part in parts)
     if column.value is not None:
-        # typed: what is generalized has no value, what is bucketized has neither bounds nor node
+        # typed: a generalized cell has no value, a bucketized one has neither bounds nor node
         told = [raw[part] for part in parts if part != column.nullable]
         if column.nullable is not None and raw[column.nullable] == "true":
             told.append("true")
@@ -171,9 +171,9 @@ def _cell(
 
 
 def _value(column: Column, raw: Mapping[str, Raw], faults: _Faults) -> Value | None:
-    """The sensitive value of a row: as it is, or (text, semi-sensitive) written as a member.
+    """The sensitive value of a row: unchanged, or (text, semi-sensitive) written as a member.
 
-    What cannot be read counts as NULL, so that it never counts towards l.
+    An invalid value counts as NULL, so that it never counts towards l.
     """
     text = raw[column.value or column.name or ""]
     if text is None:
@@ -219,6 +219,6 @@ def _number(text: Raw, name: str, faults: _Faults) -> int | None:
 
 
 def number(text: Raw) -> int | None:
-    """A whole number as it is written; None for anything else."""
+    """Parse a whole number; None for anything else."""
     plain = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 30
     return int(text) if plain else None  # type: ignore[arg-type]

@@ -17,9 +17,9 @@ class Check:
     """Source column, or the published column of numbers for `dense`."""
     required: Mapping[str, Figure]
     achieved: Mapping[str, Figure | None]
-    """The worst group; None where there is no group to judge."""
+    """The figure of the worst group; None without groups."""
     failing: int
-    """How many groups (conditions of form: rows, cells or groups) break it."""
+    """How many groups (conditions of form: rows, cells or groups) violate it."""
     empty: int = 0
     """How many of the failing groups have no value at all."""
     reason: str | None = None
@@ -30,7 +30,7 @@ class Check:
 
     @property
     def form(self) -> bool:
-        """Whether this is a condition of form, and no guarantee."""
+        """Whether this is a condition of form, not a guarantee."""
         return set(self.required) == {"broken"}
 
 
@@ -51,7 +51,7 @@ class Judgement:
     checks: tuple[Check, ...]
     not_checked: tuple[NotChecked, ...] = ()
     kind: str = "anonymised"
-    """What its manifest calls the release."""
+    """The kind of release in its manifest."""
 
     @property
     def passed(self) -> bool:

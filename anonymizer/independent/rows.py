@@ -1,10 +1,10 @@
 """The rows of a release and its manifest; DuckDB is used only to fetch them.
 
-A file of unknown origin is attached read-only to an empty database in memory, and the engine is
-locked before any object of the file is touched: no other file, no network, no extension, no
-setting. No view of the file is ever executed, and no macro of it can shadow a built-in
-function, since the file is not the default database. Rows are read from the frozen base table that
-the manifest names; the view over it is compared as text.
+A file of unknown origin is attached read-only to an empty in-memory database, and the engine is
+locked before any object of the file is accessed: no other file, no network, no extension, no
+setting. No view of the file is ever executed, and no macro of it can shadow a built-in function,
+since the file is not the default database. Rows are read from the frozen base table that the
+manifest names; the view over it is compared as text.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 MANIFEST = ".manifest.json"
 RECORDS = "_anonymizer"
-"""The schema in which the tool records what it made."""
+"""The schema with the tool's record of its objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One published table of several that are joined by keys."""
+    """One published table of a release of several."""
 
     rows: Table
     view: str | None = None
@@ -43,21 +43,21 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A release as it was read."""
+    """An opened release."""
 
     manifest: Manifest
     rows: Table
     tables: Mapping[str, Table]
-    """msb: source column to the table of its values."""
+    """For msb: the table of values of each source column."""
     view: str | None = None
-    """The definition of the published view; None where there is none (an export)."""
+    """The definition of the published view; None without one (an export)."""
     frozen: Name | None = None
     """The table behind the view."""
     linked: Mapping[str, Part] = field(default_factory=dict)
-    """The tables of the rows of persons, by their names in the policy."""
+    """The tables besides the persons', by their names in the policy."""
 
     def texts(self, column: Column) -> tuple[str | None, ...]:
-        """The values of a column that is published value by value, as they stand there."""
+        """The values, as text, of a column that is published value by value."""
         place = self.rows.columns.index(str(column.name))
         return tuple(None if row[place] is None else str(row[place]) for row in self.rows.rows)
 
@@ -73,7 +73,7 @@ def open_release(path: Path, view: str | None = None) -> Opened:
             return _folder(path)
         return _export(path) if path.suffix.lower() in SUFFIXES else _database(path, view)
     except (duckdb.Error, OSError, RuntimeError, ValueError) as error:
-        # messages of the engine, and decoding errors, may contain values
+        # messages of the engine and decoding errors may contain values
         raise UnreadableError(f"{path.name}: {type(error).__name__} while it was read") from None
 
 
@@ -128,10 +128,10 @@ def _refuse_unlisted(
     schema: str,
     manifest: Manifest,
 ) -> None:
-    """Raises UnreadableError for tables and views that no manifest lists.
+    """Raise UnreadableError for tables and views that no manifest lists.
 
-    Keys join whatever holds them: a table that is not judged could undo what was judged. Where the
-    release is in the database of its source, only tables of its own run can be told.
+    Every table with the keys can be joined: one that is not judged could undo what was judged. If
+    the release is in the database of its source, only tables of its own run are recognized.
     """
     there = set(tables)
     for one in connection.execute(
@@ -167,7 +167,7 @@ def _objects(schema: str, manifest: Manifest) -> Iterable[Name]:
 
 
 def _chosen(tables: Mapping[Name, object], view: str | None) -> Name:
-    """The release that is meant: its schema and the name of its view."""
+    """The chosen release: its schema and the name of its view."""
     there = [
         (schema, name.removesuffix("_manifest"))
         for schema, name in sorted(tables)
@@ -198,7 +198,7 @@ def _manifest(
 
 
 def _folder(folder: Path) -> Opened:
-    """A folder with one export."""
+    """Open a folder with one export."""
     name = folder.resolve().name
     found = sorted(folder.glob(f"*{MANIFEST}"))
     exports = [one for one in found if one.name.removesuffix(MANIFEST).endswith(SUFFIXES)]
@@ -219,7 +219,7 @@ def _folder(folder: Path) -> Opened:
 
 
 def _export(path: Path) -> Opened:
-    """An exported file with its manifest; linked tables are files of their own names beside it."""
+    """Open an exported file with its manifest; linked tables are separate files next to it."""
     beside = path.with_name(f"{path.name}{MANIFEST}")
     try:
         if not beside.is_file():  # a pipe would be waited for
@@ -243,9 +243,9 @@ def _export(path: Path) -> Opened:
 
 
 def _file(path: Path, stem: str, columns: Iterable[Column], files: Mapping[str, str]) -> Table:
-    """The rows of a file beside another, or of that file: those that were written, by its digest.
+    """The rows of a file next to `path`, or of `path` itself, after comparing its digest.
 
-    An export may have been renamed as a whole.
+    All files of an export may have been renamed together.
     """
     own = f"{stem}{path.suffix}"
     if Path(own).name != own:
@@ -260,7 +260,7 @@ def _file(path: Path, stem: str, columns: Iterable[Column], files: Mapping[str, 
 
 
 def _with_lists(table: Table, columns: Iterable[Column]) -> Table:
-    """Lists, which CSV holds as JSON, as lists again."""
+    """Convert lists back from JSON, as which CSV stores them."""
     listed = {one.name for one in columns if one.list_cells}
     places = [i for i, name in enumerate(table.columns) if name in listed and not table.types[i]]
     if not places:
@@ -275,7 +275,7 @@ def _with_lists(table: Table, columns: Iterable[Column]) -> Table:
 
 
 def _json_list(text: Raw) -> Raw:
-    """The members as texts; what is not such a list stays a text, which no check accepts."""
+    """The members as texts; any other text stays as it is, and fails every check."""
     if not isinstance(text, str):
         return text
     try:

@@ -1,4 +1,4 @@
-"""The interface of a rule, and reading the parameters of a manifest."""
+"""The interface of a rule, and access to the parameters in a manifest."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from anonymizer.independent.layout import Requirement
 
 Figure: TypeAlias = int | Fraction | float
 LONGEST = 400
-"""Digits of a parameter; beyond them exact arithmetic would not end."""
+"""Most digits of a parameter: with more, exact arithmetic would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one group achieves."""
+    """The figures of one group."""
 
     achieved: Mapping[str, Figure]
     holds: bool
     empty: bool = False
-    """Whether the group has no value that counts, so that the definition is applied to nothing."""
+    """Whether the group has no value that counts, so that the definition does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class Rule:
 
     required: Mapping[str, Figure]
     worst: Mapping[str, Callable[..., Figure]]
-    """Which end of a figure is the dangerous one: `min` or `max`."""
+    """Which end of each figure is the worst: `min` or `max`."""
     judge: Callable[[Group], Finding]
     reason: str | None = field(default=None)
-    """Why nothing can hold, whatever the rows: a hierarchy without a path for a value."""
+    """Why no group can hold, whatever the rows: a hierarchy without a path for a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The parameters of a requirement, checked for type as they are asked for."""
+    """The parameters of a requirement, type-checked on access."""
 
     requirement: Requirement
 
@@ -53,14 +53,14 @@ class Terms:
         return given
 
     def whole(self, name: str) -> int:
-        """A whole number from 1."""
+        """A whole number of at least 1."""
         given = self.requirement.parameters.get(name)
         if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given < 10**18:
             raise self._wrong(name)
         return given
 
     def number(self, name: str) -> Fraction:
-        """The decimal that was written, exactly; not negative."""
+        """The decimal as written, exactly; not negative."""
         given = self.requirement.parameters.get(name)
         if isinstance(given, float):
             given = Decimal(repr(given))
@@ -79,7 +79,7 @@ class Terms:
         return self.requirement.parameters.get(name) is not None
 
     def only(self, *names: str) -> None:
-        """Refuse parameters that this reader does not know: they might change the meaning."""
+        """Refuse other, unknown parameters: they might change the meaning."""
         if set(self.requirement.parameters) - {*names, "null_as_value"}:
             raise self._wrong("parameters")
 

@@ -1,6 +1,6 @@
-"""Whether a release shows no more than Safe Harbor leaves, 45 CFR 164.514(b)(2)(i).
+"""Whether a release contains no more than Safe Harbor allows, 45 CFR 164.514(b)(2)(i).
 
-What a column may show follows from what the manifest says that it holds. Of generalized cells the
+What a column may contain follows from its declared content in the manifest. For generalized cells,
 bounds and members are judged.
 """
 
@@ -19,9 +19,9 @@ from anonymizer.independent.values import FINITE, Ordered, Value, family
 
 OLDEST = 90
 YEAR = 31_556_952
-"""Seconds of a year, on average."""
+"""Seconds of an average year."""
 FORMS = ("mail", "url", "uuid", "mac", "ssn")
-"""Identifiers that are told by their form alone."""
+"""Identifiers that are recognized by form alone."""
 _DAY = re.compile(
     r"(?<![0-9])(?:(?:18|19|20)[0-9]{2}[-/.][01]?[0-9][-/.][0-3]?[0-9]"
     r"|[0-3]?[0-9][-/.][0-3]?[0-9][-/.](?:18|19|20)[0-9]{2})(?![0-9])"
@@ -29,7 +29,7 @@ _DAY = re.compile(
 
 
 def judge_safe_harbor(opened: Opened, release: Release) -> Iterator[Check]:
-    """One check for every published column, where the layout says that Safe Harbor applies."""
+    """One check per published column, if the layout says that Safe Harbor applies."""
     year = release.layout.safe_harbor
     if year is None:
         return
@@ -53,7 +53,7 @@ def _texts(opened: Opened, release: Release, column: Column) -> Cells:
 
 
 def _refused(column: Column, cells: Cells, year: int) -> tuple[str, Callable[[Value], bool]]:
-    """The name of the check, and what it refuses."""
+    """The name of the check, and the condition for refused values."""
     last = column.masks[-1] if column.masks else None
     emptied = last is not None and last.name in ("null", "constant")
 
@@ -88,5 +88,5 @@ def _is_year(value: Ordered, cells: Cells, first: int) -> bool:
         return False
     if family(cells.sql_type) == "whole":
         return first <= number <= 2200
-    # (the first day of a year is less than two days from a multiple of the average)
+    # (the first day of a year is less than two days from a multiple of the average year)
     return is_first(number, "year") and number >= (first - 1970) * YEAR - 2 * 86_400

@@ -1,4 +1,4 @@
-"""Judge the tables of a release together: their keys, what may be known of a person, their rules.
+"""Judges the tables of a release together: their keys, known rows of a person, and rules.
 
 Every row of a table belongs to the person that its keys lead to, and to the class of that person.
 """
@@ -29,7 +29,7 @@ from anonymizer.independent.rules import Figure
 
 
 def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[Check]:
-    """Everything that only a release of several tables promises. Raises UnreadableError."""
+    """All checks specific to a release of several tables. Raises UnreadableError."""
     own = tuple(row.person for row in persons.rows)
     yield counted("key_dense", linked.person.table, _unfit(own) + gaps(own))
     children = joined(opened, linked, own)
@@ -62,7 +62,7 @@ def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[C
 
 
 def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator[Check]:
-    """Every link leads to a row of its parent, every key is another number from 1 on."""
+    """Check that every link is a key of its parent, and that keys are distinct numbers from 1."""
     table = child.table
     there: set[int | None] = set(persons)
     for one in children:
@@ -72,20 +72,20 @@ def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator
     yield counted("references", f"{table.table}.{child.link}", astray)
     if table.key is not None:
         numbers = child.keys[table.key]
-        # a key that is a link has the numbers of its parent, some of which may have no row here
+        # a key that is a link has the numbers of its parent; some may have no row here
         missing = 0 if table.key in table.links else gaps(numbers)
         yield counted("key_dense", table.table, _unfit(numbers) + missing)
 
 
 def _unfit(numbers: Numbers) -> int:
-    """Keys that are missing or no number, and those that stand again."""
+    """Keys that are missing, not numbers, or duplicates."""
     return sum(n if one is None else n - 1 for one, n in Counter(numbers).items())
 
 
 def _known(
     suffix: str, linked: Linked, found: Sequence[Sequence[int]], children: Sequence[Child]
 ) -> Iterator[Check]:
-    """At least k remain, whichever rows are known, and (if asked) the numbers of rows."""
+    """Check that at least k persons remain, whichever rows (or row counts) are known."""
     k, m = linked.k, linked.knows.events
     held, counts = events(children), numbers_of_rows(children)
     left = [known.fewest([held.get(who, Counter()) for who in some], m) for some in found]
@@ -99,7 +99,7 @@ def _known(
 
 
 def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> set[frozenset[int]]:
-    """Who remains of a class, for everything that may be known of somebody of it."""
+    """The sets of remaining persons of a class, for everything that may be known of one of them."""
     held, counts = events(children), numbers_of_rows(children)
     rows = [held.get(who, Counter()) for who in persons]
     found = {
@@ -115,12 +115,12 @@ def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> 
 
 
 def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:
-    """Whether k persons remain in every class; `found` has the fewest of each class."""
+    """Whether k persons remain in every class; `found` has the least number for each class."""
     failing = sum(one < required["k"] for one in found)
     return Check(name, None, required, {"k": min(found, default=None)}, failing)
 
 
 def _qualified(check: Check, table: LinkedTable) -> Check:
-    """The check with the table's name before the column's."""
+    """The check with the table's name as a prefix of the column's."""
     column = table.table if check.column is None else f"{table.table}.{check.column}"
     return replace(check, column=column)

@@ -30,7 +30,7 @@ _WHOLE_TYPES = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|BIGNUM|V
 _DECIMAL = re.compile(r"DECIMAL\((?P<digits>[0-9]+), ?(?P<scale>[0-9]+)\)")
 
 UNSIZED = "DECIMAL"
-"""A numeric of Postgres each of whose values has a scale of its own."""
+"""A Postgres numeric, each of whose values has its own scale."""
 _SPECIAL: dict[str, Ordered] = {
     "NaN": (NAN, Fraction(0)),
     "Infinity": (INFINITE, Fraction(0)),
@@ -39,11 +39,11 @@ _SPECIAL: dict[str, Ordered] = {
 
 
 class ValueFormError(ValueError):
-    """The text is no value of its type, or not as the type is written."""
+    """The text is not a value of its type, or is not written as the type requires."""
 
 
 def family(sql_type: str) -> Family:
-    """What kind of comparison a SQL type has."""
+    """The comparison family of a SQL type."""
     if _WHOLE_TYPES.fullmatch(sql_type):
         return "whole"
     if _DECIMAL.fullmatch(sql_type) or sql_type == UNSIZED:
@@ -57,7 +57,7 @@ def family(sql_type: str) -> Family:
 
 @lru_cache(maxsize=200_000)
 def read_value(text: str, sql_type: str) -> Value:
-    """The value that a text stands for. Raises ValueFormError."""
+    """Parse a value. Raises ValueFormError."""
     kind = family(sql_type)
     if kind == "text":
         return text
@@ -84,7 +84,7 @@ def _decimal(text: str, sql_type: str) -> Fraction:
     found = _DECIMAL.fullmatch(sql_type)
     assert found is not None
     scale = int(found["scale"])
-    # without digits before the point, DuckDB writes .50, and Postgres 0.50
+    # if the type has no digits before the point, DuckDB writes .50, and Postgres 0.50
     whole = "0?" if int(found["digits"]) == scale else "(0|[1-9][0-9]*)"
     form = f"-?{whole}" + (rf"\.[0-9]{{{scale}}}" if scale else "")
     if not re.fullmatch(form, text):

@@ -20,9 +20,9 @@ PATIENCE = 10.0
 
 @contextmanager
 def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> Iterator[None]:
-    """Attach the ledger; made with mode 0600 where it does not exist.
+    """Attach the ledger; create it with mode 0600 if it does not exist.
 
-    Raises EngineError where it is locked, is no database, or holds releases.
+    Raises EngineError if it is locked, is not a database, or contains releases.
     """
     _attach(engine, path, read_only)
     try:
@@ -68,7 +68,7 @@ def _may_be_locked(path: Path, error: AnonymizerError) -> bool:
 
 
 def is_ledger(engine: DuckDBEngine) -> bool:
-    """Whether the attached database is a ledger at all."""
+    """Whether the attached database is a ledger."""
     rows = engine.raw(
         "select count(*) from duckdb_tables()"
         f" where database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}"
@@ -92,5 +92,5 @@ def _holds_releases(engine: DuckDBEngine) -> bool:
 
 
 def settle_down(engine: DuckDBEngine) -> None:
-    """Checkpoint the ledger, so that no write-ahead log stays beside its file."""
+    """Checkpoint the ledger, so that no write-ahead log remains next to its file."""
     engine.raw(f"checkpoint {ident(Table(CATALOG)).text}", "ledger")

@@ -1,7 +1,7 @@
-"""Approvals of policies, in a file beside the ledger: JSON lines, each under the ledger's key.
+"""Approvals of policies, in a separate file: JSON lines, each with a code under the ledger's key.
 
-A line that was written or changed without the key has another code, and refuses the whole file.
-Whoever can read the key can write approvals, as they can read the ledger.
+A line that was written or changed without the key has a wrong code, and the whole file is refused.
+Everyone who can read the key can write approvals, just as they can read the ledger.
 """
 
 from __future__ import annotations
@@ -22,51 +22,51 @@ from anonymizer.ledger.key import digest, key_file, make_key, no_key, read_key
 from anonymizer.process.files import append, read_beside
 
 PURPOSE = "approvals 1"
-"""Derives from the ledger's key the one that approvals are under."""
+"""Derives the key of approvals from the ledger's key."""
 RESTORE = "restore the file from a copy, or remove it and approve again"
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Who accepted what a policy leaves, and until when."""
+    """Who accepted the remaining risks of a policy, and until when."""
 
     release: str
     """The view that the policy publishes."""
     policy: Mapping[str, Any]
-    """Its whole content."""
+    """The whole content of the policy."""
     policy_digest: str
     files: Mapping[str, str]
     """SHA-256 of the files that it reads besides the source, by their paths in the policy."""
     risks: tuple[str, ...]
-    """What was accepted."""
+    """The accepted risks."""
     by: str
     at: str
     until: str
     """The last day, as YYYY-MM-DD, in UTC."""
     note: str
     version: str
-    """Of this package."""
+    """The version of this package."""
 
     def ended(self, today: date) -> bool:
-        """Whether its last day is over."""
+        """Whether its last day has passed."""
         return today > date.fromisoformat(self.until)
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "risks": list(self.risks)}
 
     def shown(self) -> dict[str, Any]:
-        """Without the content of the policy."""
+        """The approval without the content of the policy."""
         left_out = ("policy", "files")
         return {name: value for name, value in self.as_dict().items() if name not in left_out}
 
 
 def approvals_file(ledger: Path) -> Path:
-    """Where the approvals of a ledger are."""
+    """The path of a ledger's approvals."""
     return ledger.with_name(f"{ledger.name}.approvals")
 
 
 def key_of(ledger: Path) -> str:
-    """The key of a ledger; a fresh one where no ledger is there yet.
+    """The key of a ledger; a new one if there is no ledger yet.
 
     Raises EngineError for a ledger without its key, and for a folder that does not exist.
     """
@@ -77,10 +77,10 @@ def key_of(ledger: Path) -> str:
 
 
 def remember(ledger: Path, approval: Approval) -> None:
-    """Append an approval. Raises EngineError where the file cannot be written or is not ours."""
+    """Append an approval. Raises EngineError if the file is foreign or cannot be written."""
     key = key_of(ledger)
     known(ledger)
-    # (as it will be read: JSON has no whole numbers for keys, which sort otherwise than text)
+    # (as it will be read: in JSON all keys are text, and whole numbers sort differently)
     data = json.loads(json.dumps(approval.as_dict()))
     line = json.dumps({"approval": data, "mac": _code(key, data)}) + "\n"
     path = approvals_file(ledger)
@@ -95,7 +95,7 @@ def remember(ledger: Path, approval: Approval) -> None:
 def known(ledger: Path) -> tuple[Approval, ...]:
     """Every approval, oldest first.
 
-    Raises EngineError where one was written or changed without the key.
+    Raises EngineError if one was written or changed without the key.
     """
     path = approvals_file(ledger)
     try:
@@ -129,7 +129,7 @@ def _read(path: Path, key: str, lines: list[str]) -> Iterator[Approval]:
 
 
 def _refuse_open(path: Path) -> None:
-    """Raises EngineError for a key that others can read: they could approve with it as well."""
+    """Raise EngineError for a key that others can read: they could approve with it."""
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         said = f"its key {path.name} can be read by others than its owner, who could approve"
         raise EngineError.at("ledger", said, hint=f"chmod 600 {path.name}")

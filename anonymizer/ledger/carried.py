@@ -1,7 +1,7 @@
-"""A release of a server's table: what is remembered of it is gathered there, and carried here.
+"""A release on a server: its ledger data is gathered there, and transferred here.
 
-What leaves the server are digests, numbers of classes and buckets, and the values that the release
-shows: what a ledger holds. Rows of the table stay there.
+Only what a ledger holds leaves the server: digests, numbers of classes and buckets, and published
+values. Rows of the table stay there.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ ON_SERVER = {
     "INTEGER": "integer",
     "INTEGER[]": "integer[]",
 }
-"""Types of the server in the place of DuckDB's: a digest is its digits there."""
+"""Server types for DuckDB's types; a digest is stored as its hexadecimal digits."""
 
 
 @contextmanager
 def home_of(engine: Engine, ledger: Path, run_id: str) -> Iterator[DuckDBEngine]:
-    """The DuckDB that opens the ledger: that of the run, or one beside the server's."""
+    """The DuckDB connection that opens the ledger: that of the run, or an additional one."""
     if isinstance(engine, DuckDBEngine):
         yield engine
         return
-    # a folder of the run, by which the next one knows whether this one is over
+    # a run folder, by which the next run knows whether this one has ended
     folder = run_folder.create(run_id)
     try:
         with beside_server(engine, ledger, spill=folder.path) as home:
@@ -46,7 +46,7 @@ def beside_server(
 ) -> AbstractContextManager[DuckDBEngine]:
     """A DuckDB that opens the ledger, for a run on a server.
 
-    It keeps to the threads of the run; the run's memory limit is that of one operation there.
+    It uses the run's number of threads; the run's memory limit is per operation on the server.
     """
     limits = Limits(threads=engine.limits.threads)
     return own_connection(None, spill=spill, databases=[ledger], limits=limits)
@@ -66,7 +66,7 @@ def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> No
         columns = home.describe(ident(table).text, "ledger")
         made = ", ".join(f"{quote(name)} {ON_SERVER[kind]}" for name, kind in columns)
         read = ", ".join(_handed(name, kind) for name, kind in columns)
-        # (a text that is empty is none that is not there)
+        # (quoted, so that empty text differs from NULL)
         quoted = ", force_quote (text)" if "text" in dict(columns) else ""
         try:
             home.raw(
@@ -93,9 +93,9 @@ def _handed(column: str, kind: str) -> str:
 
 
 def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str] = ()) -> None:
-    """Copy a work table of the server, or the columns `wanted`, into scratch of `home`.
+    """Copy a work table of the server, or the `wanted` columns of it, into scratch of `home`.
 
-    In the order of digests, which tells nothing.
+    Rows are ordered by digests, which reveals nothing.
     """
     from anonymizer.engines.postgres.connection import PostgresEngine
     from anonymizer.engines.postgres.dialect import table_text
@@ -116,7 +116,7 @@ def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str
 
 def _written(column: str) -> str:
     name = quote(column)
-    # a text is quoted by its digits, in which nothing has to be told apart from NULL or a comma
+    # text as hexadecimal digits, so that NULL and commas need no quoting
     if column in ("text", "facet"):
         return f"encode(convert_to({name}, 'UTF8'), 'hex') as {name}"
     return f"array_to_string({name}, ' ', '-') as {name}" if column == "marks" else name
@@ -142,7 +142,7 @@ def _value(column: str) -> str:
             digits = f"list_transform(string_split({name}, ' '), lambda d: {_number('d')})"
             return f"cast({digits} as uhugeint[])"
         case "text" | "facet":
-            # (of the empty text there are no digits, and NULL is none of the values)
+            # (empty text has no digits; values are never NULL)
             return f"coalesce(decode(unhex({name})), '')"
         case "whole":
             return f"cast({name} as boolean)"
@@ -151,5 +151,5 @@ def _value(column: str) -> str:
 
 
 def _number(digits: str) -> str:
-    """The number that a digest is, by its digits."""
+    """The numeric value of a digest's digits."""
     return f"case when length({digits}) = 32 then cast('0x' || {digits} as uhugeint) end"

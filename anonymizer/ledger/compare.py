@@ -20,14 +20,14 @@ from anonymizer.source.column_names import names_person
 from anonymizer.source.persons import NEARLY_UNIQUE
 
 CHANCE = 12
-"""Coincidences of numbers drawn at random: one is expected, twelve have odds of 10^-9."""
+"""Coincidences of randomly drawn numbers: one is expected, twelve have odds of 10^-9."""
 ODDS = 1e-6
-"""Odds of a coincidence of class numbers that are taken for no coincidence."""
+"""Odds below which coinciding class numbers are not attributed to chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The new release, as gathered in scratch, against the releases of the attached ledger."""
+    """Compares the new release, as gathered in scratch, with those of the attached ledger."""
 
     engine: DuckDBEngine
     facets: tuple[Facet, ...]
@@ -38,12 +38,12 @@ class Comparison:
     """Whether the classes of releases may be intersected; not with m-invariance, which protects the
     value instead."""
     absent: frozenset[str] = frozenset()
-    """Columns of members that the new ones have not."""
+    """Columns of members that the new release does not have."""
     schemas: Mapping[int, Schema] = field(default_factory=dict)
     """The releases of several tables by number, `NEW` among them."""
 
     shared: frozenset[int] = frozenset()
-    """Marks that are no pseudonyms in the new release, by their index."""
+    """Marks that are not pseudonyms in the new release, by index."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
@@ -161,15 +161,15 @@ class Comparison:
             )
 
     def _pairs(self, entry: Entry) -> Iterator[tuple[Mark, int]]:
-        """Pseudonyms of the new release, each with the place of one of an earlier release."""
+        """Pseudonyms of the new release, each with its position in an earlier release."""
         for mark in self.marks:
             if mark.index not in self.shared:
                 yield from ((mark, there) for there in entry.marked(mark))
 
     def _joined(self, entry: Entry, found: Findings) -> bool:
-        """Whether a join on a column that tells persons apart leaves too few of them.
+        """Whether a join on a column that tells persons apart leaves too few candidates.
 
-        Their persons need not be known by the same keys: releases of different tables are compared.
+        The releases need not identify persons by the same key: they may be of different tables.
         """
         if self.k < 2:
             return False
@@ -201,7 +201,7 @@ class Comparison:
         found: Findings,
         joined: Collection[int],
     ) -> None:
-        """`joined`: releases of which it is told already what a join with them leaves."""
+        """Report shared numbers and pseudonyms; `joined`: releases with reported joins."""
         for row in self._ask("numbers", {**context, "k": max(2, self.k)}):
             release, numbers, classes, meetings, different, marked = row
             entry = next(e for e in earlier if e.release == release)
@@ -245,8 +245,8 @@ APART = (
 
 
 def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
-    """Marks, by their index, that nothing calls identifying, and of which fewer values belong to
-    one person only than of a column that may not be published unnoticed.
+    """Marks, by index, that are not declared or named as identifying, and in which too few values
+    belong to one person only to require an acknowledgement.
     """
     found = []
     for mark in marks:
@@ -264,7 +264,7 @@ def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
 
 
 def _other_form(facet: Facet, entry: Entry) -> Problem:
-    """Values that cannot be compared, so that what they tell together cannot be counted."""
+    """The problem of values of different forms, whose joint disclosure cannot be computed."""
     said = (
         f"has values of another type, or coarsened otherwise, in the release of run {entry.run_id}:"
         " which of them the two leave for a person cannot be counted"
@@ -273,7 +273,7 @@ def _other_form(facet: Facet, entry: Entry) -> Problem:
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
-    """Whether more new classes than chance explains have the earlier number of their persons.
+    """Whether more new classes than by chance have the earlier number of their persons.
 
     With numbers drawn anew, this happens for one in `different` of the `meetings` of a new class
     with an old one; the test is Chernoff's bound. Fewer than ten are not significant.

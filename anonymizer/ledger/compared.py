@@ -1,4 +1,4 @@
-"""Releases as a comparison sees them: their groups and numbers, and what is found."""
+"""Releases in a comparison: their groups and numbers, and the findings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from anonymizer.ledger.facets import Facet
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A facet in one release: its column of groups."""
+    """A facet in one release, with its column of groups."""
 
     facet: Facet
     at: int
     release: int
     """The ledger's number of the release."""
     group: Sql
-    """Where the release keeps the group of a member."""
+    """The release's group of a member."""
 
     @property
     def g(self) -> Sql:
@@ -39,13 +39,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One release among those that are compared; number 0 is the new one."""
+    """One of the compared releases; number 0 is the new one."""
 
     at: int
     release: int
     places: tuple[Place, ...]
     marks: tuple[tuple[int, int], ...] = ()
-    """Positions of the same column among the new pseudonyms and among its own."""
+    """Positions of the same column among the new pseudonyms and among this release's."""
     pseudonyms: int = 0
 
     alias = NumberedColumn("r", "at")
@@ -59,14 +59,14 @@ class Compared:
 
 @dataclass(slots=True)
 class Findings:
-    """Counts of persons, and the problems among them."""
+    """Counts of persons, and the resulting problems."""
 
     releases: int = 0
-    """Earlier releases that hold persons of the new one."""
+    """Earlier releases that contain persons of the new one."""
     persons: int = 0
     """Persons of the new release who are also in an earlier one."""
     candidates: int | None = None
-    """Fewest persons that the classes of all releases leave for a person."""
+    """Fewest candidates left for a person by the classes of all releases."""
     values: dict[str, int | None] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 

@@ -1,5 +1,5 @@
-"""Ledgers that were damaged, or changed by something else than a run: refused, since a release that
-a ledger forgot half of would be compared with the other half alone.
+"""Checks for ledgers that were damaged or edited. They are refused: a release would only be
+compared with the part that remains.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anonymizer.ledger.tables import DICTIONARY, MEMBERS, SIGNATURES
 
 RESTORE = "restore the ledger from a copy"
 RUN_ID = re.compile(r"\w{1,64}", re.ASCII)
-"""It is part of the names of files."""
+"""Valid run ids: they are part of file names."""
 TEXTS = (
     *("run_id", "view", "target", "policy_digest", "created", "owner"),
     *("key_check", "secret_digest"),
@@ -28,7 +28,7 @@ LISTS = ("facets", "scopes", "marks")
 
 
 def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry]) -> None:
-    """Raises EngineError where the attached ledger does not hold what it says of its releases."""
+    """Raise EngineError if the attached ledger is inconsistent with its table of releases."""
     entries = tuple(found)
     EngineError.refuse(_odd(entries))
     EngineError.refuse(_missing(engine, entries))
@@ -40,7 +40,7 @@ def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
 
 
 def _is_recorded(entry: Entry) -> bool:
-    """Whether its fields are of their kinds."""
+    """Whether the entry's fields have valid types and values."""
     values: dict[str, Any] = {name: getattr(entry, name) for name in Entry.__slots__}
     lists = [values[name] for name in LISTS] + [values["forms"] or ()]
     return (

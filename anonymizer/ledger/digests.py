@@ -1,4 +1,4 @@
-"""Keyed digests of persons, by which a ledger recognizes them."""
+"""Keyed digests, by which a ledger recognizes persons."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from anonymizer.steps import Step
 
 
 def digests_step(policy: Policy, roles: Roles, profile: TableProfile) -> Step:
-    """The digests for a run that continues earlier releases; the ledger's key is bound in it."""
+    """The step that computes digests for a continued series; the ledger's key is bound in it."""
     context = {**digested(policy, roles, profile), "digests": DIGESTS}
     return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
 
 
 def digested(policy: Policy, roles: Roles, profile: TableProfile) -> dict[str, Any]:
-    """What the digests of persons are made from."""
+    """The parameters of the digests of persons."""
     return {
         "snapshot": SNAPSHOT,
         "identity": identity(policy, roles, profile),
@@ -34,8 +34,8 @@ def digested(policy: Policy, roles: Roles, profile: TableProfile) -> dict[str, A
 
 
 def prepare_history(policy: Policy, engine: Engine) -> None:
-    """For a run that continues earlier releases: their history in scratch, and a key to find
-    persons by (a throw-away one where there is no ledger yet).
+    """For a run that continues earlier releases, load their history into scratch, and bind the key
+    of the digests (a temporary one if there is no ledger yet).
     """
     if policy.republish is None or policy.ledger is None:
         return

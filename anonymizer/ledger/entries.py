@@ -1,4 +1,4 @@
-"""The releases that a ledger knows."""
+"""The entries of a ledger, one per release."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ PUBLISHED = "published"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release: what it was, and how to read its members."""
+    """One release, and how to read its members."""
 
     release: int
     run_id: str
     view: str
     target: str
-    """The file that it was published into, or the database of a server; empty for a database in
-    memory."""
+    """The file that it was published into, or the database of a server; empty for an in-memory
+    database."""
     policy_digest: str
     created: str
     state: str
@@ -45,9 +45,9 @@ class Entry:
     persons: int
     counterfeits: int
     person_column: str | None = None
-    """By which its persons are found again; empty: by the content of their rows."""
+    """The column that identifies its persons; empty: the content of their rows."""
     person_kind: str | None = None
-    """The kind of its values, or the columns of the rows; None in ledgers of before it was kept."""
+    """The kind of its values, or the row's columns; None in ledgers of older versions."""
     forms: tuple[str, ...] | None = None
     """What the values of the facets are written as; None in ledgers of before it was kept."""
     held: tuple[int, ...] | None = None
@@ -55,7 +55,7 @@ class Entry:
 
     @property
     def recognized(self) -> Recognized | None:
-        """By what its persons are found again."""
+        """How its persons are recognized."""
         if self.person_column is None or self.person_kind is None:
             return None
         return Recognized(self.person_column, self.person_kind)
@@ -73,22 +73,22 @@ class Entry:
         return "postgres" if on_server(self.target) else "duckdb"
 
     def place(self, column: str) -> Sql:
-        """Where its members have their group of a protected column."""
+        """The group of its members for a protected column."""
         index = self.facets.index(column)
         return Sql("class_id" if self.scopes[index] == CLASS else f"buckets[{index + 1}]")
 
     def differs(self, facet: Facet) -> bool:
-        """Whether its values of a protected column are known to be written otherwise."""
+        """Whether its values of a protected column are known to have another form."""
         if self.forms is None or facet.column not in self.facets:
             return False
         return self.forms[self.facets.index(facet.column)] != facet.form
 
     def marked(self, mark: Mark) -> list[int]:
-        """The positions of a column among its pseudonyms; tables may share a name."""
+        """The positions of a column among its pseudonyms; tables may share a column name."""
         return [place for place, name in enumerate(self.marks, 1) if name == mark.label]
 
     def sql(self) -> str:
-        """The row of it in the table of releases."""
+        """The statement that inserts it into the table of releases."""
         parts = []
         for name in self.__slots__:
             value = getattr(self, name)
@@ -100,7 +100,7 @@ class Entry:
         return f"insert into {ident(RELEASES)} ({named}) values ({', '.join(parts)})"
 
     def as_dict(self) -> dict[str, Any]:
-        """What may be shown: nothing of a person, no digest of a key or secret."""
+        """The fields that may be displayed: no persons, no digests of a key or secret."""
         shown = ("release", "run_id", "view", "created", "state", "policy_digest", "persons")
         return {name: getattr(self, name) for name in (*shown, "counterfeits")}
 
@@ -117,9 +117,9 @@ LATER = ("person_column", "person_kind", "forms", "held")
 
 
 def _columns(engine: DuckDBEngine) -> Iterator[str]:
-    """What is read of every release; NULL where a ledger that is only read has no such column yet.
+    """The columns to read; NULL for one that a ledger of an older version lacks.
 
-    Raises EngineError where one is missing that every ledger has.
+    Raises EngineError if a column is missing that every ledger has.
     """
     known = {name for name, _ in engine.describe(ident(RELEASES).text, "ledger")}
     missing = [name for name in Entry.__slots__ if name not in known and name not in LATER]
@@ -131,7 +131,7 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
-    """Forget a release. The dictionary goes with the last one."""
+    """Remove a release. The dictionary is removed with the last one."""
     for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
@@ -150,9 +150,9 @@ def set_published(engine: DuckDBEngine, run_id: str) -> None:
 def settle(engine: DuckDBEngine, found: tuple[Entry, ...], place: Place) -> tuple[Entry, ...]:
     """Resolve the entries of runs that ended between recording and publishing.
 
-    A release that is in its target was published. If the target holds something else, it was
-    not. If that cannot be determined, or the run may be alive, it counts as published. `place`:
-    that of this run.
+    A release that is in its target was published; if the target holds something else, it was not.
+    If that cannot be determined, or the run may be alive, it counts as published. `place`: the
+    target of this run.
     """
     kept = []
     for entry in found:
@@ -168,9 +168,9 @@ def settle(engine: DuckDBEngine, found: tuple[Entry, ...], place: Place) -> tupl
 
 
 def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
-    """Raises EngineError for releases of another engine than that of a run.
+    """Raise EngineError for releases that were made with another engine.
 
-    A person is found again by a digest of texts, which engines may write differently.
+    Persons are recognized by digests of texts, which engines may write differently.
     """
     others = sorted({entry.engine for entry in found} - {engine})
     if others:
@@ -182,7 +182,7 @@ def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
 
 
 def owner() -> str:
-    """The host of this run, so that another machine does not consider it dead."""
+    """The host of this run, so that another machine does not consider the run dead."""
     return json.dumps({"host": socket.gethostname()})
 
 

@@ -18,7 +18,7 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
-"""Types whose values are equal where their texts are, and cheaper to compare."""
+"""Types whose values are equal exactly if their texts are, and that are faster to compare."""
 TOKENS = "(tokens)"
 CLASS, BUCKET = "class", "bucket"
 """Scopes of a protected column."""
@@ -26,7 +26,7 @@ CLASS, BUCKET = "class", "bucket"
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One protected column of a release: its groups, and the values that each of them shows."""
+    """One protected column of a release: its groups, and the published values of each group."""
 
     column: str
     scope: str
@@ -36,24 +36,23 @@ class Facet:
     group: Sql
     """Number of the row's group in the link table (alias `l`)."""
     physical: Sql
-    """The column of the row's own value among the originals."""
+    """The column of the row's original value."""
     least: int
-    """Fewest values that the policy lets an observer narrow a person down to; 2 without a rule
-    that says so."""
+    """Fewest candidate values that the policy requires for a person; 2 if no rule sets it."""
     sql_type: str = "VARCHAR"
-    """Type of that value."""
+    """The type of that value."""
     once: bool = False
-    """Whether a signature has every value once: that of a class, which may have many rows."""
+    """Whether a signature lists every value once: that of a class, which may have many rows."""
     rows: Table | None = None
-    """The originals, where they are those of a further table."""
+    """The originals, if they are those of a further table."""
     path: str = ""
-    """Of the column in the policy."""
+    """The path of the column in the policy."""
     masks: tuple[Mapping[str, Any], ...] = ()
-    """What its values were coarsened by."""
+    """The masks of its values."""
 
     @property
     def form(self) -> str:
-        """Between values of which form texts are compared: their kind, and what coarsened them."""
+        """The form of its values: kind and masks. Only texts of the same form are compared."""
         masks = json.dumps(self.masks, sort_keys=True, default=str) if self.masks else ""
         return f"{kind(self.sql_type)} {masks}".rstrip()
 
@@ -64,12 +63,12 @@ class Facet:
 
     @property
     def named(self) -> Sql:
-        """The value that a `text` is of, in the form in which rows are joined with it."""
+        """The value of a `text`, in the form in which rows are joined with it."""
         return Sql(f"cast(text as {self.sql_type})" if self.sql_type in EXACT else "text")
 
     @property
     def own(self) -> Sql:
-        """The row's own value in that form."""
+        """The row's original value in that form."""
         if self.sql_type in EXACT:
             return Sql(f"cast(o.{self.physical} as {self.sql_type})")
         return self.text_of(f"o.{self.physical}")
@@ -79,16 +78,16 @@ class Facet:
         return same_text(f"cast({value} as varchar)", self.sql_type)
 
     truth = NumberedColumn("t")
-    """The row's own value among the members, as its number."""
+    """The number of the member's original value."""
 
     @property
     def place(self) -> Sql:
-        """The row's group among the members."""
+        """The group of the member."""
         return Sql(f"b{self.index}") if self.dealt else Sql("class_id")
 
     @property
     def dealt(self) -> bool:
-        """Whether the values were dealt into buckets, so that the group is not the class."""
+        """Whether values were distributed to buckets, so that the group is not the class."""
         return self.scope == BUCKET
 
     alias = NumberedColumn("v")
@@ -100,7 +99,7 @@ def facets(
 ) -> tuple[Facet, ...]:
     """Every protected column of a release, in the order of the policy.
 
-    `also`: columns with a rule that the policy of a single table does not have.
+    `also`: columns with a rule that a single-table policy does not have.
     """
     physical = {a.column: a.q for a in roles.quasi} | {s.column: s.s for s in roles.sensitive}
     whole = layout.class_id or layout.group_id
@@ -141,15 +140,15 @@ class Mark:
     physical: Sql
     sql_type: str = "VARCHAR"
     path: str = ""
-    """Of the column in the policy."""
+    """The path of the column in the policy."""
     token: bool = False
-    """Whether tokens are published, which are the same in all columns under one key."""
+    """Whether it holds tokens, which are equal in all columns under one key."""
     unnamed: bool = False
-    """Whether neither the policy nor its name says that it identifies: its values decide."""
+    """Whether neither the policy nor its name marks it as identifying; then its values decide."""
 
     @property
     def label(self) -> str:
-        """What columns of two releases have in common that can have the same values."""
+        """The name that columns of two releases share if their values can be compared."""
         return TOKENS if self.token else self.column
 
     @property
@@ -164,9 +163,9 @@ class Mark:
 
 
 def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
-    """The columns that the policy lets through although they are nearly unique, or may become so:
-    which of their values are rare enough to be a pseudonym, the comparison tells. Those that are
-    named like numbers of persons are remembered as well, and tokens that last.
+    """The columns that are nearly unique, or may become so, and published with an acknowledgement.
+    The comparison determines which of their values are rare enough for a pseudonym. Columns named
+    like person keys and persistent tokens are included.
     """
     found: list[Mark] = []
     for column, physical, sql_type, mask in _open_columns(roles):
@@ -192,9 +191,9 @@ def identity(policy: Policy, roles: Roles, profile: TableProfile) -> Sql:
     texts: list[Any] = [f"coalesce(cast({a.q} as varchar), '')" for a in roles.quasi]
     sizes = [f"coalesce(strlen(cast({a.q} as varchar)), -1)" for a in roles.quasi]
     parts = [part for pair in zip(sizes, texts, strict=True) for part in (*pair, "':'")]
-    # with nothing but quasi-identifiers there is no identity beside them
+    # with only quasi-identifiers, the snapshot has no column `identity`
     if len(policy.columns) > len(roles.quasi):
         parts.append("identity")
     listed = ", ".join(parts)
-    # equal rows are distinguished by their number; their order makes no difference
+    # equal rows are distinguished by a number; their order is irrelevant
     return Sql(f"concat(row_number() over (partition by concat({listed})), ':', {listed})")

@@ -1,4 +1,4 @@
-"""The further tables of a release of several: what the ledger remembers of their rows."""
+"""The further tables of a release of several: what the ledger stores of their rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anonymizer.source.child import Child, family
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A further table as it was written: its rows with their originals, its columns."""
+    """A further table after writing: its rows with their originals, and its layout."""
 
     child: Child
     layout: Layout
@@ -24,7 +24,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """A table besides that of the persons, as the ledger reads it."""
+    """A table besides the persons', as the ledger reads it."""
 
     name: str
     kept: Table
@@ -32,36 +32,36 @@ class Further:
     link: Table
     """The published rows (alias `l`)."""
     key: str | None
-    """The kind of its key; None where it has none."""
+    """The kind of its key; None without a key."""
     columns: str
-    """Its event columns, with all that their true values depend on."""
+    """Its event columns, and everything that their true values depend on."""
     values: tuple[Sql, ...]
-    """The true values of its events, where somebody may know them."""
+    """The true values of its events, if an observer may know them."""
     cells: tuple[Sql, ...]
-    """What is published of them."""
+    """The published cells of its events."""
     counted: bool
-    """Whether somebody may know how many rows a person has."""
+    """Whether an observer may know how many rows a person has."""
     facets: tuple[Facet, ...]
     marks: tuple[Mark, ...]
 
     @property
     def remembered(self) -> bool:
-        """Whether its rows are remembered one by one."""
+        """Whether its rows are stored individually."""
         return self.counted or bool(self.values)
 
     @property
     def content(self) -> Sql:
-        """The true values of a row as one text."""
+        """The true event values of a row as one text."""
         return _text(self.values)
 
     @property
     def shown(self) -> Sql:
-        """What is published of a row's events as one text."""
+        """The published event cells of a row as one text."""
         return _text(self.cells)
 
     @property
     def label(self) -> Sql:
-        """The beginning of what is digested of its rows."""
+        """The prefix of the text that is digested for its rows."""
         return lit(f":{len(self.name)}:{self.name}:")
 
 
@@ -72,7 +72,7 @@ def further(
     facets_before: int,
     marks_before: int,
 ) -> Iterator[Further]:
-    """The tables with columns numbered after those of the persons; `group`: their class."""
+    """The tables with columns numbered after those of the persons; `group`: the persons' class."""
     knows, number, mark_number = policy.privacy.knows, facets_before, marks_before
     for one in written:
         child, table = one.child, policy.tables[one.child.name]
@@ -116,12 +116,12 @@ def further(
 
 
 def reserved(policy: SchemaPolicy, name: str) -> frozenset[str]:
-    """Columns with an identity-reserved rule of their own, which a single table does not have."""
+    """Columns with an identity-reserved rule, which a single-table policy does not have."""
     columns = policy.tables[name].columns.items()
     return frozenset(c for c, d in columns if d.protect is not None and d.protect.eir_l is not None)
 
 
 def _text(values: Sequence[Sql]) -> Sql:
-    """Texts after their lengths, so that different ones differ."""
+    """Texts with their lengths, so that the result is unambiguous."""
     text = "coalesce(strlen(cast({0} as varchar)), -1), ':', cast({0} as varchar)"
     return Sql(f"concat({', '.join(text.format(value) for value in values)})")

@@ -25,7 +25,7 @@ from anonymizer.policy.names import ROW_REF
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What is remembered of a release: the table of its persons, and further ones."""
+    """What the ledger stores of a release: the persons' table, and further ones."""
 
     layout: Layout
     link: Table
@@ -33,28 +33,28 @@ class Contents:
     own_facets: tuple[Facet, ...]
     own_marks: tuple[Mark, ...]
     tables: tuple[Further, ...] = ()
-    """Further tables of which something is remembered."""
+    """Further tables of which something is stored."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
-        """Those of all tables."""
+        """The facets of all tables."""
         return self.own_facets + tuple(f for t in self.tables for f in t.facets)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """Those of all tables."""
+        """The marks of all tables."""
         return self.own_marks + tuple(m for t in self.tables for m in t.marks)
 
     @property
     def stored(self) -> str:
-        """The condition on the members that are stored: values of further tables are not."""
+        """The condition for members to store: it excludes values of further tables."""
         if not self.tables:
             return "true"
         return "n.whole or n.marks is not null" if self.marks else "n.whole"
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """Templates of the statements that gather it, in order."""
+        """Templates of the gathering statements, in order."""
         added = any(t.facets or t.marks for t in self.tables)
         return (
             *(("numbered",) if self.facets else ()),
@@ -65,14 +65,14 @@ class Contents:
         )
 
     def binds(self, template: str) -> tuple[str, ...]:
-        """What a statement is bound to."""
+        """The bound parameters of a statement."""
         if template not in ("members", "rows"):
             return ()
         known = template == "rows" and any(t.values for t in self.tables)
         return ("ledger_key", "secret") if known else ("ledger_key",)
 
     def parameters(self, digested: dict[str, Any], spells: Table | None) -> dict[str, Any]:
-        """`digested`: what the digests of persons are made from."""
+        """The parameters of the templates; `digested`: those of the digests of persons."""
         return {
             **digested,
             "members": NEW_MEMBERS,
@@ -101,9 +101,9 @@ class Contents:
 def gather(
     engine: Engine, home: DuckDBEngine, contents: Contents, parameters: dict[str, Any]
 ) -> None:
-    """Collect what is remembered into scratch of `home`.
+    """Gather what is stored into scratch of `home`.
 
-    A server says for each row what it has of it; the lists of classes are made here.
+    On a server, rows are processed there, and the lists of classes are made in `home`.
     """
     here = {"signatures"}
     for name in contents.statements:
@@ -116,8 +116,8 @@ def gather(
 
 
 def places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:
-    """The groups of the members with the columns that are gathered from them together: those of
-    which a signature has every value once are by themselves.
+    """The groups of members, with the columns gathered together. Columns whose signatures list
+    every value once are gathered separately.
     """
     places: dict[tuple[str, str], list[Facet]] = {}
     for facet in seen:
@@ -131,7 +131,7 @@ class Counts:
     """Rows and persons of the new release."""
 
     rows: int
-    """Rows of persons."""
+    """Rows that belong to persons."""
     persons: int
     counterfeits: int
 
@@ -142,8 +142,8 @@ class Counts:
 
 
 def counted(engine: DuckDBEngine, *, several: bool) -> Counts:
-    """`several`: whether persons may repeat. Keys were found to be unique, and rows without one
-    are numbered.
+    """Count rows and persons; `several`: persons may repeat. Keys have been checked for uniqueness,
+    and rows without a key are numbered.
     """
     row = engine.raw(
         f"select count(person), count({'distinct ' if several else ''}person),"

@@ -1,7 +1,7 @@
 """Data about earlier releases for a run that continues them, copied into scratch tables.
 
-For every person the latest release counts: its signature of values (m-invariance),
-or the lineage of its class (append-only).
+For every person only the latest release is used: its signature of values (m-invariance), or the
+lineage of its class (append-only).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from anonymizer.ledger.tables import (
 )
 
 KNOWN = "list_sort(list_distinct(signature))"
-"""A signature as a set: the ledger may have a value twice."""
+"""A signature as a set: the ledger may list a value twice."""
 EMPTY = (
     (
         HISTORY,
@@ -63,7 +63,7 @@ def _load(engine: DuckDBEngine, column: str) -> None:
         f"  join {ident(RELEASES)} e on e.release = m.release group by m.person, m.release),"
         f" signatures as (select release, grp, {KNOWN} as signature from {ident(SIGNATURES)}"
         f"  where facet = {lit(column)}),"
-        # ids of signatures follow their content, so that they do not depend on any order of rows
+        # ids of signatures follow their content, so that they do not depend on the order of rows
         " numbered as (select signature, row_number() over (order by signature) as id"
         "  from (select distinct signature from signatures))"
         " select h.person, h.lineage, n.id, h.releases, h.since from shown h"

@@ -15,7 +15,7 @@ from anonymizer.release.certificate import published_as_it_is
 def joined_by_name(policy: AnyPolicy, view: str, earlier: Iterable[Entry]) -> Iterator[Problem]:
     """Columns that identify persons both in this release and in an earlier one.
 
-    Tables with different persons cannot be compared person by person: the name decides.
+    Tables with different persons cannot be compared person by person, so columns match by name.
     """
     known = list(earlier)
     for path, name in _unacknowledged(policy):
@@ -32,7 +32,7 @@ def joined_by_name(policy: AnyPolicy, view: str, earlier: Iterable[Entry]) -> It
 
 
 def _unacknowledged(of: AnyPolicy) -> Iterator[tuple[str, str]]:
-    """Columns published as they are that are not said to be unique: path and name."""
+    """Columns published unchanged that are not acknowledged as unique: path and name."""
     listed = [("columns", lead_of(of))]
     if isinstance(of, SchemaPolicy):
         listed += [(table_path(t, "columns"), child_policy(of, t)) for t in of.children]

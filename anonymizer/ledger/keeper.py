@@ -50,21 +50,21 @@ class Keeper:
     run_id: str
     view: str
     target: Path | None
-    """The file of the release, where it is one."""
+    """The file of the release, if it is one."""
     schema: SchemaPolicy | None = None
-    """Of several tables; `policy` is that of the persons then."""
+    """The policy of several tables; `policy` is that of the persons then."""
     home: DuckDBEngine | None = field(default=None, repr=False)
-    """What opens the ledger, from `begin` on."""
+    """The connection that opens the ledger, from `begin` on."""
     place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
     standing: str | None = None
-    """The run whose release the target holds before this one, where it is a file of its own."""
+    """The run whose release will be replaced in the target, if that is a separate file."""
     warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None) -> Keeper | None:
-        """None where the policy names no ledger."""
+        """The ledger of a policy; None if the policy names none."""
         if policy.ledger is None:
             return None
         schema = policy if isinstance(policy, SchemaPolicy) else None
@@ -72,7 +72,7 @@ class Keeper:
         return cls(lead_of(policy), path, run_id, view, target, schema)
 
     def check(self, database: object) -> None:
-        """Raises EngineError for a place where no ledger may be."""
+        """Raise EngineError if no ledger may be at this path."""
         if not self.path.parent.is_dir():
             given = self.policy.resolve(self.policy.ledger or "")
             hint = f"mkdir -p {given.parent}"
@@ -86,9 +86,9 @@ class Keeper:
         self.standing = FilePlace(self.target).run_of(self.view)
 
     def begin(self, engine: Engine, home: DuckDBEngine) -> None:
-        """Take the key, settle what killed runs left, and bind the key for the digests.
+        """Read or create the key and bind it for the digests; settle the entries of killed runs.
 
-        `engine`: that of the run; `home`: what opens the ledger.
+        `engine`: that of the run; `home`: the connection that opens the ledger.
         """
         self.home = home
         self.place = place_of(engine, self.target)
@@ -132,9 +132,9 @@ class Keeper:
     ) -> Findings:
         """Compare with every earlier release and record this one, in one transaction.
 
-        The engine's lock on the file is held meanwhile, so that of two runs one sees the other.
-        Raises GuaranteeError, and writes nothing, if the releases together disclose too much.
-        `written`: the further tables of a release of several.
+        The engine's lock on the file is held meanwhile, so that of two runs the later one sees
+        the other. Raises GuaranteeError, and writes nothing, if the releases together disclose
+        too much. `written`: the further tables of a release of several.
         """
         contents = self._contents(roles, layout, link, originals, written)
         parameters = contents.parameters(
@@ -244,7 +244,7 @@ class Keeper:
         record(engine, entry, contents, self._absent(contents), appends=self._appends)
 
     def _absent(self, contents: Contents) -> frozenset[str]:
-        """What the members in scratch have no columns for, as the release has no such thing."""
+        """Columns that the gathered members lack, because the release has no such data."""
         present = {
             "number": contents.layout.person_id is not None,
             "marks": bool(contents.marks),
@@ -263,17 +263,17 @@ class Keeper:
         return republish is not None and bool(republish.append_only)
 
     def confirm(self) -> None:
-        """Confirm that the release is published. If the run dies before, the next run finds out."""
+        """Record that the release is published; if the run dies before, the next run settles it."""
         home = self._home
         with attached(home, self.path):
             ledger_entries.set_published(home, self.run_id)
             settle_down(home)
 
     def withdraw(self) -> None:
-        """The release is not published: remove its entry, if there is one.
+        """Remove the entry of a release that was not published, if there is one.
 
-        A server may have published it and not have been able to say so: the entry stays then, and
-        the next run finds out.
+        A server may have published it without being able to report so: then the entry stays, and
+        the next run settles it.
         """
         if not self.remembered or self.place.may_hold(self.run_id):
             return

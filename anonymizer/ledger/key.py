@@ -1,4 +1,4 @@
-"""The ledger's key: 256 bits in a file beside it. Without it the digests identify nobody."""
+"""The ledger's key: 256 bits in a separate file. Without it the digests identify nobody."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def key_file(ledger: Path) -> Path:
 
 
 def read_key(ledger: Path) -> str | None:
-    """The key of a ledger, None where there is none. Raises EngineError for a damaged file."""
+    """The key of a ledger; None if there is none. Raises EngineError for a damaged file."""
     try:
         text = read_beside(key_file(ledger), "ascii").strip()
     except FileNotFoundError:
@@ -34,7 +34,7 @@ def read_key(ledger: Path) -> str | None:
 
 
 def make_key(ledger: Path) -> str:
-    """A fresh key, written with mode 0600; the existing one where another run was faster."""
+    """Write a new key with mode 0600 and return it; the existing one if another run was faster."""
     path = key_file(ledger)
     aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
     try:
@@ -59,14 +59,14 @@ def make_key(ledger: Path) -> str:
 
 
 def digest(key: str, text: str) -> str:
-    """A keyed digest of something that must not be stored itself (a run's secret)."""
+    """A keyed digest of a text that must not be stored itself (a run's secret)."""
     return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
 
 
 def bound(key: str) -> str:
-    """What statements are bound to in the place of a key: 128 bits that follow from it.
+    """The parameter of statements that stands for a key: 128 bits derived from it.
 
-    With them the text that a digest is made of mostly fits into one block of MD5.
+    With these, the text to digest mostly fits into one block of MD5.
     """
     return digest(key, "statements")[:32]
 
@@ -81,7 +81,7 @@ def _unreadable(ledger: Path) -> Problem:
 
 
 def no_key(path: Path) -> Problem:
-    """A ledger whose key is not there, or another."""
+    """The problem of a ledger whose key is missing or a different one."""
     return Problem(
         "ledger",
         f"its key {path.name}.key is missing or is not the one its digests were made with",
@@ -90,7 +90,7 @@ def no_key(path: Path) -> Problem:
 
 
 def same_secret() -> Problem:
-    """A secret with which a release was made before."""
+    """The problem of a secret that an earlier release was made with."""
     return Problem(
         "seed",
         "is the secret of an earlier release: order and numbers of the two could be aligned",

@@ -1,4 +1,4 @@
-"""What releases of several tables tell together to somebody who knows rows of a person."""
+"""What releases of several tables disclose together to an observer who knows rows of a person."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def told_by_rows(
     k: int,
     hint: str,
 ) -> Iterator[Problem]:
-    """`known`: the releases of several tables among those that are compared, by number of release.
+    """Problems of known rows; `known`: the compared releases of several tables, by release number.
 
-    The weakest of their promises counts: what one of them lets an observer know leaves as few.
+    The weakest guarantee counts: what it lets an observer know leaves as few candidates.
     """
     knowing = [r for r in releases if r.release in known and known[r.release].events]
     counting = [r for r in releases if r.release in known and known[r.release].rows]

@@ -14,15 +14,15 @@ from anonymizer.ledger.entries import Entry, entries, remove
 
 
 def listed(path: str | Path) -> tuple[Entry, ...]:
-    """Every release that a ledger remembers, oldest first."""
+    """Every release of a ledger, oldest first."""
     with _opened(Path(path), read_only=True) as engine:
         return entries(engine)
 
 
 def forget_release(path: str | Path, run_id: str) -> Entry:
-    """Remove one release with all that is known of its members.
+    """Remove one release with all data about its members.
 
-    Raises NothingToCheckError where the ledger does not know the run.
+    Raises NothingToCheckError if the ledger does not have the run.
     """
     with _opened(Path(path), read_only=False) as engine:
         for entry in entries(engine):

@@ -1,4 +1,4 @@
-"""Where releases of a ledger stand: in a file, or in a database of a server."""
+"""Targets of the releases in a ledger: a file, or a database of a server."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from anonymizer.engines.postgres.connection import PostgresEngine
 
 ON_SERVER = "postgres:"
-"""How the places begin that are databases of Postgres."""
+"""Prefix of the places that are Postgres databases."""
 
 
 class Place(Protocol):
-    """The place of the releases of a run."""
+    """The target of a run's releases."""
 
     @property
     def told(self) -> str:
-        """As the ledger writes it down."""
+        """The place as the ledger stores it."""
 
     def holds(self, place: str, run_id: str) -> bool | None:
-        """Whether `place`, written down by an earlier run, has the release of that run.
+        """Whether `place`, stored by an earlier run, has the release of that run.
 
-        None where that cannot be found out.
+        None if that cannot be determined.
         """
 
     def may_hold(self, run_id: str) -> bool:
-        """Whether the release of this run may stand although its publishing failed."""
+        """Whether the release of this run may be published although publishing failed."""
 
 
 def on_server(place: str) -> bool:
-    """Whether a place is a database of Postgres."""
+    """Whether a place is a Postgres database."""
     return place.startswith(ON_SERVER)
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A DuckDB file; None for a database in memory."""
+    """A DuckDB file; None for an in-memory database."""
 
     file: Path | None
 
@@ -70,31 +70,31 @@ class FilePlace:
             with own_connection(self.file) as reader:
                 held = objects.recorded(reader, SOURCE)
                 return next((o.run_id for o in held if o.release == view), None)
-        except Exception:  # locked or damaged: the target says so
+        except Exception:  # locked or damaged: reported by the target
             return None
 
     def may_hold(self, run_id: str) -> bool:
         del run_id
-        return False  # the target knows
+        return False  # a file target always knows
 
 
 @dataclass(frozen=True, slots=True)
 class ServerPlace:
-    """The database of a Postgres server in which the run works."""
+    """The Postgres database in which the run works."""
 
     engine: PostgresEngine
     told: str
 
     @classmethod
     def of(cls, engine: PostgresEngine) -> ServerPlace:
-        """The database by numbers of the server and its own: names may be those of another."""
+        """Identify the database by the ids of server and database: names are not unique."""
         try:
             text = (
                 "select (select system_identifier from pg_control_system())::text, oid::text"
                 " from pg_database where datname = current_database()"
             )
             server, database = engine.native(text, "ledger")[0]
-        except AnonymizerError:  # not told to this role: what killed runs left counts as published
+        except AnonymizerError:  # role may not read it: entries of killed runs count as published
             return cls(engine, ON_SERVER)
         return cls(engine, f"{ON_SERVER}{server}/{database}")
 
@@ -105,7 +105,7 @@ class ServerPlace:
         if place != self.told or place == ON_SERVER:
             return None
         try:
-            # a client may have died while its server went on
+            # the server may continue after its client has died
             if not is_over(self.engine, run_id):
                 return None
             if not all(record.readable for record in records(self.engine)):
@@ -115,12 +115,12 @@ class ServerPlace:
             return None
 
     def may_hold(self, run_id: str) -> bool:
-        # a connection may have broken while the server said that it had published
+        # the connection may have broken before the server reported the commit
         return self.holds(self.told, run_id) is not False
 
 
 def place_of(engine: Engine, file: Path | None) -> Place:
-    """Where a run publishes: into a file, or in the database of its engine."""
+    """The target of a run: a file, or the database of its engine."""
     from anonymizer.engines.postgres.connection import PostgresEngine
 
     return ServerPlace.of(engine) if isinstance(engine, PostgresEngine) else FilePlace(file)

@@ -1,7 +1,7 @@
-"""How persons are found again from release to release: by which column, and what kind of values.
+"""How persons are recognized from release to release: by which column, and which kind of values.
 
 Digests are made of texts. A number has the same text whatever its type, because types change
-unnoticed (a column with a NULL comes back from a file as doubles); other changes are refused.
+unnoticed (a column with a NULL is read from a file as doubles); other changes are refused.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FORGET = "if that release reached nobody, `anonymizer ledger forget`"
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """By what the persons of a release are found again."""
+    """How the persons of a release are recognized."""
 
     column: str
-    """The person or key; empty where the content of the row is all there is."""
+    """The person or key column; empty if the row's content identifies the person."""
     kind: str
-    """The kind of its values; the columns of the row where it is its content."""
+    """The kind of its values; without such a column, the columns of the row."""
 
     @classmethod
     def of(cls, policy: Policy, profile: TableProfile) -> Recognized:
@@ -41,9 +41,9 @@ class Recognized:
         return cls("", ", ".join(listed))
 
     def problems(self, view: str, earlier: Iterable[Entry]) -> Iterator[Problem]:
-        """Earlier releases of the view, or by the same column, whose persons are not found again.
+        """Earlier releases of the view, or by the same column, whose persons cannot be recognized.
 
-        Those of other views with other columns may be of other people.
+        Those of other views with other columns may be of other persons.
         """
         differing: dict[Recognized, Entry] = {}
         for entry in earlier:
@@ -80,12 +80,12 @@ class Recognized:
 
 
 def same_text(text: str, sql_type: str) -> Sql:
-    """The text of a value, of numbers the same whatever their type: 7 for 7.0 and 7.00."""
+    """The text of a value; that of a number does not depend on its type: 7 for 7.0 and 7.00."""
     if kind(sql_type) != NUMBER or sql_type.removeprefix("U") in WHOLE:
         return Sql(text)
     number = f"cast({text} as double)"
     return Sql(
-        # (a large one is written as 1e+17)
+        # (a large number is written as 1e+17)
         f"case when strpos({text}, 'e') > 0 then"
         f" case when abs({number}) < {BIGINTS} and {number} = floor({number})"
         f" then cast(cast({number} as bigint) as varchar) else {text} end"
@@ -94,7 +94,7 @@ def same_text(text: str, sql_type: str) -> Sql:
 
 
 def person_text(column: str, sql_type: str) -> Sql:
-    """The text of a column of the snapshot that says whose a row is."""
+    """The text of a snapshot column that identifies a row's person."""
     name = ident(column).text
     if sql_type in ("FLOAT", "DOUBLE"):
         name = f"cast(case when {name} = 0 then 0 else {name} end as double)"
@@ -108,7 +108,7 @@ WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 
 
 def kind(sql_type: str) -> str:
-    """Types between which equal values have equal texts here."""
+    """The kind of a type; within a kind, equal values have equal texts."""
     if sql_type in ("FLOAT", "DOUBLE") or sql_type.startswith("DECIMAL"):
         return NUMBER
     found = family(sql_type)

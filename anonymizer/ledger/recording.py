@@ -1,4 +1,4 @@
-"""Writing a release into the attached ledger, from what was gathered of it."""
+"""Writes a release into the attached ledger, from the gathered data."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def record(
     *,
     appends: bool,
 ) -> None:
-    """Its entry, its members, and the values of its classes and buckets.
+    """Insert the entry, its members, and the values of its classes and buckets.
 
-    `absent`: columns of members that the new ones have not; `appends`: whether classes continue
+    `absent`: columns of members that the new release lacks; `appends`: whether classes continue
     earlier ones.
     """
     seen, number = contents.facets, lit(entry.release)
@@ -79,10 +79,10 @@ def record(
 
 
 def record_rows(engine: DuckDBEngine, number: int, schema: Schema) -> None:
-    """The promises of a release of several tables, and its rows that somebody may know."""
+    """Insert the guarantees of a release of several tables, and its rows that may be known."""
     engine.raw(schema.sql(number), "ledger")
     if schema.events or schema.rows:
-        # in the order of digests, which tells nothing
+        # in the order of digests, which reveals nothing
         engine.raw(
             f"insert into {ident(ROWS)} select {lit(number)}, person, source, by_key, content,"
             f" cells from {ident(NEW_ROWS)} where remembered order by content, person",

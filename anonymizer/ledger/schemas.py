@@ -1,4 +1,4 @@
-"""Releases of several tables in a ledger: what they promise against those who know rows."""
+"""Releases of several tables in a ledger: their guarantees against observers who know rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anonymizer.ledger.tables import SCHEMAS
 from anonymizer.policy.schema.paths import table_path
 
 NEW = 0
-"""The number of the release that is compared."""
+"""The number of the new release."""
 
 OTHER_TABLES = (
     "keep the name of the table in the policy (publish.names gives its view another one); or, if"
@@ -27,15 +27,15 @@ NO_KEY = (
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What a release of several tables promises, and how its rows are found again."""
+    """The guarantees of a release of several tables, and how its rows are recognized."""
 
     k: int
     events: int
-    """Known rows of a person against which k candidates are promised."""
+    """Number of known rows of a person for which k candidates are guaranteed."""
     rows: bool
-    """Whether they are promised against known numbers of rows."""
+    """Whether k candidates are guaranteed against known numbers of rows."""
     tables: Mapping[str, tuple[str | None, str]]
-    """By name, the kind of the table's key and its event columns; empty: it has none."""
+    """The kind of the key and the event columns, by table name; empty columns: no events."""
 
     @classmethod
     def of(cls, k: int, events: int, tables: Iterable[Further], *, rows: bool) -> Schema:
@@ -43,11 +43,11 @@ class Schema:
 
     @property
     def known(self) -> frozenset[str]:
-        """Tables of which somebody may know rows."""
+        """Tables of which an observer may know rows."""
         return frozenset(name for name, (_, columns) in self.tables.items() if columns)
 
     def sql(self, release: int) -> str:
-        """The row of it in the ledger."""
+        """The statement that inserts it into the ledger."""
         keys, columns = zip(*self.tables.values(), strict=True) if self.tables else ((), ())
         lists = (
             f"cast([{', '.join(lit(v).text for v in values)}] as varchar[])"
@@ -58,7 +58,7 @@ class Schema:
 
 
 def schemas(engine: DuckDBEngine) -> dict[int, Schema]:
-    """Those of the attached ledger, by the number of the release."""
+    """The schemas of the attached ledger, by release number."""
     rows = engine.raw(
         f"select release, k, events, rows, tables, keys, columns from {ident(SCHEMAS)}", "ledger"
     )
@@ -74,7 +74,7 @@ def schemas(engine: DuckDBEngine) -> dict[int, Schema]:
 
 
 def found_by_key(known: Mapping[int, Schema]) -> frozenset[str]:
-    """Tables whose rows are found again by their keys: those with one in every release."""
+    """Tables whose rows are recognized by keys: those with keys of one kind in all releases."""
     names = {name for schema in known.values() for name in schema.known}
     return frozenset(
         name
@@ -85,7 +85,7 @@ def found_by_key(known: Mapping[int, Schema]) -> frozenset[str]:
 
 
 def not_found_again(known: Mapping[int, Schema]) -> Iterator[Problem]:
-    """Tables whose rows cannot be compared; `NEW` among them."""
+    """Problems of tables whose rows cannot be compared; `NEW` is one of the releases."""
     by_key = found_by_key(known)
     for name in sorted({name for schema in known.values() for name in schema.known} - by_key):
         if len({s.tables[name][1] for s in known.values() if name in s.known}) > 1:

@@ -1,4 +1,4 @@
-"""What a policy knows of every algorithm, whichever it is."""
+"""Properties of every algorithm that the policy layer needs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class AlgorithmOptions(Options):
         name: str
 
     values_in: ClassVar[Literal["class", "bucket", "group"]] = "class"
-    """Where the values of a protected column stand: in the rows of their class, in buckets of the
-    column, or in groups with a table of their own."""
+    """Where the values of a protected column are published: in the rows of their class, in buckets
+    of the column, or in groups with a separate table."""
     over_levels: ClassVar[bool] = False
     """Whether every quasi-identifier is published on a level of its hierarchy."""
     classless: ClassVar[bool] = False
-    """Whether rows are put into no classes and no groups, so that no guarantee can hold."""
+    """Whether rows form no classes or groups, so that no guarantee can hold."""
     clusters_persons: ClassVar[bool] = False
-    """Whether it closes classes by an identity-reserved guarantee, which it therefore needs."""
+    """Whether it completes classes by an identity-reserved guarantee, which it therefore needs."""
 
     @classmethod
     def algorithm(cls) -> str:
@@ -31,7 +31,7 @@ class AlgorithmOptions(Options):
 
     @property
     def promises(self) -> Mapping[str, Any]:
-        """Guarantees of the table that the options ask for, by name."""
+        """Table guarantees that the options ask for, by name."""
         return {}
 
     @property
@@ -46,10 +46,10 @@ class AlgorithmOptions(Options):
 
     @property
     def exact(self) -> bool:
-        """Whether quasi-identifiers are published as they are."""
+        """Whether quasi-identifiers are published unchanged."""
         return False
 
     @property
     def unweighted(self) -> str | None:
-        """The way out where nothing is chosen by the loss of columns; None: weights tell."""
+        """The alternative if weights have no effect; None: they have."""
         return "algorithm: {name: mondrian}"

@@ -16,7 +16,7 @@ from anonymizer.policy.values import AtLeastTwo, Positive, PositiveNumber, Whole
 
 
 def _effort(given: object) -> object:
-    """One message for whatever is neither a word nor a number of rounds."""
+    """Report anything but a keyword or a number of rounds with one message."""
     rounds = isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= 20
     if rounds or given in ("auto", "full"):
         return given
@@ -71,7 +71,7 @@ class Mondrian(AlgorithmOptions):
 
     @property
     def must_refine(self) -> bool:
-        """Whether the last pass is asked for, and not only made where it can be."""
+        """Whether the last pass is required, instead of made only where possible."""
         return self.refine not in (0, "auto")
 
 
@@ -261,4 +261,4 @@ if TYPE_CHECKING:
 else:
     _TAGGED = (Annotated[options, Tag(TAG + name)] for name, options in ALGORITHMS.items())
     Algorithm = Annotated[reduce(or_, _TAGGED), Discriminator(_tag), BeforeValidator(_named)]
-"""Any of the algorithms, told apart by `name`."""
+"""Any of the algorithms, distinguished by `name`."""

@@ -43,12 +43,12 @@ Nulls = Literal["own_class", "suppress", "forbid"]
 
 
 def _null(given: object) -> object:
-    # in YAML and JSON the role is written as what it publishes
+    # in YAML and JSON the role `null` is written as a null value
     return "null" if given is None else given
 
 
 NamedNull = BeforeValidator(_null)
-"""The role null, which YAML and JSON write as what it publishes."""
+"""The role `null`, which may be written as a null value in YAML and JSON."""
 
 
 class Column(Options):
@@ -134,7 +134,7 @@ class Column(Options):
 
     @property
     def masks(self) -> tuple[tuple[str, Column | Code | Rounding], ...]:
-        """What is done to the values, in order: the name of each mask and its options."""
+        """The masks of the values, in order: the name of each and its options."""
         role = getattr(self, "role", None)
         codes = (("bottom_code", self.bottom_code), ("top_code", self.top_code))
         given: tuple[tuple[str, Column | Code | Rounding | None], ...]

@@ -18,13 +18,13 @@ PATHS = (
     ("ledger",),
     ("workload", "sql"),
 )
-"""Where paths stand, apart from the hierarchies of columns and from populations."""
+"""Locations of paths, except in hierarchies of columns and populations."""
 WORDS = ("context",)
-"""Parts that say something and decide nothing: the digest leaves them out."""
+"""Descriptive parts without any effect, which the digest ignores."""
 
 
 def plain(policy: BaseModel, *, defaults: bool = True) -> dict[str, Any]:
-    """Mappings, lists and scalars only; with or without what equals its default."""
+    """A policy as mappings, lists and scalars, with or without defaults."""
     dumped = policy.model_dump(by_alias=True, exclude_none=True, exclude_defaults=not defaults)
     return {key: _lists(value) for key, value in dumped.items()}
 
@@ -38,8 +38,8 @@ def _lists(value: Any) -> Any:
 
 
 def canonical(policy: BaseModel) -> dict[str, Any]:
-    """What the digest covers: columns in order (it decides ties), without folders of this machine
-    and settings that decide nothing.
+    """The digested content: columns in order (it breaks ties), without local folders and settings
+    without effect.
     """
     found = plain(policy, defaults=False)
     for name in WORDS:
@@ -74,12 +74,12 @@ def _shorten(within: Any, place: tuple[str, ...]) -> None:
 
 
 def json_schema(cls: type[BaseModel]) -> dict[str, Any]:
-    """The schema that editors complete and check a policy with."""
+    """The schema with which editors complete and check a policy."""
     return {**_HEAD, **_schema(cls), "title": TITLE}
 
 
 def either_schema(key: str, where: type[BaseModel], without: type[BaseModel]) -> dict[str, Any]:
-    """The schema of policies of two kinds, told apart by a key that one of them has."""
+    """The schema of two kinds of policies, distinguished by a key that only one has."""
     kinds: dict[str, Any] = {}
     for cls in (without, where):
         schema = _schema(cls)

@@ -1,7 +1,7 @@
-"""The context of a release, in words: for evidence, and for nothing else.
+"""The context of a release, in words, used only as evidence.
 
-No part of it changes what a run does, so it is not part of the policy's digest: a policy whose
-context was filled in later is still the one that a release was made with.
+It has no effect on a run, so it is not part of the policy's digest: filling it in later does not
+make another policy.
 """
 
 from __future__ import annotations

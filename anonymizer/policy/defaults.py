@@ -17,7 +17,7 @@ from anonymizer.policy.safe_harbor import PRESET
 
 Preset = Literal["internal", "external", "safe_harbor"]
 PresetOfTables = Literal["internal", "external"]
-"""Those of several tables."""
+"""Presets for several tables."""
 PRESETS: dict[str, tuple[int, int]] = {"internal": (5, 2), "external": (11, 3)}
 """k and l by preset; safe_harbor has neither."""
 PRESET_SUPPRESSION = 0.05
@@ -33,7 +33,7 @@ def fill(given: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def fill_tables(given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The same for a policy of several tables."""
+    """Like `fill`, for a policy of several tables."""
     filled = dict(given)
     _preset(filled)
     return filled
@@ -58,7 +58,7 @@ def _preset(policy: dict[Any, Any]) -> None:
 
 
 def _safe_harbor(policy: dict[Any, Any]) -> None:
-    """Without guarantees and quasi-identifiers there are no classes."""
+    """Set the algorithm `none` if there are neither guarantees nor quasi-identifiers."""
     privacy, columns = policy.get("privacy"), policy.get("columns")
     listed = columns.values() if isinstance(columns, Mapping) else ()
     grouped = any(_option(c, "role") == "quasi" or _option(c, "protect") for c in listed)
@@ -73,7 +73,7 @@ def _option(column: Any, name: str) -> Any:
 
 
 def _protected(table: Any, rule: Mapping[str, int]) -> Any:
-    """A table of which every sensitive column has a rule."""
+    """The table, with the rule for every sensitive column without one."""
     columns = table.get("columns") if isinstance(table, Mapping) else None
     if not isinstance(columns, Mapping):
         return table

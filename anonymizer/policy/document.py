@@ -1,4 +1,4 @@
-"""What every policy is, of one table or of several: read, checked, identified by its content."""
+"""The common base of policies of one table and of several: loading, checks, digest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Document(Options):
     """A policy, complete and consistent; all errors are raised together as one `PolicyError`."""
 
     OTHERWISE: ClassVar[tuple[str, ...]] = ()
-    """Keys that make it a policy of another kind."""
+    """Keys that identify a policy of the other kind."""
 
     version: Annotated[Literal[1], BeforeValidator(_version)]
     """Version of the policy format."""
@@ -46,16 +46,16 @@ class Document(Options):
 
     @classmethod
     def _reader(cls, given: object) -> type[Document]:
-        """The class whose policy this is."""
+        """The class of the given policy."""
         return cls
 
     @classmethod
     def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The mapping with the defaults that depend on other parts."""
+        """The mapping, with defaults that depend on other parts filled in."""
         return dict(given)
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
-        """What is wrong between parts that are valid on their own; `broken`: those that are not."""
+        """Contradictions between parts that are valid by themselves; `broken`: the other parts."""
         return []
 
     @model_validator(mode="wrap")
@@ -75,7 +75,7 @@ class Document(Options):
             policy, failure = handler(cls._filled(given)), None
         except ValidationError as error:
             policy, failure = None, error
-        # raised outside of the except clause, so that the pydantic error, which holds values, is
+        # raised outside of the except clause, so that the pydantic error, which contains values, is
         # not the context of the raised one
         if policy is None and failure is not None:
             problems, intact, broken = field_problems(cls, failure, given)
@@ -91,7 +91,7 @@ class Document(Options):
     def _partial(
         cls, intact: dict[Any, Any] | None, handler: ModelWrapValidatorHandler[Self]
     ) -> Self | None:
-        """What remains of a policy without its broken parts, for the checks across parts."""
+        """A policy without its broken parts, for the checks across parts."""
         if intact is None:
             return None
         try:

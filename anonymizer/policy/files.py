@@ -1,4 +1,4 @@
-"""The files of a policy, found by the types of its fields: no output is written over one."""
+"""The files of a policy, found by the types of its fields, so that no output overwrites them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from anonymizer.policy.schema.either import AnyPolicy
 from anonymizer.policy.values import FilePath
 
 BESIDE = (".key", ".approvals", ".wal")
-"""What is appended to the name of a ledger or of a database for a file that belongs to it."""
+"""Suffixes of files that belong to a ledger or database."""
 
 
 def refuse_files(
     target: Path, policies: Iterable[AnyPolicy], others: Iterable[str | Path] = (), at: str = "-o"
 ) -> None:
-    """Raises TargetError for a target that is a file of a policy, or one of the others."""
+    """Raise TargetError for a target that is a file of a policy, or one of the others."""
     named = [file for policy in policies for file in files_of(policy)]
     inputs = [*named, *map(Path, others)]
     if any(_is(target, Path(f"{file}{end}")) for file in inputs for end in ("", *BESIDE)):
@@ -27,13 +27,13 @@ def refuse_files(
 
 
 def files_of(policy: AnyPolicy) -> Iterator[Path]:
-    """Every file that the policy names, whether it is there or not."""
+    """Every file that the policy names, whether or not it exists."""
     for given in _given(policy):
         yield policy.resolve(given)
 
 
 def names_file(annotation: Any) -> bool:
-    """Whether a type, or one that it is made of, is that of a path."""
+    """Whether a type is that of a path, or contains it."""
     return isinstance(annotation, FilePath) or any(map(names_file, get_args(annotation)))
 
 
@@ -54,12 +54,12 @@ def _given(part: object) -> Iterator[str]:
 
 
 def _is(target: Path, file: Path) -> bool:
-    """Whether both are one file, or the target is in the other, a folder of data."""
+    """Whether both are the same file, or the target is inside the other, a folder of data."""
     try:
         if target.samefile(file):
             return True
     except (OSError, ValueError):
-        pass  # one of them is not there: their places tell
+        pass  # one does not exist: compare the paths
     try:
         place, other = target.resolve(), file.resolve()
         return place == other or (other.is_dir() and other in place.parents)

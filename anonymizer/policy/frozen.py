@@ -24,7 +24,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 TAG = "\0"
-"""First character of the tags of discriminated unions, so that they can be told from keys."""
+"""First character of the tags of discriminated unions, which distinguishes them from keys."""
 
 
 class Options(BaseModel):
@@ -41,7 +41,7 @@ class Options(BaseModel):
 
 
 class FrozenMap(Mapping[K, V]):
-    """An ordered mapping that cannot be changed, hashable where its values are."""
+    """An immutable ordered mapping, hashable if its values are."""
 
     __slots__ = ("_items",)
 
@@ -92,7 +92,7 @@ class FrozenMap(Mapping[K, V]):
 def fail(
     message: str, *, at: str = "", allowed: str | None = None, hint: str | None = None
 ) -> PydanticCustomError:
-    """A problem found by a validator of ours; `at` is appended to the path."""
+    """An error for one of our validators to raise; `at` is appended to the path."""
     return PydanticCustomError(
         "policy", "{message}", {"message": message, "at": at, "allowed": allowed, "hint": hint}
     )
@@ -100,7 +100,7 @@ def fail(
 
 @dataclass(frozen=True, slots=True)
 class Shorthand:
-    """Annotation: the JSON Schema of a shorter form, which a validator turns into the full one."""
+    """Annotation: the JSON Schema of a short form, which a validator expands."""
 
     schema: dict[str, Any]
 
@@ -115,7 +115,7 @@ class Shorthand:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Annotation of an option that this kind of policy does not have, and what to do instead."""
+    """Annotation: an option that this kind of policy does not have, and what to do instead."""
 
     said: str
     hint: str

@@ -1,4 +1,4 @@
-"""How a column's generalization hierarchy is built: any of the builders, discriminated by name.
+"""The hierarchy of a column: any of the builders, discriminated by name.
 
 `{file: x.csv}` and `{table: t}` without a builder are short for `taxonomy`.
 """
@@ -80,4 +80,4 @@ Hierarchy = Annotated[
     Discriminator(_tag),
     BeforeValidator(_shorthand),
 ]
-"""Any of the builders, told apart by `builder`."""
+"""Any of the builders, distinguished by `builder`."""

@@ -1,4 +1,4 @@
-"""The two kinds of release: anonymised, and pseudonymised, which is personal data still."""
+"""The two kinds of release: anonymised, and pseudonymised (still personal data)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ WORDS: Mapping[ReleaseKind, str] = {
     PSEUDONYMISED: f"{PSEUDONYMISED}, which is personal data",
 }
 ENDINGS: Mapping[ReleaseKind, str] = {ANONYMISED: "anonymous", PSEUDONYMISED: "pseudonymised"}
-"""How the name of a view ends that the policy does not name."""
+"""Suffixes of the default names of views."""
 CLASSLESS = "none"
-"""The one algorithm whose releases have neither classes nor groups, and keep no guarantee."""
+"""The one algorithm whose releases have no classes, no groups and no guarantees."""
 
 
 class Stating(Protocol):
-    """A policy, of one table or of several, as far as the kind of its release depends on it."""
+    """The part of a policy, of one table or of several, that determines the kind of its release."""
 
     @property
     def kind(self) -> ReleaseKind | None: ...
@@ -36,24 +36,24 @@ class Stating(Protocol):
 
 
 def kind_words(kind: ReleaseKind) -> str:
-    """The kind of a release, and what is to be known of it."""
+    """The kind of a release, with its consequences, in words."""
     return WORDS[kind]
 
 
 def reasons_for_pseudonymised(policy: Stating) -> Iterator[str]:
-    """Why a release of this policy is pseudonymised whatever it states, each with its path."""
+    """Reasons why a release is pseudonymised whatever the policy states, each with its path."""
     yield from _reasons(policy.algorithm.name, _columns(policy))
 
 
 def kind_of(policy: Stating) -> ReleaseKind:
-    """The kind of the release: what the policy states, or what follows from it."""
+    """The kind of the release: as stated, or as it follows from the policy."""
     if policy.kind is not None:
         return policy.kind
     return PSEUDONYMISED if any(reasons_for_pseudonymised(policy)) else ANONYMISED
 
 
 def kind_of_mapping(given: Mapping[Any, Any]) -> ReleaseKind:
-    """The same of a policy that is not validated yet; what is malformed is no reason."""
+    """Like `kind_of`, for a policy that is not validated yet; malformed parts are ignored."""
     if given.get("kind") in KINDS:
         return PSEUDONYMISED if given["kind"] == PSEUDONYMISED else ANONYMISED
     algorithm, columns = given.get("algorithm"), given.get("columns")
@@ -64,7 +64,7 @@ def kind_of_mapping(given: Mapping[Any, Any]) -> ReleaseKind:
 
 
 def agrees(policy: Stating) -> Iterator[Problem]:
-    """No release is called anonymised that is not."""
+    """A release that is not anonymised is not declared so."""
     if policy.kind != ANONYMISED:
         return
     for reason in reasons_for_pseudonymised(policy):
@@ -97,5 +97,5 @@ def _columns(policy: Stating) -> Iterator[tuple[str, Column]]:
 
 
 def _option(given: object, name: str) -> object:
-    """An option of a mapping, or of a model that stands for it."""
+    """An option of a mapping or of a model."""
     return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)

@@ -25,7 +25,7 @@ from anonymizer.policy.paths import path_text
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
 MAX_NODES = 100_000
-"""Nodes after aliases are expanded: bounds what a text of nested aliases can cost."""
+"""Most nodes after aliases are expanded: bounds the cost of nested aliases."""
 
 
 def read(path: Path) -> object:
@@ -50,7 +50,7 @@ def read(path: Path) -> object:
 
 
 def begins_as_database(raw: bytes) -> bool:
-    """Whether the first bytes are those of a DuckDB database."""
+    """Whether the bytes begin like a DuckDB database."""
     return raw[8:12] == b"DUCK"
 
 
@@ -72,7 +72,7 @@ def _too_large(name: str) -> Problem:
 
 
 def parse(text: str, name: str = "policy") -> object:
-    """The data in a YAML text; `name` stands in messages. Raises `PolicyError`."""
+    """The data in a YAML text; `name` is used in messages. Raises `PolicyError`."""
     if len(text) > MAX_BYTES:
         raise PolicyError(_too_large(name))
     problems: list[Problem] = []
@@ -107,7 +107,7 @@ def _syntax(error: MarkedYAMLError, name: str) -> Problem:
 
 
 def _refused(text: str, name: str) -> list[Problem]:
-    """What a policy may not use, found in the event stream, before anything is built."""
+    """Features that a policy may not use, found in the event stream, before anything is built."""
     depth, nodes, documents = 0, 0, 0
     sizes: dict[str, int] = {}
     anchors: set[str | None] = set()
@@ -150,7 +150,7 @@ def _refused(text: str, name: str) -> list[Problem]:
 
 
 def _duplicates(node: Node | None, path: tuple[Any, ...]) -> list[Problem]:
-    """Every key that stands twice in one mapping, with both lines."""
+    """Every key that occurs twice in a mapping, with both lines."""
     found: list[Problem] = []
     if isinstance(node, MappingNode):
         lines: dict[tuple[str, str], int] = {}

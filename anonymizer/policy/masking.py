@@ -1,4 +1,4 @@
-"""Values of the options of roles that mask: what is published in the place of a value."""
+"""Masking roles and their options: what is published instead of a value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "null": (),
     "constant": ("value",),
 }
-"""The options of each; `population` of zip3 is checked and told apart."""
+"""The options of each; `population` of zip3 is checked and described separately."""
 NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "shift": (("within",), "within: 30 days"),
     "top_code": (("at", "at_least"), "at: 89, or at_least: 5"),
@@ -51,7 +51,7 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "noise": (("amount", "share"), "amount: 3, or share: 0.1"),
     "constant": (("value",), "value: removed"),
 }
-"""Exactly one of these options, and an example."""
+"""Options of which exactly one is required, and an example."""
 Identifier = Literal[
     "mail",
     "phone",
@@ -65,13 +65,13 @@ Identifier = Literal[
     "coordinates",
     "uuid",
 ]
-"""Kinds of identifiers that have a form."""
+"""Kinds of identifiers with a recognizable form."""
 Calendar = Literal["year", "quarter", "month", "week", "day", "hour"]
 CALENDAR: tuple[str, ...] = get_args(Calendar)
 Method = Literal["nearest", "random", "down"]
 _SPAN = re.compile(r"([0-9]{1,5})( (day|days|week|weeks))?\Z")
 LONGEST_SHIFT = 36_525
-"""Days: a hundred years."""
+"""A hundred years, in days."""
 
 
 def _days(given: object) -> object:

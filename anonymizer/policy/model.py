@@ -68,7 +68,7 @@ class Policy(Document):
     if not TYPE_CHECKING:
 
         def __new__(cls, **given: Any) -> Any:
-            # a validator can return an instance of another class, but not where __init__ calls it
+            # a validator can return an instance of another class, but not if called by __init__
             return super().__new__(cls) if cls._reader(given) is cls else SchemaPolicy(**given)
 
     @classmethod
@@ -108,7 +108,7 @@ class Policy(Document):
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
-        """Quasi-identifiers, semi-sensitive ones among them."""
+        """Quasi-identifiers, including semi-sensitive ones."""
         return self._with_role("quasi")
 
     @cached_property
@@ -123,12 +123,12 @@ class Policy(Document):
 
     @cached_property
     def kept(self) -> tuple[str, ...]:
-        """Columns published as they are."""
+        """Columns published unchanged."""
         return self._with_role("keep")
 
     @cached_property
     def masked(self) -> tuple[str, ...]:
-        """Columns of a role that masks, and others whose values are read coarsened."""
+        """Columns with a masking role, and others whose values are coarsened when read."""
         return tuple(name for name, column in self.columns.items() if column.masks)
 
     @cached_property

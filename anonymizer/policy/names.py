@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
 
 ROW_REF = "row_ref"
-"""What ties a published row to its original while it is verified; never published."""
+"""The reference from a published row to its original during verification; never published."""
 OWN = "anonymizer:"
-"""With this begin columns that the verification puts beside published ones."""
+"""Prefix of columns that the verification adds to published ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +28,23 @@ class PublishedName:
 
     name: str
     what: str
-    """In words, for messages."""
+    """A description for messages."""
     column: str | None
     """The source column that it is or belongs to."""
     generated: bool
     certain: bool = True
-    """False where the type of the source column decides whether it appears."""
+    """Whether it is always published; False if that depends on the source column's type."""
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a published column of this name would be taken for one of the tool's own."""
+    """Whether a published column of this name could be mistaken for one of the tool's."""
     return name.casefold() == ROW_REF or name.casefold().startswith(OWN)
 
 
 def published_names(
     policy: Policy, kinds: Mapping[str, str] | None = None
 ) -> Iterator[PublishedName]:
-    """Every column that the release has or may have; `kinds`: of columns whose types are known."""
+    """Every column that the release has or may have; `kinds`: of columns with known types."""
     if policy.algorithm.classless:
         pass
     elif policy.algorithm.values_in == "group":
@@ -87,7 +87,7 @@ def cell_names(
 
 
 def separated_tables(policy: Policy) -> dict[str, str]:
-    """msb: every sensitive column and the name of the table that holds its values by group."""
+    """For msb: every sensitive column, and the name of the table of its values by group."""
     if policy.algorithm.values_in != "group":
         return {}
     return {name: f"{policy.publish.name}_{name}" for name in policy.sensitive}

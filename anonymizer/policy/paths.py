@@ -1,4 +1,4 @@
-"""Paths in a policy, such as `columns.age.role`; names that need it are in double quotes."""
+"""Paths in a policy, such as `columns.age.role`; unusual names are in double quotes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def path_text(steps: Iterable[object]) -> str:
 
 
 def name_text(step: object) -> str:
-    """One step: as it is where it is plain, else quoted, control characters escaped."""
+    """One step: unchanged if plain, else quoted, with control characters escaped."""
     if step is None or isinstance(step, bool):
         return {None: "null", True: "true", False: "false"}[step]
     if isinstance(step, int):
@@ -29,5 +29,5 @@ def name_text(step: object) -> str:
 
 
 def column_path(name: str, *options: object) -> str:
-    """The path of a column, or of an option of it."""
+    """The path of a column, or of one of its options."""
     return path_text(("columns", name, *options))

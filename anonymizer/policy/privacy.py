@@ -118,7 +118,7 @@ def _sets(given: tuple[QuasiSet, ...]) -> tuple[QuasiSet, ...]:
 
 
 SCOPING = ("quasi_sets",)
-"""Fields of `Privacy` that promise nothing by themselves: they say of what the others speak."""
+"""Fields of `Privacy` that are not guarantees: they define what the others apply to."""
 
 
 class Privacy(Options):
@@ -161,7 +161,7 @@ class Privacy(Options):
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """Names of the table guarantees that are asked for (`level_l` only scales levels)."""
+        """Names of the required table guarantees (`level_l` only scales levels)."""
         fields: Any = type(self).model_fields
         other = ("level_l", *SCOPING)
         return tuple(n for n in fields if n not in other and getattr(self, n) is not None)
@@ -174,5 +174,5 @@ class Privacy(Options):
 
     @property
     def identity_reserved(self) -> tuple[str, ...]:
-        """Names of the identity-reserved guarantees that are asked for."""
+        """Names of the required identity-reserved guarantees."""
         return tuple(name for name in self.guarantees if name.startswith(("ir_", "eir_")))

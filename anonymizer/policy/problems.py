@@ -17,7 +17,7 @@ from anonymizer.policy.suggest import closest
 
 Loc = tuple[Any, ...]
 Broken = frozenset[Loc]
-"""The parts of a policy that are invalid already; see `field_problems`."""
+"""The invalid parts of a policy; see `field_problems`."""
 
 NO_KEY = object()
 
@@ -81,7 +81,7 @@ EXAMPLES = {
 def field_problems(
     root: type[BaseModel], failure: ValidationError, given: Mapping[Any, Any]
 ) -> tuple[list[Problem], dict[Any, Any] | None, Broken]:
-    """The problems, what remains of the input without the broken parts, and those parts.
+    """The problems, the input without its broken parts, and those parts.
 
     A broken part is a column, as `("columns", name)`, or a whole section, as `("privacy",)`; with
     several tables, the same inside a table, as `("tables", "visits", "links")`.
@@ -97,7 +97,7 @@ def field_problems(
 
 
 def _place(loc: Loc, given: object, *, keep_last: bool) -> Loc:
-    """The location as it stands in the input: no tags, nothing below a shorthand."""
+    """The location in the input: without tags, and nothing below a shorthand."""
     place: list[Any] = []
     steps = [step for step in loc if not (isinstance(step, str) and step.startswith(TAG))]
     for at, step in enumerate(steps):
@@ -118,21 +118,21 @@ def _place(loc: Loc, given: object, *, keep_last: bool) -> Loc:
 
 
 def _key(given: Mapping[Any, Any], step: object) -> object:
-    """The key that a step stands for: pydantic writes keys that are not text as text."""
+    """The key for a step: pydantic writes keys that are not text as text."""
     if isinstance(step, str) and step in given:
         return step
     return next((key for key in given if str(key) == str(step) or key == step), NO_KEY)
 
 
 def _part(place: Loc) -> Loc:
-    """The column or section in which a place is."""
+    """The column or section of a location."""
     table = place[:2] if place[:1] == ("tables",) else ()
     inside = place[len(table) :]
     return (*table, *inside[: 2 if inside[:1] == ("columns",) else 1])
 
 
 _STAND_INS: dict[str, Any] = {"source": {"table": "t"}, "columns": {}}
-"""For what every table has to have."""
+"""Placeholders for what every table must have."""
 
 
 def _without(given: Mapping[Any, Any], broken: set[Loc]) -> dict[Any, Any] | None:
@@ -252,7 +252,7 @@ def _annotation(root: type[BaseModel], loc: Iterable[Any]) -> Any:
 
 
 def _options(annotation: Any) -> list[Any]:
-    """The members of a union, annotations taken off."""
+    """The members of a union, without annotations."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _options(get_args(annotation)[0])

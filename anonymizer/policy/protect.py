@@ -43,7 +43,7 @@ def _t_closeness(given: object) -> object:
 
 
 def whole_keys(given: object) -> object:
-    """Level numbers as keys: whole numbers, which JSON can only write as text."""
+    """Parse level numbers in keys: whole numbers, which JSON can only write as text."""
     if not isinstance(given, Mapping):
         return given
     keyed: dict[int, object] = {}

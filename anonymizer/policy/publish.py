@@ -69,7 +69,7 @@ def _no_default(schema: dict[str, Any]) -> None:
 
 
 Storage = Literal["v1.0.0", "v1.2.0", "v1.4.0", "v1.5.0", "latest"]
-"""Formats of database files, by the version of DuckDB that brought them."""
+"""Formats of database files, by the DuckDB version that introduced them."""
 
 
 class Publish(Options):
@@ -129,7 +129,7 @@ class Workload(Options):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The queries given in the policy itself; empty where a file holds them."""
+        """The queries in the policy itself; empty if they are in a file."""
         return () if isinstance(self.sql, str) else self.sql
 
 

@@ -1,4 +1,4 @@
-"""Safe Harbor, 45 CFR 164.514(b)(2): the eighteen identifiers, and what is published of them."""
+"""Safe Harbor, 45 CFR 164.514(b)(2): the eighteen identifiers, and how they may be published."""
 
 from __future__ import annotations
 
@@ -56,25 +56,25 @@ LETTERS: Mapping[str, tuple[str, tuple[HarborKind, ...]]] = {
     "Q": ("full-face photographs and comparable images", ("photograph",)),
     "R": ("any other unique identifying number, characteristic or code", ("other",)),
 }
-"""The identifiers in the order of (b)(2)(i), and the kinds of columns that hold them."""
+"""The identifiers in the order of (b)(2)(i), and the kinds of columns that contain them."""
 COARSE: tuple[HarborKind, ...] = ("geography", "dates", "birth", "ages")
 """Kinds that may be published in part."""
 LETTER_OF = {kind: letter for letter, (_, kinds) in LETTERS.items() for kind in kinds}
 
 PRESET = "safe_harbor"
 OLDEST = 90
-"""The one category of all ages above 89 begins here."""
+"""The lowest age of the single category of all ages above 89."""
 YEARS = (1800, 2200)
-"""Whole numbers that are years."""
+"""Range of whole numbers that are years."""
 NO_AREA = "000"
-"""What is published where 20,000 people or fewer live."""
+"""Published for areas with 20,000 people or fewer."""
 FEW = 20_000
 _FEW = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
 RESTRICTED = tuple(_FEW.split())
 """The areas with 20,000 people or fewer, by the Census of 2000: Office for Civil Rights (HHS),
 Guidance Regarding Methods for De-identification of Protected Health Information (2012)."""
 CENSUS, GIVEN = "census 2000", "given"
-"""Which populations decided: those of the guidance, or a file of the policy."""
+"""The source of the populations: the guidance, or a file of the policy."""
 ZIP3 = re.compile(r"[0-9]{3}\Z")
 UNPUBLISHED = ("identifier", "drop")
 EMPTIED = ("null", "constant")
@@ -87,14 +87,14 @@ def applies(policy: Any) -> bool:
 
 
 def shows(column: Column) -> bool:
-    """Whether something of the values of a column is published."""
+    """Whether anything of a column's values is published."""
     return column.role not in (*UNPUBLISHED, *EMPTIED)
 
 
 def earliest(year: int) -> int:
-    """The year of birth of the oldest who are shown in a release that is made in `year`.
+    """The earliest published year of birth in a release made in `year`.
 
-    Whoever was born later is 89 or younger in all of that year; before, all are one category.
+    Persons born later are at most 89 in all of that year; those born earlier are one category.
     """
     return year - OLDEST
 
@@ -143,7 +143,7 @@ _SAID: Mapping[HarborKind, frozenset[str]] = {
         " encounterid encounterno claimid claimno claimnumber accessionno accessionnumber"
     ),
 }
-"""Words (or two of them together) that say what a column holds."""
+"""Words (or pairs of adjacent words) that indicate the content of a column."""
 _NUMBERED: Mapping[str, HarborKind] = {
     **dict.fromkeys(("insurance", "plan", "policy", "member", "subscriber"), "health_plan"),
     **dict.fromkeys(("beneficiary", "insured", "enrollee"), "health_plan"),
@@ -156,19 +156,19 @@ _NUMBERED: Mapping[str, HarborKind] = {
     **dict.fromkeys(("patient", "person", "subject", "customer", "user", "client"), "other"),
     **dict.fromkeys(("pat", "cust", "subj", "participant", "employee", "household"), "other"),
 }
-"""Words that say it alone, or beside a word for a number: `device_id`, but not `device_type`."""
+"""Words that do so alone, or next to a word for a number: `device_id`, but not `device_type`."""
 _CALENDAR = _set("day month year week quarter weekday")
 _THINGS = _set(
     "drug medication medicine test lab diagnosis disease procedure operation product item article"
     " state country region department ward unit clinic hospital study file column table code"
     " event category group class type status variable measure"
 )
-"""What has names and is no person."""
+"""Things with names that are not persons."""
 NOTES = _set("note notes comment comments remark remarks narrative memo freetext")
 
 
 def named_kinds(name: str) -> tuple[HarborKind, ...]:
-    """The identifiers that the name of a column speaks of."""
+    """The identifiers that the name of a column indicates."""
     found = words(name)
     told = {*found, *("".join(two) for two in pairwise(found)), "".join(found)}
     kinds: dict[HarborKind, None] = {
@@ -200,14 +200,14 @@ def named_notes(name: str) -> bool:
 
 
 def kind_of_column(name: str, column: Column) -> HarborKind | None:
-    """What a column holds: as it is stated, or, where it is not published, as its name says."""
+    """The content of a column: as stated, or, if it is not published, as its name indicates."""
     if column.safe_harbor is not None or column.role not in UNPUBLISHED:
         return column.safe_harbor
     return next(iter(named_kinds(name)), None)
 
 
 def stated(policy: Any) -> list[dict[str, Any]]:
-    """The eighteen identifiers, each with the columns that hold them and what was done."""
+    """The eighteen identifiers, each with its columns and how they are treated."""
     columns: Mapping[str, Column] = policy.columns
     kinds = {name: kind_of_column(name, column) for name, column in columns.items()}
     absent = "not in the table" if None not in kinds.values() else "not published"

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def closest(given: object, allowed: Iterable[str]) -> str | None:
-    """A hint naming the allowed word nearest to `given`, or None where none is near."""
+    """A hint naming the allowed word closest to `given`, or None if none is close."""
     if not isinstance(given, str) or len(given) > 100:
         return None
     words = list(allowed)

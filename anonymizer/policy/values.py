@@ -1,4 +1,4 @@
-"""The kinds of single values a policy holds: counts, shares, names, data values, references."""
+"""The types of single values in a policy: counts, shares, names, data values, references."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 PositiveNumber = Annotated[float, Field(gt=0)]
 Weight = Annotated[float, Field(ge=0.001, le=1000)]
-"""How much something counts beside others, whose weight is 1 where nothing is said."""
+"""The weight of something relative to others, whose default is 1."""
 
 
 def _stored(given: object) -> object:
@@ -39,7 +39,7 @@ def _no_nul(given: str) -> str:
 
 
 Text = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
-"""Text that says something: not empty, not blank, no NUL character."""
+"""Non-blank text without NUL characters."""
 
 
 def _data_value(given: object) -> object:
@@ -56,11 +56,11 @@ def _data_value(given: object) -> object:
 DataValue = Annotated[
     str | int | float | bool, BeforeValidator(_data_value), AfterValidator(_stored)
 ]
-"""A value as it stands in the data; dates and timestamps as ISO text."""
+"""A value in the data; dates and timestamps as ISO text."""
 
 
 def in_64_bits(given: str | int | float | bool) -> str | int | float | bool:
-    """Raises for a whole number that BIGINT, the type of such constants, does not hold."""
+    """Raise an error for a whole number beyond BIGINT, the type of such constants."""
     if isinstance(given, int) and not -(2**63) <= given < 2**63:
         raise fail("must be within 64 bits", hint="write it as text, in quotes")
     return given
@@ -83,7 +83,7 @@ Bound = Annotated[int | float | str, BeforeValidator(_bound)]
 
 
 def bound_key(given: int | float | str) -> Any:
-    """Sorts bounds of one kind: numbers as they are, dates as points in time."""
+    """Sort key for bounds of one kind: numbers by value, dates as points in time."""
     return datetime.datetime.fromisoformat(given) if isinstance(given, str) else given
 
 
@@ -110,7 +110,7 @@ def file_format(path: str) -> str | None:
 
 
 def portable(path: str) -> str:
-    """A relative path as it is; of an absolute one, of any system, the last part."""
+    """A relative path unchanged; of an absolute path of any system, the last part."""
     for kind in (PurePosixPath(path), PureWindowsPath(path)):
         if kind.is_absolute():
             return kind.name
@@ -142,12 +142,12 @@ DataFile = Annotated[LocalPath, AfterValidator(_data_file)]
 
 
 def table_parts(given: str) -> tuple[str, ...]:
-    """The parts of a dotted table name, double quotes taken off; empty where it is malformed."""
+    """The parts of a dotted table name, without double quotes; empty if it is malformed."""
     return tuple(part for part, _ in written_parts(given))
 
 
 def written_parts(given: str) -> tuple[tuple[str, bool], ...]:
-    """The same, each with whether it stood in double quotes."""
+    """The parts of a table name, each with whether it was in double quotes."""
     parts: list[tuple[str, bool]] = []
     at = 0
     while True:
@@ -191,7 +191,7 @@ def _table(given: str) -> str:
 
 
 TableName = Annotated[Text, AfterValidator(_table)]
-"""`table`, `schema.table` or `catalog.schema.table`; parts may stand in double quotes."""
+"""`table`, `schema.table` or `catalog.schema.table`; parts may be in double quotes."""
 
 
 def exactly_one(model: Options, names: tuple[str, ...]) -> None:

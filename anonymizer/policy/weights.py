@@ -1,4 +1,4 @@
-"""What the columns of a policy weigh in the loss of a release."""
+"""Weights of a policy's columns in the loss of a release."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from anonymizer.policy.columns import Column
 
 
 def weights_given(columns: Mapping[str, Column]) -> dict[str, float]:
-    """The weight of every quasi column; nothing where all are the same, which is as if none were
-    given.
+    """The weight of every quasi column; empty if all are equal, which has the same effect as
+    none.
     """
     found = {
         name: 1.0 if column.weight is None else column.weight
@@ -21,7 +21,7 @@ def weights_given(columns: Mapping[str, Column]) -> dict[str, float]:
 
 
 def weights_of(columns: Mapping[str, Column]) -> dict[str, Fraction]:
-    """The same as exact shares that add up to the number of columns, as without weights."""
+    """The weights as exact fractions that add up to the number of columns, as without weights."""
     exact = {name: Fraction(repr(weight)) for name, weight in weights_given(columns).items()}
     whole = sum(exact.values())
     return {name: weight * len(exact) / whole for name, weight in exact.items()}

@@ -1,7 +1,7 @@
-"""A published release as Parquet or CSV, with its manifest beside it.
+"""Export of a published release as Parquet or CSV, with its manifest in a separate file.
 
-Only the published view is read, so nothing of a suppressed row can be in the file or in its
-statistics. Files are written beside the target and swapped in.
+Only the published view is read, so neither the file nor its statistics can contain suppressed rows.
+Files are written next to the target and swapped in.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def export(
 ) -> Export:
     """Write the release of `policy` in `database` (default: publish.database) as `file`.
 
-    The suffix tells the format: .parquet or .csv, and .duckdb for a release in Postgres (then
-    `database` is its address). Of several tables, `file` is a folder, for Parquet files that are
-    called like the published tables, or the file of the persons, beside which the others are put.
+    The suffix is the format: .parquet or .csv, and .duckdb for a release in Postgres (then
+    `database` is its address). For several tables, `file` is a folder, for Parquet files named like
+    the published tables, or the file of the persons; the others are written next to it.
     Raises TargetError for a file that exists and is not an earlier export, unless `force`;
-    NothingToCheckError where there is no release.
+    NothingToCheckError if there is no release.
     """
     target = Path(file)
     if isinstance(policy, SchemaPolicy):
@@ -65,7 +65,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
     check_target(target, source)
     names = Names.of(policy, "")
     aside = Aside(target)
-    # the release is untrusted: it can access only the files that are written
+    # the release is untrusted: it can access only the files to be written
     files = (target, *map(aside.separate, policy.sensitive))
     refuse_read(files, policy)
     reach = [aside.of(file) for file in files]
@@ -80,7 +80,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
 
 
 def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export:
-    """Export from Postgres, by way of a DuckDB database."""
+    """Export from Postgres, through a DuckDB database."""
     check_target(target, target.parent, (*FORMATS, DATABASE))
     refuse_read([target], policy)
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:

@@ -1,4 +1,4 @@
-"""A release of several tables as Parquet or CSV files: one for every table, called like it."""
+"""A release of several tables as Parquet or CSV files, each named like its table."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from anonymizer.release.opening import opened, place_of
 from anonymizer.release.stated import refuse_untrue
 
 LONGEST = 120
-"""Bytes of a table's name: its file, and the one that is written aside, are called after it."""
+"""Most bytes of a table's name, which is part of the names of its file and temporary file."""
 
 
 def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) -> Export:
     """Write the tables of a release as files named like them, in one folder.
 
-    `given`: a folder, or the file of the persons. As `anonymizer.publish.export.export`.
+    `given`: a folder, or the file of the persons. See `anonymizer.publish.export.export`.
     """
     names = {name: policy.view(name) for name in (policy.person, *policy.children)}
     _refuse_names(names)
@@ -52,12 +52,12 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
             return write_export(engine, manifest, placed, aside, force)
     finally:
         if made:
-            with suppress(OSError):  # an export that failed leaves no folder behind
+            with suppress(OSError):  # a failed export leaves no folder
                 given.rmdir()
 
 
 def _refuse_names(names: Mapping[str, str]) -> None:
-    """Raises TargetError for published tables whose names no file can have."""
+    """Raise TargetError for published tables whose names no file can have."""
     TargetError.refuse(
         Problem(
             table_path(table),
@@ -70,7 +70,7 @@ def _refuse_names(names: Mapping[str, str]) -> None:
 
 
 def _make_folder(folder: Path) -> bool:
-    """Make the folder of an export where it is missing; returns whether it was."""
+    """Create the folder of an export if it is missing; return whether it was."""
     if folder.exists() and not folder.is_dir():
         raise TargetError.at("-o", "is a file, and not a folder")
     if not folder.parent.is_dir():

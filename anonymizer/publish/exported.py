@@ -1,4 +1,4 @@
-"""The files of an export: written beside their places, swapped in, listed in a manifest."""
+"""The files of an export: written under temporary names, swapped in, listed in a manifest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format cs
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """One file that was written."""
+    """A written file."""
 
     path: Path
     rows: int
@@ -35,8 +35,8 @@ class ExportedFile:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What an export wrote: the view's file first, then those of further tables: of sensitive
-    columns (msb), or of a release of several tables.
+    """The files of an export: that of the view, then those of further tables (of sensitive columns
+    with msb, or of a release of several tables).
     """
 
     view: str
@@ -59,7 +59,7 @@ class Export:
 def write_export(
     engine: DuckDBEngine, manifest: Manifest, tables: dict[Path, Table], aside: Aside, force: bool
 ) -> Export:
-    """The files of a release that was found unchanged, and its manifest beside the first."""
+    """Write the files of an unchanged release, and its manifest next to the first."""
     target, *_ = tables
     if not force:
         _refuse_foreign(list(tables))
@@ -79,7 +79,7 @@ def manifest_of(file: Path) -> Path:
 
 
 def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -> None:
-    """Raises TargetError for a file that cannot be written, or does not tell a format."""
+    """Raise TargetError if the file cannot be written or has an unknown suffix."""
     where = "-o"
     if target.suffix.lower() not in formats:
         raise TargetError.at(
@@ -94,13 +94,13 @@ def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -
 
 
 def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
-    """Raises TargetError for files of an export that the policy names, even with `--force`."""
+    """Raise TargetError for export files that the policy reads, even with `--force`."""
     for file in files:
         refuse_files(file, [policy])
 
 
 def _refuse_foreign(files: list[Path]) -> None:
-    """A file may be replaced if the manifest beside the export describes just this file."""
+    """Refuse to replace files that the manifest of an export does not describe."""
     known = _known(files[0])
     problems = [
         Problem(
@@ -118,7 +118,7 @@ def _refuse_foreign(files: list[Path]) -> None:
 
 
 def _known(target: Path) -> dict[str, str]:
-    """Names and digests of the files of an earlier export, by the manifest beside the first."""
+    """Names and digests of the files of an earlier export, from the manifest next to the first."""
     try:
         recorded = json.loads(read_beside(manifest_of(target)))["export"]["files"]
         return {str(entry["name"]): str(entry["sha256"]) for entry in recorded}
@@ -127,7 +127,7 @@ def _known(target: Path) -> dict[str, str]:
 
 
 def _earlier(target: Path) -> list[Path]:
-    """The files of an earlier export that are still as it has written them."""
+    """The files of an earlier export that have not changed since."""
     found = [target.with_name(name) for name in _known(target) if Path(name).name == name and name]
     return [
         path
@@ -140,7 +140,7 @@ def _earlier(target: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Names of the files of an export."""
+    """Paths of the files of an export."""
 
     target: Path
     mark: str = field(default_factory=partial(secrets.token_hex, 8))
@@ -155,7 +155,7 @@ class Aside:
 
 
 def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> list[ExportedFile]:
-    """Write all files aside, then swap in one after the other."""
+    """Write all files under temporary names, then swap them in one by one."""
     aside = {target: names.of(target) for target in tables}
     written: list[ExportedFile] = []
     try:
@@ -180,7 +180,7 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> lis
 
 
 def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
-    """Every column as it is; an ENUM, whose type lists values, as text; in CSV lists as JSON."""
+    """The columns to select; an ENUM, whose type lists values, as text; lists in CSV as JSON."""
     listed = []
     for name, kind in engine.describe(ident(table).text, "export"):
         column = ident(name).text
@@ -193,13 +193,13 @@ def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The digest of a file."""
+    """The SHA-256 of a file."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a small file aside, and swap it in."""
+    """Write a small file under a temporary name, and swap it in."""
     aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         aside.write_text(text, encoding="utf-8")

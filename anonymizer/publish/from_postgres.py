@@ -1,4 +1,4 @@
-"""Copying a release of another engine into a DuckDB database, to verify it there or hand it out.
+"""Copies a Postgres release into a DuckDB database, to verify or distribute it there.
 
 Only published data is copied: the rows of the view, the further tables, and the manifest.
 """
@@ -32,7 +32,7 @@ from anonymizer.release.unknown_columns import refuse_unknown_columns
 
 
 def carry(policy: Policy, database: Any, file: Path) -> None:
-    """Write the release of `policy` in a Postgres database as a DuckDB database, which is new."""
+    """Write the release of `policy` in a Postgres database as a new DuckDB database."""
     import duckdb
 
     with published_in(database) as found, duckdb.connect(str(file)) as connection:
@@ -53,7 +53,7 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
         for name in names.tables:
             origin = Table(name, view.schema, view.catalog)
             _copy(found, origin, target, names.separate(name, catalog), sizes)
-        # the sealed rows are now in another engine's types, so they are sealed again
+        # the rows have other types in DuckDB, so they are sealed again
         carried = Manifest({**manifest.data, "carried_from": seal_of(manifest).digest})
         made = objects_of(target, names, catalog)
         carried = sealed_in(carried, names, made, alone=True, sign=None)
@@ -63,7 +63,7 @@ def carry(policy: Policy, database: Any, file: Path) -> None:
 
 
 def _sizes(layout: Layout) -> dict[str, str]:
-    """The types that published columns of decimals are said to have."""
+    """The declared types of published decimal columns."""
     return {
         name: column.sql_type
         for column in layout.columns
@@ -79,7 +79,7 @@ def _copy(
     made: Table,
     sizes: Mapping[str, str],
 ) -> None:
-    """Copy a published table through a file of this process', its rows in their order."""
+    """Copy a published table, in order, through a private file."""
     columns = [
         (name, _sized(found.engine, origin, name, sizes.get(name)) if kind == "DECIMAL" else kind)
         for name, kind in found.engine.describe(ident(origin).text, "export")
@@ -104,8 +104,8 @@ def _copy(
 
 
 def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
-    """The decimal that holds every value of a numeric column without sizes: the one that the
-    manifest says, since the server keeps the sizes of few expressions, or else the smallest.
+    """A decimal type for every value of a numeric column without precision: the one in the
+    manifest, since the server keeps the precision of few expressions, or else the smallest.
     """
     name = ident(column)
     whole, scale, strange = engine.native(
@@ -125,14 +125,14 @@ def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None)
 
 
 def _holds(decimal: str, whole: int, scale: int) -> bool:
-    """Whether a decimal has so many digits before the point and behind it."""
+    """Whether a decimal type has enough digits before and after the point."""
     found = DECIMAL.match(decimal)
     assert found is not None
     return int(found[1]) - int(found[2]) >= whole and int(found[2]) >= scale
 
 
 def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:
-    """A query of Postgres' whose columns are texts that DuckDB reads: lists as JSON."""
+    """A Postgres query whose columns are texts that DuckDB can parse: lists as JSON."""
     listed = ", ".join(
         f"to_json({ident(name)})" if kind.endswith("]") else ident(name).text
         for name, kind in columns

@@ -1,4 +1,4 @@
-"""Sources that their release replaces: consent, and whether they are still what was read."""
+"""Sources that are replaced by their release: consent, and whether they have changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from anonymizer.steps import Step
 
 
 def refuse_changed(engine: Engine, snapshot: Step) -> None:
-    """Raises SourceError where the source is no longer the rows that were read: what came since
-    would be lost with it.
+    """Raise SourceError if the source differs from the snapshot: rows that were added since would
+    be lost.
     """
     text = snapshot.statement().text
     found = CREATES.match(text)
@@ -31,7 +31,7 @@ def refuse_changed(engine: Engine, snapshot: Step) -> None:
 
 
 def dropped_source(table: str) -> str:
-    """In words, what becomes of a source that its release replaces."""
+    """Describe what becomes of a source that its release replaces."""
     return (
         f"the source table {table} is dropped with all its rows, and its release is put in its"
         " place"
@@ -39,7 +39,7 @@ def dropped_source(table: str) -> str:
 
 
 def refuse_without_consent(agreed: bool) -> None:
-    """Raises TargetError unless the caller has agreed to lose the source."""
+    """Raise TargetError unless the caller has agreed to lose the source."""
     if not agreed:
         raise TargetError.at(
             "publish.replace_source",

@@ -1,7 +1,7 @@
 """Rewriting a database file without deleted data, and checking that the data is gone.
 
 A dropped table's bytes stay in a DuckDB file until their blocks are used again. A new file is
-written from the catalog, compared table by table and scanned, and only then replaces the old one.
+written from the catalog, compared table by table and scanned; only then it replaces the old one.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from anonymizer.release.unused_space import HEADERS
 
 OLD, NEW = SOURCE, "anon_new"
 WINDOW = 16
-"""Bytes of a piece of old text that is looked for."""
+"""Bytes of a searched piece of old text."""
 PRINTABLE = re.compile(
     rb"(?:[\x20-\x7e]|[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){4,}"
 )
-"""Text in UTF-8. Packed numbers look like bytes of text now and then, and hardly ever like text."""
+"""Text in UTF-8. Packed numbers seldom look like that much text."""
 VARIED = 6
-"""Different bytes that a piece has at least: runs of one byte are found everywhere."""
+"""Least number of distinct bytes in a piece: runs of one byte occur everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What the rewriting did."""
+    """The result of `rewrite`."""
 
     tables: int
     bytes_before: int
     bytes_after: int
     pieces: int
-    """Pieces of text from the unused space of the old file that were looked for and not found."""
+    """Pieces of text from the old file's unused space that were searched for and not found."""
     values: int
-    """Values of the caller's that were looked for and not found."""
+    """Values of the caller that were searched for and not found."""
 
     def as_dict(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -56,9 +56,9 @@ class Rewritten:
 def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
     """Rewrite `database` without its unused space, in place.
 
-    `absent`: values that must not be in the new file, byte for byte in UTF-8. Raises TargetError
-    where the file cannot be rewritten, GuaranteeError where something that should be gone is found;
-    the old file stays as it is then.
+    `absent`: values that must not be in the new file, byte for byte in UTF-8. Raises TargetError if
+    the file cannot be rewritten, GuaranteeError if data that should be gone is found; the old file
+    is unchanged then.
     """
     path = Path(database).resolve()
     if not path.is_file():
@@ -101,7 +101,7 @@ class Blocks:
 
 
 def _copy(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
-    """Copy everything that the catalog shows, and compare; the data blocks of both files."""
+    """Copy everything in the catalog, and compare; return the data blocks of both files."""
     with ExitStack() as stack:
         try:
             # opened for writing, to apply its write-ahead log and exclude other processes
@@ -135,7 +135,7 @@ def _tables(engine: DuckDBEngine, catalog: str) -> list[tuple[str, str]]:
 
 
 def _objects(engine: DuckDBEngine, catalog: str) -> list[tuple[object, ...]]:
-    """Everything of the catalog, by kind and name."""
+    """All objects of the catalog, by kind and name."""
     parts = [
         f"select {lit(kind)}, schema_name, {name} from {function}()"
         f" where database_name = {lit(catalog)}{extra}"

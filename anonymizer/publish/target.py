@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from anonymizer.release.seal import Sign
 
 WHAT = {"values": "a table"}
-"""Kinds of recorded objects that are not called as they are recorded."""
+"""Kinds of recorded objects whose description is not the kind itself."""
 TOGETHER = "whoever has both may learn more than either promises"
-"""What follows from a second release of the same persons."""
+"""The consequence of a second release of the same persons."""
 TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
-"""What a policy of one table can do about it."""
+"""What can be done about it with a policy of one table."""
 COMPARED = "the ledger compares it with all earlier ones that it holds"
-"""What is done about it where the policy names a ledger."""
+"""What is done about it if the policy names a ledger."""
 Places: TypeAlias = Callable[[str], Table]
-"""Where a further table of the release goes, by its published name."""
+"""Maps the published name of a further table to where it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Writer:
     write: Callable[[Table, Places], None]
     """Write the rows of the view to a table, and the further tables to their places."""
     snapshot: Step
-    """The statement that read the source."""
+    """The step that read the source."""
 
 
 class Target(Protocol):
@@ -57,41 +57,41 @@ class Target(Protocol):
 
     names: Names
     warnings: tuple[str, ...]
-    """What a user should know of this place."""
+    """Warnings about this target."""
     replaces: tuple[str, ...]
     """What publishing will replace or drop, in words; known after `check`."""
 
     @property
     def place(self) -> Path | None:
-        """The file or folder of the release, where it is one."""
+        """The file or folder of the release, if it is one."""
 
     @property
     def readers(self) -> Readers:
         """How the published rows are read back."""
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError for a place that cannot take the release, before anything is read."""
+        """Raise TargetError if the target cannot take the release, before anything is read."""
 
     def build(self, engine: Engine, writer: Writer) -> None:
-        """Write the rows where readers cannot see them yet."""
+        """Write the rows where readers cannot see them."""
 
     def judged(
         self, engine: Engine, layout: Layout
     ) -> AbstractContextManager[tuple[Table, Layout]]:
-        """The built rows while they are judged: their view, and the layout with its tables."""
+        """The built rows for verification: their view, and the layout with its tables."""
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Atomically replace the old release by the verified one.
 
-        Returns the manifest as it was written: sealed, and signed if there is a key.
+        Returns the manifest as written: sealed, and signed if there is a key.
         """
 
     @property
     def stands(self) -> bool:
-        """Whether the release has taken its place, also where `publish` failed afterwards."""
+        """Whether the release was swapped in, even if `publish` failed afterwards."""
 
     def discard(self) -> None:
-        """Remove what was built and not published. The session has ended by then."""
+        """Remove what was built and not published. The session has already ended."""
 
 
 def replaced_release(
@@ -101,9 +101,9 @@ def replaced_release(
     engine: Runs | None = None,
     catalog: str | None = None,
 ) -> tuple[str, ...]:
-    """In words, the release of the same name that the next one takes the place of.
+    """Describe the release of the same name that will be replaced.
 
-    With an `engine` they say when it was made, by its manifest in `catalog`.
+    With an `engine`, the description has its date, from its manifest in `catalog`.
     """
     return tuple(
         f"the release {item.release} of run {item.run_id}{_made(engine, names.view(catalog))}"
@@ -114,14 +114,14 @@ def replaced_release(
 
 
 def _together(names: Names) -> str:
-    """What the two releases do together, and what can be done about it."""
+    """What the two releases disclose together, and what can be done about it."""
     if names.compared:
         return COMPARED
     return TOGETHER if names.several else TOGETHER + TRY
 
 
 def _made(engine: Runs | None, view: Table) -> str:
-    """When a release was made, to the minute; nothing where its manifest cannot be read."""
+    """When a release was made, to the minute; empty if its manifest cannot be read."""
     from anonymizer.release.manifest import read_manifest
 
     if engine is None:
@@ -136,10 +136,10 @@ def _made(engine: Runs | None, view: Table) -> str:
 def clashes_with_releases(
     names: Names, held: Iterable[Recorded], *, folds: bool = True
 ) -> list[Problem]:
-    """Names of the release that another release of this tool has for something of its own.
+    """Names of the release that another release of this tool uses for a different object.
 
-    A release `r` has a manifest `r_manifest`, and tables of its own: neither may be overwritten.
-    `folds`: whether schemas that differ only in letter case are one to the engine.
+    A release `r` has a manifest `r_manifest`, and tables of its own; none may be overwritten.
+    `folds`: whether the engine ignores the case of schema names.
     """
     held = tuple(held)
     if folds and (unlike := schemas_written_otherwise(names, (item.schema for item in held))):
@@ -165,8 +165,8 @@ def clashes_with_releases(
 
 
 def schemas_written_otherwise(names: Names, schemas: Iterable[str]) -> list[Problem]:
-    """A schema of DuckDB that is there, and that the policy names in other letter case: the engine
-    takes the two as one, and the seal of the release would name one that is not listed.
+    """An existing DuckDB schema whose name differs from the policy's only in case: the engine
+    treats them as one, but the seal would name one that is not in the catalog.
     """
     return [
         Problem(
@@ -181,24 +181,24 @@ def schemas_written_otherwise(names: Names, schemas: Iterable[str]) -> list[Prob
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """How a `Release` reads the published rows."""
+    """How a `Release` reads its published rows."""
 
     view: Table
     connection: DuckDBPyConnection | None = None
-    """A user's connection, which is the only one that sees the release."""
+    """The user's connection, if only it sees the release."""
     frame: Callable[[], pd.DataFrame] | None = None
     """Reads the rows from an engine other than DuckDB."""
 
 
 class StagedTarget:
-    """A target whose rows are staged and judged in the run's work tables, and then copied."""
+    """A target whose rows are staged and verified in the run's work tables, and then copied."""
 
     names: Names
     warnings: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
     stands: bool = False
     snapshot: Step | None = None
-    """The statement that read the source; known after `build`."""
+    """The step that read the source; known after `build`."""
 
     @property
     def place(self) -> Path | None:
@@ -207,7 +207,7 @@ class StagedTarget:
 
     @property
     def staged(self) -> Mapping[str, Table]:
-        """The further tables of the release by their published names, where they are staged."""
+        """The staging tables of the further tables, by their published names."""
         return {name: staged_values(number) for number, name in enumerate(self.names.tables)}
 
     def build(self, engine: Engine, writer: Writer) -> None:
@@ -222,11 +222,11 @@ class StagedTarget:
         yield STAGED, replace(layout, tables=tables)
 
     def discard(self) -> None:
-        """Work tables go with the session."""
+        """Do nothing: work tables are dropped with the session."""
 
 
 class Published(Protocol):
-    """Published releases, opened to be verified or copied."""
+    """Published releases, opened for verification or copying."""
 
     @property
     def engine(self) -> Engine:
@@ -236,19 +236,19 @@ class Published(Protocol):
         """The policy's view, or every view that this tool published there."""
 
     def manifest(self, view: Table) -> Manifest:
-        """Raises NothingToCheckError where the view has no manifest that can be read."""
+        """Read a manifest. Raises NothingToCheckError if the view has no readable one."""
 
     def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
-        """What differs from what the manifest's seal lists; `alone`: from a file of its own."""
+        """The differences from the seal; `alone`: the release is in a separate file."""
 
 
 class Publisher(Protocol):
-    """What `anonymizer.publish.<engine>` offers."""
+    """The interface of `anonymizer.publish.<engine>`."""
 
     def place_of(self, policy: Policy, database: Any) -> Path | None:
         """The file that a release of `policy` will be in, before anything is opened.
 
-        None where it will be in no file. Raises EngineError or TargetError for a file that cannot
+        None if it will be in no file. Raises EngineError or TargetError for a file that cannot
         be one.
         """
 
@@ -256,9 +256,9 @@ class Publisher(Protocol):
         """The target of the release of `policy`."""
 
     def published(self, policy: Policy | None, database: Any) -> AbstractContextManager[Published]:
-        """Open what was published, read-only."""
+        """Open the published releases, read-only."""
 
 
 def publisher(engine: str) -> Publisher:
-    """What publishes on an engine; its library is imported when it is used."""
+    """The publisher of an engine; its library is imported on first use."""
     return cast(Publisher, import_module(f"anonymizer.publish.{engine}"))

@@ -1,7 +1,7 @@
-"""Whether a release is the one that a policy asks for: the same columns, in the same roles.
+"""Whether a release is the one that a policy describes: the same columns, in the same roles.
 
-A policy may have been edited after the run. If the columns are unchanged, for example with another
-k, verification judges the release; with other columns or roles the policy does not describe it.
+A policy may have been edited after the run. If only other settings changed, for example k,
+verification judges the release; with other columns or roles the policy does not describe it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SEMI = "quasi with sensitive_when"
 
 
 def refuse_unmet(policy: Policy, layout: Layout) -> None:
-    """Raises GuaranteeError (1): the release is judged, and it is not what the policy asks for."""
+    """Raise GuaranteeError (exit code 1) if the verified release has other columns or roles."""
     GuaranteeError.refuse(disagreements(policy, layout))
 
 
 def refuse_other(policy: Policy, layout: Layout) -> None:
-    """Raises PolicyError (2): nothing is said of a release by a policy of other columns."""
+    """Raise PolicyError (exit code 2) if the policy and the release have other columns or roles."""
     PolicyError.refuse(disagreements(policy, layout))
 
 
 def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
-    """Every published column, role and kind that the policy would have otherwise."""
+    """Every published column, role and kind that differs from the policy's."""
     found = {column.column: column for column in layout.columns}
     problems: dict[str, Problem] = {}
     for name in dict.fromkeys((*policy.columns, *found)):
@@ -70,7 +70,7 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
         return _problem(column_path(name), said)
     for (mask, options), released_mask in zip(asked.masks, released.masks, strict=True):
         wanted_options = {"mask": mask, **options_told(mask, options)}
-        # (of a file of populations, what it holds is not compared)
+        # (the content of a population file is not compared)
         if wanted_options != {n: v for n, v in released_mask.items() if n != "restricted"}:
             said = f"the policy masks it by {mask} with other options than the release"
             return _problem(column_path(name), said)
@@ -96,7 +96,7 @@ def _stated_role(column: Column) -> str:
 
 
 def _published_role(column: Column | None) -> str | None:
-    """The role in which a release shows a column; None where it does not."""
+    """The role with which a column is published; None if it is not."""
     if column is None or column.role in ("identifier", "drop"):
         return None
     return _stated_role(column)
@@ -108,7 +108,7 @@ def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Proble
     keys = {layout.key, *layout.links}
     present = {*published(layout), *separate} - keys
     asked = {renamed(policy, one): one for one in published_names(policy)}
-    # of a column without values there are no nodes, and no NULL marks beside them
+    # a column without values has no nodes, and no column that marks NULLs
     empty = {
         column.column
         for column in layout.columns

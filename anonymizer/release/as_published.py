@@ -1,4 +1,4 @@
-"""A release that was opened: unchanged, and the one that its policy asks for."""
+"""Opening a release after checking that it is unchanged and the one that its policy describes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def unchanged(
 ) -> tuple[Table, Manifest]:
     """The view and the manifest of the release of `policy` in `file`.
 
-    Raises NothingToCheckError where there is none, PolicyError where the policy has other columns,
-    and GuaranteeError where the release was changed. Its promises are not judged again.
+    Raises NothingToCheckError if there is none, PolicyError if the policy has other columns, and
+    GuaranteeError if the release was changed. Its guarantees are not verified again.
     """
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
@@ -40,7 +40,7 @@ def unchanged(
 def unchanged_tables(
     policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path
 ) -> tuple[Table, Manifest, Tables]:
-    """The same of several tables: the view is that of the persons."""
+    """Like `unchanged`, for several tables: the view is that of the persons."""
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
     try:

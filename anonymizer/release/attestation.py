@@ -1,7 +1,7 @@
-"""The certificate of a release that travels without it: an in-toto Statement of its manifest.
+"""The separate certificate of a release: an in-toto Statement of its manifest.
 
-Subjects are the published tables with the digests of their rows, as the seal has them, and the
-manifest itself. The predicate says what was required and achieved. No values, no rows.
+Subjects are the published tables, with the digests of their rows in the seal, and the manifest
+itself. The predicate says what was required and achieved. It contains no values and no rows.
 https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 """
 
@@ -23,13 +23,13 @@ PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:sql-anonymizer:certificate:1"
 DIGEST = "sha256"
-"""Of the manifest as canonical JSON (`release/seal`), and of the policy's content."""
+"""Digest of the manifest as canonical JSON (`release/seal`), and of the policy's content."""
 LISTS_VALUES = frozenset(name for guarantee in GUARANTEES for name in guarantee.values)
 OTHER = "it is of another release, or one of the two was changed"
 
 
 def statement(manifest: Manifest) -> dict[str, Any]:
-    """The statement on a sealed release."""
+    """The statement about a sealed release."""
     data = manifest.data
     made = {
         "_type": STATEMENT,
@@ -57,12 +57,12 @@ def statement(manifest: Manifest) -> dict[str, Any]:
 
 
 def payload(manifest: Manifest) -> bytes:
-    """The statement as it is signed."""
+    """The statement as the bytes that are signed."""
     return json.dumps(statement(manifest), sort_keys=True, separators=(",", ":")).encode()
 
 
 def _subjects(manifest: Manifest) -> Iterator[dict[str, Any]]:
-    """The digest of a table is named by how it was made: engine, order of rows, version."""
+    """The subjects; digests of tables are named by how they were made: engine, order, version."""
     seal = seal_of(manifest)
     for item in seal.objects:
         if item.rows is not None:
@@ -72,7 +72,7 @@ def _subjects(manifest: Manifest) -> Iterator[dict[str, Any]]:
 
 
 def _guarantees(checks: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Every guarantee; conditions of form, of which nothing is required, are none."""
+    """Every guarantee; checks of form require nothing, and are left out."""
     for check in checks:
         if check["required"] != 0:
             yield {
@@ -91,9 +91,9 @@ def _without_values(figure: Any) -> Any:
 
 
 def read(signed: bytes) -> dict[str, Any]:
-    """A signed statement.
+    """Parse a signed statement.
 
-    Raises GuaranteeError for a payload that is no certificate of this kind.
+    Raises GuaranteeError for a payload that is not such a certificate.
     """
     try:
         found = json.loads(signed, object_pairs_hook=once)
@@ -112,12 +112,12 @@ def read(signed: bytes) -> dict[str, Any]:
 
 
 def view_of(stated: Mapping[str, Any]) -> str:
-    """The release that a statement is about."""
+    """The view of the release that a statement is about."""
     return str(stated["predicate"]["release"]["view"])
 
 
 def refuse_other_release(stated: Mapping[str, Any], manifest: Manifest) -> None:
-    """Raises GuaranteeError with everything that a statement says otherwise than the release."""
+    """Raise GuaranteeError with everything in which a statement differs from the release."""
     expected = statement(manifest)
     problems = [*_other_subjects(stated, expected), *_other_predicate(stated, expected)]
     if not problems and stated != expected:

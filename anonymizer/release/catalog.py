@@ -21,7 +21,7 @@ from anonymizer.release import objects
 from anonymizer.release.seal import SealedObject, projection
 
 Entry: TypeAlias = tuple[str, str, str, str]
-"""Kind, schema, table that it belongs to (or its own name) and name of something in a catalog."""
+"""Kind, schema, owning table (or its own name), and name of a catalog entry."""
 Catalog: TypeAlias = Mapping[Entry, tuple[Any, ...]]
 
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?(\[\])*\Z")
@@ -32,7 +32,7 @@ _OF_TABLES = {
     "index": ("duckdb_indexes()", "table_name, index_name, sql, comment, tags"),
     "trigger": ("duckdb_triggers()", "table_name, trigger_name, sql, comment, tags"),
 }
-"""What a table or view consists of: where it is listed, and how."""
+"""The parts of tables and views: where each is listed, and by which columns."""
 _OTHERS = {
     "function": (
         "duckdb_functions()",
@@ -44,13 +44,13 @@ _OTHERS = {
     "schema": ("duckdb_schemas()", "schema_name, schema_name, sql, comment, tags"),
 }
 _INTERNAL = {"table", "view", "column", "function", "type"}
-"""Kinds of which the engine lists its own as well."""
+"""Kinds of which the engine also lists internal objects."""
 
 
 def changes(
     engine: DuckDBEngine, catalog: str, sealed: Iterable[SealedObject], *, alone: bool
 ) -> Iterator[Problem]:
-    """What differs; `alone`: where the database may hold nothing else."""
+    """The differences; `alone`: the database may hold nothing else."""
     listed = tuple(sealed)
     expected, found = _expected(listed, alone=alone), _catalog(engine, catalog, alone=alone)
     names = {(item.schema, item.name) for item in listed}
@@ -99,8 +99,8 @@ def _catalog(engine: DuckDBEngine, catalog: str, *, alone: bool) -> Catalog:
 
 @cache
 def _collation() -> str:
-    """How this engine prints the order of code points where a run named it. That order is its own;
-    versions differ in the quotes.
+    """How this engine prints the collation "binary", which runs name and which is its default.
+    Versions quote it differently.
     """
     import duckdb
 
@@ -118,8 +118,8 @@ def _plain(value: Any) -> Any:
 
 
 def _expected(listed: tuple[SealedObject, ...], *, alone: bool) -> Catalog:
-    """The catalog of an empty database with the sealed objects. Raises GuaranteeError where what
-    is listed is nothing that could be made.
+    """The catalog of an empty database with the sealed objects. Raises GuaranteeError if the listed
+    objects cannot be created.
     """
     import duckdb
 
@@ -152,7 +152,7 @@ def _statements(listed: tuple[SealedObject, ...]) -> Iterator[str]:
 
 
 def _frozen(view: SealedObject, listed: tuple[SealedObject, ...]) -> str:
-    """The one query that a view can have. Raises ValueError where another one is listed."""
+    """The only query that a view may have. Raises ValueError if another one is listed."""
     for rows in listed:
         names = [name for name, _ in rows.columns]
         query = projection(names, Table(rows.name, rows.schema))

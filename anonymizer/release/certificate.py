@@ -58,10 +58,10 @@ def certificate(
     sets: Sequence[Sequence[str]] = (),
     measures: Mapping[str, Any] | None = None,
 ) -> str:
-    """The sentences that accompany every release; of a pseudonymised one, this comes first.
+    """The sentences that accompany a release; those of a pseudonymised one say so first.
 
-    `persons`: guarantees count persons instead of rows. `measures`: of the release, whose loss is
-    told in multiples of the least where that is known.
+    `persons`: guarantees count persons instead of rows. `measures`: of the release; the loss is
+    given as a multiple of the least possible one, if that is known.
     """
     more = [SETS.format(sets=set_words(sets))] if sets else []
     more += [SAFE_HARBOR] if safe_harbor else []
@@ -77,12 +77,12 @@ def certificate(
 
 
 def set_words(sets: Sequence[Sequence[str]]) -> str:
-    """Sets of quasi-identifiers by number."""
+    """Sets of quasi-identifiers, numbered, in words."""
     return "; ".join(f"set {i} ({', '.join(names)})" for i, names in enumerate(sets, 1))
 
 
 def known_attacks(policy: Policy) -> list[str]:
-    """Attacks on the model that the release does not stop."""
+    """Known attacks that the release does not prevent."""
     presence = (PRESENCE,) if presence_disclosed(policy) else ()
     joins = [f"joining: {name} {joined_on(policy)}" for name in acknowledged(policy)]
     together = (TOGETHER,) if policy.privacy.quasi_sets else ()
@@ -91,13 +91,13 @@ def known_attacks(policy: Policy) -> list[str]:
 
 
 def published_as_it_is(policy: Policy, column: str) -> bool:
-    """Whether the values of a column are published and no rule speaks of them."""
+    """Whether the values of a column are published unchanged and no guarantee covers them."""
     described = policy.columns[column]
     return described.role == "keep" or (described.role == "sensitive" and described.protect is None)
 
 
 def acknowledged(policy: Policy) -> list[str]:
-    """Columns that are published as they are although they may identify persons."""
+    """Columns that are published unchanged although they may identify persons."""
     return [
         name
         for name, column in policy.columns.items()

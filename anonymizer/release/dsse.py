@@ -1,7 +1,7 @@
-"""DSSE envelopes (Dead Simple Signing Envelope, version 1) with signatures by Ed25519.
+"""DSSE envelopes (Dead Simple Signing Envelope, version 1) with Ed25519 signatures.
 
-What is signed is not the payload but its pre-authentication encoding, which names its type: a
-signature serves no other kind of message. https://github.com/secure-systems-lab/dsse
+The signature is over the payload's pre-authentication encoding, which names its type, so that it
+is valid for no other kind of message. https://github.com/secure-systems-lab/dsse
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def encoded(kind: str, payload: bytes) -> bytes:
 
 
 def signed(kind: str, payload: bytes, key: Ed25519PrivateKey) -> str:
-    """An envelope as JSON text."""
+    """A signed envelope as JSON text."""
     signature = {
         "keyid": key_id(key.public_key()),
         "sig": base64.b64encode(key.sign(encoded(kind, payload))).decode(),
@@ -48,8 +48,8 @@ def signed(kind: str, payload: bytes, key: Ed25519PrivateKey) -> str:
 def opened(text: bytes, kind: str, key: Ed25519PublicKey) -> bytes:
     """The payload of an envelope that the owner of a key has signed.
 
-    Raises NothingToCheckError for what is no envelope, GuaranteeError for one that is not signed
-    by this key over this payload and type.
+    Raises NothingToCheckError if the text is not an envelope, and GuaranteeError if it is not
+    signed by this key over this payload and type.
     """
     envelope = _envelope(text)
     if envelope["payloadType"] != kind:
@@ -103,11 +103,11 @@ def _envelope(text: bytes) -> dict[str, Any]:
 
 
 class TwiceError(ValueError):
-    """A field of a JSON object stands there twice."""
+    """A JSON object has the same field twice."""
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose fields stand once each. Raises TwiceError for any other."""
+    """A JSON object from its fields. Raises TwiceError if a field occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise TwiceError

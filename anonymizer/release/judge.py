@@ -1,4 +1,4 @@
-"""Verifying a built release: guarantees from its rows, and agreement with the snapshot."""
+"""Verification of a built release: guarantees from its rows, and agreement with the snapshot."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def judge(
 
 
 def path_of(name: str, column: str | None) -> str:
-    """Where the policy asks for what a check judges: form and source are asked by no rule."""
+    """The path in the policy of what a check judges; checks of form and source have no rule."""
     if column is None:
         known = name.startswith("known_")
         return f"privacy.knows.{name.removeprefix('known_')}" if known else "privacy"
@@ -45,7 +45,7 @@ def path_of(name: str, column: str | None) -> str:
 
 
 def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> Problem:
-    """What is said of a check that does not hold, in figures."""
+    """The problem of a failed check, with its figures."""
     return Problem(
         path_of(name, column),
         f"{name} requires {required}, the release reaches {achieved}",
@@ -64,7 +64,7 @@ def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> 
 
 
 def refuse_unless_passed(verification: Verification) -> None:
-    """Raises GuaranteeError naming every check that does not hold, in figures."""
+    """Raise GuaranteeError with the figures of every failed check."""
     if verification.passed and not verification.not_checked:
         return
     problems = [
@@ -79,7 +79,7 @@ def refuse_unless_passed(verification: Verification) -> None:
 
 
 def refuse_unanswered(policy: Policy, verification: Verification, *, source: bool = False) -> None:
-    """Raises GuaranteeError for every guarantee of the policy without a check.
+    """Raise GuaranteeError for every guarantee of the policy that has no check.
 
     The guarantees are read from the policy's fields, not from the verifier's questions. `source`:
     also for every mask that was not compared with the source.
@@ -95,7 +95,7 @@ def refuse_unanswered(policy: Policy, verification: Verification, *, source: boo
 
 
 def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
-    """Count and order-free digest of a table's rows: equal for equal multisets of rows."""
+    """Row count and order-independent digest of a table: equal for equal multisets of rows."""
     parts: list[str] = []
     for name, sql_type in engine.describe(ident(table).text, "fingerprint"):
         if sql_type.endswith("]"):  # a digest of a list does not show where its members end
@@ -126,14 +126,14 @@ class Suppression:
         return self.suppressed / self.total if self.total else 0.0
 
     def within(self, limit: float) -> bool:
-        """Whether no more is suppressed, of the limit as it is written: 0.29 of 100 are 29, where
-        doubles have 28.999...
+        """Whether the suppressed rows are within the limit. The limit is exact as written: 0.29 of
+        100 is 29, not 28.999... as with doubles.
         """
         return self.suppressed <= self.total * Decimal(repr(limit))
 
 
 def refuse_beyond(suppression: Suppression, limit: float) -> None:
-    """Raises GuaranteeError when more than the limit was suppressed."""
+    """Raise GuaranteeError if more than the limit was suppressed."""
     if not suppression.within(limit):
         raise GuaranteeError.at(
             "suppression_limit",

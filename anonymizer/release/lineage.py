@@ -1,6 +1,6 @@
-"""An OpenLineage run event of a release: which source column each published one comes from, how.
+"""OpenLineage run events: the source columns of each published column, and their transformations.
 
-Names of tables and columns, and no values. https://openlineage.io/spec/2-0-2/OpenLineage.json
+Contains names of tables and columns, no values. https://openlineage.io/spec/2-0-2/OpenLineage.json
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ FACETS = "https://openlineage.io/spec/facets"
 COLUMN_LINEAGE = f"{FACETS}/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
 SCHEMA = f"{FACETS}/1-1-1/SchemaDatasetFacet.json#/$defs/SchemaDatasetFacet"
 RUNS = uuid.uuid5(uuid.NAMESPACE_URL, "urn:sql-anonymizer:run")
-"""Namespace of run ids: a run has the same UUID in every event of it."""
+"""Namespace of run ids: all events of a run have the same UUID."""
 NAMESPACE = "sql-anonymizer"
 
 
 @dataclass(frozen=True, slots=True)
 class Transformation:
-    """What was done to an input on its way to an output, in the terms of OpenLineage."""
+    """The transformation of an input into an output, in the terms of OpenLineage."""
 
     direct: bool
     subtype: str
     masking: bool
-    """Whether the output shows less than the input."""
+    """Whether the output reveals less than the input."""
     says: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -57,19 +57,19 @@ LEFT_OUT = Transformation(False, "FILTER", True, "rows that no class takes are l
 
 @dataclass(frozen=True, slots=True)
 class OfTable:
-    """A published table with the policy that made it."""
+    """A published table and its policy."""
 
     name: str
-    """With its schema."""
+    """The name, with its schema."""
     layout: Layout
     policy: Policy
     dataset: dict[str, str]
-    """The source, as an input."""
+    """The source, as an input dataset."""
     lifted: dict[str, dict[str, str]]
-    """Columns that come from another source."""
+    """Columns from another source."""
 
     def field(self, column: str, how: Transformation) -> dict[str, Any]:
-        """A column of the source as an input of something."""
+        """A source column as the input of an output."""
         dataset = self.lifted.get(column, self.dataset)
         return {**dataset, "field": column, "transformations": [how.as_dict()]}
 
@@ -79,7 +79,7 @@ def run_event(
 ) -> dict[str, Any]:
     """The event of the run that made a release: COMPLETE, at the time of its manifest.
 
-    `namespace`: of the job and the release; `sources`: of the tables that it was made from.
+    `namespace`: of the job and the release; `sources`: of the source tables.
     """
     producer = f"urn:sql-anonymizer:{manifest.data['versions']['anonymizer']}"
     tables = list(_tables(policy, manifest, sources))
@@ -134,7 +134,7 @@ def _tables(policy: AnyPolicy, manifest: Manifest, sources: str) -> Iterator[OfT
 
 
 def _source(policy: Policy, view: str, namespace: str) -> dict[str, str]:
-    """The dataset of a source. A query is named by what was made of it: it may hold values."""
+    """The dataset of a source. A query is named after the view: its text may contain values."""
     source = policy.source
     name = f"query of {view}"
     if source.file is not None:
@@ -145,7 +145,7 @@ def _source(policy: Policy, view: str, namespace: str) -> dict[str, str]:
 
 
 def _datasets(one: OfTable) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The published tables with their columns: the view, and those of values apart from it."""
+    """The published tables with their columns: the view, and the separate tables of values."""
     schema = one.name.rpartition(".")[0]
     described = {
         part: column
@@ -184,7 +184,7 @@ def _input_fields(
 
 
 def _done(one: OfTable, column: PublishedColumn) -> Transformation:
-    """What happens to the values of a column."""
+    """The transformation of a column's values."""
     masked = mask_words(one.policy, column.column)
     done = [masked] if masked else []
     if column.role in ("quasi", "semi") and not one.policy.algorithm.exact:

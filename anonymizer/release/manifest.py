@@ -28,13 +28,13 @@ from anonymizer.release.objects import Runs, recorded
 from anonymizer.verification.verify import check_sql
 
 FORMAT = 2
-"""1 had no seal."""
+"""Version 1 had no seal."""
 NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
 """Characters that a file name cannot hold, or that would lead into another folder."""
 OF_POPULATION = frozenset(one.name for one in GUARANTEES if one.of_population)
 LEVEL = "level."
 LONGEST_STEM = 200
-"""Bytes of a name that stay; file systems allow 255 with the suffix."""
+"""Bytes kept of a name; file systems allow 255 including the suffix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Manifest:
 
     data: Mapping[str, Any]
     signature: str | None = None
-    """A signature over its digest, in base64, where the release was signed."""
+    """A base64 signature over its digest, if the release was signed."""
     found: str | None = field(default=None, compare=False)
-    """The text that it was read from."""
+    """The text from which it was read."""
 
     @property
     def run_id(self) -> str:
@@ -53,7 +53,7 @@ class Manifest:
 
     @property
     def kind(self) -> ReleaseKind:
-        """The kind of release; manifests of before there were two are of anonymised ones."""
+        """The kind of release; older manifests without a kind are of anonymised ones."""
         stated = self.data.get("kind", ANONYMISED)
         return ANONYMISED if stated == ANONYMISED else PSEUDONYMISED
 
@@ -73,9 +73,9 @@ class Manifest:
 
 
 def shown_measures(measures: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
-    """Measures as people read them: where nothing tells persons apart, `persons` counts rows.
+    """Measures for display: `persons` counts rows if persons cannot be told apart.
 
-    Those of further tables are a table of their own: `Release.measured`.
+    Measures of further tables are shown separately: `Release.measured`.
     """
     told = layout.person_id is not None
     left_out = {"tables"} if told else {"tables", "persons"}
@@ -140,13 +140,13 @@ def _checks(
     layout: Layout,
     requirements: Sequence[Requirement],
 ) -> dict[str, Any]:
-    """What was found, with the SQL by which a recipient finds it again.
+    """The checks that were made, with the SQL by which a recipient can repeat them.
 
-    Checks against the source come last; they read tables that ended with the run, so that they
-    have no SQL to give.
+    Checks against the source come last, without SQL: they read tables that were dropped with the
+    run.
     """
     found = verification.as_dict()
-    # from what a reader of the manifest has, whose objects are in the order of their keys
+    # from what a reader of the manifest has: its objects are ordered by their keys
     told = Layout.from_dict(_as_read(layout.as_dict()))
     asked = [requirement_from_dict(_as_read(requirement_dict(item))) for item in requirements]
     shown = [check["sql"] for check in check_sql(names.view(None), told, asked)]
@@ -159,7 +159,7 @@ def _checks(
 
 
 def _as_read(value: Any) -> Any:
-    """What JSON makes of it."""
+    """The value after a round trip through JSON."""
     return json.loads(json.dumps(value, sort_keys=True, default=str))
 
 
@@ -175,7 +175,7 @@ def finite(value: Any) -> Any:
 
 
 def write_manifest(runs: Runs, names: Names, catalog: str, manifest: Manifest) -> None:
-    """Write the manifest table: one row, JSON in `manifest`."""
+    """Write the manifest table: one row, with JSON in the column `manifest`."""
     table = ident(names.manifest(catalog))
     columns, values = "manifest varchar", lit(manifest.text()).text
     if manifest.signature is not None:
@@ -185,7 +185,7 @@ def write_manifest(runs: Runs, names: Names, catalog: str, manifest: Manifest) -
 
 
 def read_manifest(runs: Runs, view: Table) -> Manifest:
-    """Raises NothingToCheckError where the release has no manifest that can be read."""
+    """Read a manifest. Raises NothingToCheckError if the release has no readable one."""
     table = Table(f"{view.name}_manifest", view.schema, view.catalog)
     exists = runs.raw(
         "select count(*) from duckdb_tables() where"
@@ -212,19 +212,19 @@ def several_manifests() -> NothingToCheckError:
 
 
 def no_manifest() -> NothingToCheckError:
-    """The error of a place that has no release of this name."""
+    """The error if a place has no release of this name."""
     hint = "name the database of the release, not its source; was the release made by this tool?"
     return NothingToCheckError.at("manifest", "is missing", hint=hint)
 
 
 def parsed(text: Any, signature: Any = None) -> Manifest:
-    """A manifest from its text. Raises NothingToCheckError for a text that is none."""
+    """Parse a manifest. Raises NothingToCheckError for any other text."""
     try:
         if not isinstance(text, str):
             raise TypeError
         signed = str(signature) if signature is not None else None
         manifest = Manifest(json.loads(text, parse_int=_whole), signed, text)
-        # the fields that are read later: a manifest that was changed has to fail here
+        # the fields that are read later: a modified manifest has to fail here
         _ = manifest.run_id, manifest.layout, manifest.requirements, manifest.text()
         refuse_odd(manifest.data)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
@@ -242,14 +242,14 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
 
 
 def _whole(text: str) -> int:
-    """Raises ArithmeticError for a number beyond all doubles: nothing is compared with it."""
+    """Parse a whole number. Raises ArithmeticError if it is larger than any double."""
     found = int(text)
     float(found)
     return found
 
 
 def _refuse_another_name(runs: Runs, view: Table) -> None:
-    """Raises NothingToCheckError where releases of ours are there under other names."""
+    """Raise NothingToCheckError if there are releases of this tool under other names."""
     if view.catalog is None:
         return
     name = f"{view.schema}.{view.name}"
@@ -266,9 +266,9 @@ def _refuse_another_name(runs: Runs, view: Table) -> None:
 
 
 def manifest_file(database: Path, names: Names, *, own: bool = False) -> Path:
-    """The JSON file beside a release's database; `own`: with the name of the database in its own.
+    """The JSON file next to a release's database; `own`: with the database's name in its own.
 
-    Published names may hold what file names may not: it is percent-encoded, a long name cut.
+    Characters that file names may not contain are percent-encoded; a long name is truncated.
     """
     stem = names.name if names.schema == "main" else names.release
     if own:
@@ -283,7 +283,7 @@ def manifest_file(database: Path, names: Names, *, own: bool = False) -> Path:
 def write_manifest_file(path: Path, manifest: Manifest, aside: Path) -> None:
     """Write the JSON file atomically; `aside` is a temporary name that clean-up recognizes.
 
-    A signature is written to a separate file beside it.
+    A signature is written to a separate file next to it.
     """
     aside.write_text(manifest.text() + "\n", encoding="utf-8")
     aside.replace(path)

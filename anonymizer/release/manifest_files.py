@@ -1,4 +1,4 @@
-"""The JSON files beside a database of releases. The manifest in the database is the authority."""
+"""The JSON files next to a database of releases. The manifest in the database is authoritative."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ NEIGHBOUR = "anon_neighbour"
 
 
 def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> Path:
-    """The JSON file that a release in `database` has, or is to have.
+    """The path of the JSON file of a release in `database`.
 
-    Two databases of one folder may have releases of one name. The first has `<name>.manifest.json`;
-    that of the other begins with the name of its database, so that none takes the other's place.
-    `held`: what the tool made in this database.
+    Two databases in one folder may have releases of the same name. The first has
+    `<name>.manifest.json`; the file of the other begins with the name of its database, so that they
+    do not overwrite each other. `held`: objects of the tool in this database.
     """
     own, plain = manifest_file(database, names, own=True), manifest_file(database, names)
     if own.exists():
@@ -48,7 +48,7 @@ def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> P
 
 
 def _is_of_neighbour(database: Path, release: str, run_id: str) -> bool:
-    """Whether another database of the folder holds this run; one that is locked tells nothing."""
+    """Whether another database of the folder holds this run; locked databases are skipped."""
     others = [file for file in sorted(database.parent.iterdir()) if file.name != database.name]
     others = [file for file in others if is_database(file)]
     with own_connection(None, databases=others) as gate:
@@ -64,15 +64,15 @@ def _holds(gate: DuckDBEngine, file: Path, release: str, run_id: str) -> bool:
         held = objects.recorded(gate, NEIGHBOUR)
         return any((item.release, item.run_id) == (release, run_id) for item in held)
     except AnonymizerError:
-        return False  # a table of that name which is not ours
+        return False  # a table of that name that the tool did not make
     finally:
         gate.raw(f"detach {NEIGHBOUR}", "release")
 
 
 def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
-    """Write the files that are missing or of another run than the release; returns them.
+    """Write the files that are missing or belong to another run than the release; return them.
 
-    A run that is killed between its swap and the writing of its file leaves such a one.
+    A run that is killed between its swap and the writing of its file leaves such a file.
     """
     written = []
     held = objects.recorded(engine, catalog)
@@ -92,7 +92,7 @@ def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
 
 
 def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """Copies of a manifest and of its signature, beside the database, that say something else."""
+    """Copies of a manifest and of its signature, next to the database, that differ from it."""
     names = Names(view.schema or "main", view.name, manifest.run_id)
     own = manifest_file(database, names, own=True)
     file = own if own.exists() else manifest_file(database, names)
@@ -101,7 +101,7 @@ def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[
         try:
             found = read_beside(path)
         except FileNotFoundError:
-            continue  # a recipient of only the database has no copies
+            continue  # a recipient of the database alone has no copies
         except (OSError, ValueError):
             found = ""
         if text is None or found != f"{text}\n":
@@ -112,9 +112,9 @@ def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[
 def other_file(
     database: Path, names: Names, held: Iterable[objects.Recorded] = ()
 ) -> tuple[str, ...]:
-    """In words, the JSON file of another release that the one of a release takes the place of.
+    """A warning if the JSON file of another release is overwritten.
 
-    `held`: what the tool made in this database. The database of the other one is gone or locked.
+    `held`: objects of the tool in this database. The database of the other one is gone or locked.
     """
     held = tuple(held)
     file = file_of(database, names, held)

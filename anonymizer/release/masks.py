@@ -19,7 +19,7 @@ REMAINS = {
     "redact": "free text: {name} holds no identifier of a known form; names, places and what"
     " happened may still tell whose text it is",
 }
-"""By role."""
+"""Remaining attacks by role."""
 LASTING = (
     "joining: {name} has the same tokens in every release under its key: whoever has two of them"
     " joins them person by person"
@@ -27,7 +27,7 @@ LASTING = (
 
 
 def mask_attacks(policy: Policy, at: str = "") -> Iterator[str]:
-    """The attacks that the masked columns of a release leave open; `at`: before their names."""
+    """The attacks that masked columns leave open; `at`: a prefix of their names."""
     for name in policy.masked:
         column = policy.columns[name]
         if column.role in REMAINS:
@@ -37,7 +37,7 @@ def mask_attacks(policy: Policy, at: str = "") -> Iterator[str]:
 
 
 def mask_words(policy: Policy, name: str) -> str:
-    """What is published of a masked column, in words; empty for one that is not."""
+    """How a column is masked, in words; empty for an unmasked column."""
     column = policy.columns[name]
     unit = "persons" if policy.person is not None else "rows"
     return "; ".join(_words(kind, options, unit) for kind, options in column.masks)

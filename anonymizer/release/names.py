@@ -18,8 +18,8 @@ class Names:
     name: str
     run_id: str
     tables: tuple[str, ...] = ()
-    """Further published tables: one for every sensitive column of an msb release, or those of a
-    release of several tables besides that of the persons."""
+    """Further published tables: one per sensitive column of an msb release, or those of a release
+    of several tables besides the persons'."""
     several: bool = False
     """Whether the policy has several tables."""
     compared: bool = False
@@ -40,12 +40,12 @@ class Names:
 
     @property
     def path(self) -> str:
-        """Where the policy gives the names."""
+        """The path of the names in the policy."""
         return "publish.names" if self.several else "publish.name"
 
     @property
     def other(self) -> str:
-        """What to change so that they are others."""
+        """The setting to change for other names."""
         names = "publish.prefix, publish.names" if self.several else "publish.name"
         return f"choose another {names} or publish.schema"
 
@@ -57,7 +57,7 @@ class Names:
         return Table(self.name, self.schema, catalog)
 
     def rows(self, catalog: str | None) -> Table:
-        """The frozen table behind the view; a run's own, so that a swap can be atomic."""
+        """The frozen table behind the view; named by run, so that a swap can be atomic."""
         return Table(f"_{self.name}_{self.run_id}", self.schema, catalog)
 
     def separate(self, name: str, catalog: str | None) -> Table:

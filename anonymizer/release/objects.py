@@ -15,14 +15,14 @@ SCHEMA = "_anonymizer"
 
 
 class Runs(Protocol):
-    """Executes one statement and fetches its rows."""
+    """Executes one statement and returns its rows."""
 
     def raw(self, text: str, where: str) -> list[tuple[Any, ...]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One table or view of ours."""
+    """One table or view that the tool created."""
 
     release: str
     """Schema and name of the published view, as `schema.name`."""
@@ -36,12 +36,12 @@ class Recorded:
 
 
 def objects_table(catalog: str) -> Table:
-    """The record of what the tool made in a database."""
+    """The record of the objects that the tool created in a database."""
     return Table("objects", SCHEMA, catalog)
 
 
 def create_record(runs: Runs, catalog: str) -> None:
-    """Make the record where it is missing."""
+    """Create the record if it is missing."""
     runs.raw(f"create schema if not exists {ident(Table(SCHEMA, None, catalog))}", "release")
     runs.raw(
         f"create table if not exists {ident(objects_table(catalog))} (release varchar,"
@@ -51,7 +51,7 @@ def create_record(runs: Runs, catalog: str) -> None:
 
 
 def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
-    """Enter what has been made; in the transaction that makes it."""
+    """Record created objects, in the transaction that creates them."""
     for item in made:
         values = ", ".join(
             lit(v).text for v in (item.release, item.schema, item.name, item.kind, item.run_id)
@@ -60,7 +60,7 @@ def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
 
 
 def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
-    """Everything of ours in a database, oldest first."""
+    """Every recorded object of a database, oldest first."""
     exists = runs.raw(
         "select count(*) from duckdb_tables() where table_name = 'objects'"
         f" and schema_name = {lit(SCHEMA)} and database_name = {lit(catalog)}",
@@ -77,7 +77,7 @@ def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
 
 
 def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
-    """Schema and name of every table and view of a database, but for our own record."""
+    """Schema and name of every table and view of a database, except the record."""
     rows = runs.raw(
         "select schema_name, table_name from duckdb_tables()"
         f" where database_name = {lit(catalog)} and not internal union all"
@@ -89,9 +89,9 @@ def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
 
 
 def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
-    """Schema and name of everything in a database that the tool did not make.
+    """Schema and name of everything in a database that the tool did not create.
 
-    Tables, views, macros, sequences and types; of a schema without any of them, its name and "".
+    Tables, views, macros, sequences and types; for a schema without any of them, its name and "".
     """
     ours = {(item.schema, item.name) for item in recorded(runs, catalog)}
     rows = runs.raw(

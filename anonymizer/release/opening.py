@@ -22,7 +22,7 @@ from anonymizer.release.population import AT_HAND
 
 
 def place_of(policy: Policy | None, database: Path) -> str:
-    """Where the file of a release was named: in the policy, or beside it."""
+    """Where the file of a release was named: the path in the policy, or the parameter."""
     named = policy.publish.database if policy is not None else None
     if policy is not None and named is not None and _same(policy.resolve(named), database):
         return "publish.database"
@@ -39,9 +39,9 @@ def opened(
 ) -> Iterator[tuple[DuckDBEngine, str]]:
     """The engine that reads a release, and the catalog of the release.
 
-    A file is opened read-only, in the sandbox, where nothing but the `files` is in
-    reach besides. A connection is used itself, as it is the only one that sees a database in
-    memory, and is left as it was found. Raises EngineError where neither works.
+    A file is opened read-only, in the sandbox, where only it and the `files` can be accessed. A
+    user's connection is used itself, since no other one sees an in-memory database, and is left
+    unchanged. Raises EngineError if neither can be opened.
     """
     assert database is not None
     if isinstance(database, str | Path):
@@ -49,7 +49,7 @@ def opened(
         with ExitStack() as stack:
             try:
                 engine = stack.enter_context(own_connection(path, files=files, where=where))
-            except SourceError as error:  # it is a release, not a source
+            except SourceError as error:  # as an error of a release, not of a source
                 raise EngineError(error.problems) from error
             yield engine, SOURCE
         return

@@ -1,6 +1,6 @@
 """Checks that the views of a release only select columns of frozen tables, as those of a run do.
 
-A release may come from anybody, and a view may contain any SQL. It is inspected before it is
+A release may come from anyone, and a view may contain any SQL. It is inspected before it is
 executed: on a user's open connection nothing else would restrict its access.
 """
 
@@ -21,13 +21,13 @@ _PROJECTION = re.compile(
     rf"\s+from\s+(?:(?P<schema>{_NAME})\.)?(?P<name>{_NAME})\s*;?\s*",
     re.IGNORECASE,
 )
-"""The words in which the engine shows a view that a run has made: names, and nothing else."""
+"""The form in which the engine prints a view of a run: only names."""
 
 
 def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
-    """Raises GuaranteeError for every one that is neither a base table nor the plain view of one.
+    """Raise GuaranteeError for every relation that is neither a base table nor a plain view of one.
 
-    For DuckDB; nothing of a view is bound or run for it.
+    For DuckDB; no view is bound or executed.
     """
     if not engine.embedded:
         return
@@ -43,19 +43,19 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
 
 
 def is_base_table(engine: Engine, table: Table) -> bool:
-    """Whether a relation of a database is a table, which runs nothing when it is read."""
+    """Whether a relation is a base table, so that reading it executes nothing."""
     return any(_found(engine, table, "table", "table_name"))
 
 
 def _is_plain_view(engine: Engine, view: Table) -> bool:
     texts = list(_found(engine, view, "view", "sql"))
     if not texts:
-        return True  # there is no such view: reading it raises an error later
+        return True  # there is no such view: reading it fails later
     for text in texts:
         found = _PROJECTION.fullmatch(text)
         if found is None:
             return False
-        # a bare name that is not a table of the view's schema may be the path of a file
+        # an unqualified name that is not a table of the view's schema may be a file path
         schema = _unquoted(found["schema"]) if found["schema"] else view.schema
         if not is_base_table(engine, Table(_unquoted(found["name"]), schema, view.catalog)):
             return False
@@ -63,7 +63,7 @@ def _is_plain_view(engine: Engine, view: Table) -> bool:
 
 
 def _found(engine: Engine, table: Table, kind: str, column: str) -> Iterator[str]:
-    """A column of what the catalog says of a relation; names are equal in any letter case."""
+    """A column of the catalog's entries for a relation; names are compared ignoring case."""
     conditions = [
         f"lower({part}) = lower({lit(value)})"
         for part, value in (

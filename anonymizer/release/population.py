@@ -26,30 +26,30 @@ from anonymizer.steps import Step
 from anonymizer.verification import population as verified
 
 AT_HAND = Table("anonymizer_population", "main", "temp")
-"""Where a population is read to that somebody verifies a release with."""
+"""The table into which a population is read to verify a release with it."""
 _WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The columns of a population that are compared with a table's."""
+    """The columns of a population that are compared with those of a table."""
 
     columns: tuple[tuple[Sql, Sql], ...]
     """Expression and physical name (`p<i>`) of every quasi-identifier, in the policy's order."""
     person: str | None
-    """The policy's person column, where the population has it: members are counted by it then."""
+    """The policy's person column, if the population has it: then persons are counted."""
 
 
 def population_of(policy: Policy) -> Population | None:
-    """The one population that the policy's models name."""
+    """The population that the policy's models name, if any."""
     return next(iter(policy.privacy.populations.values()), None)
 
 
 def with_population(policy: Policy, file: Path) -> Policy:
-    """The policy with its population in `file`, for somebody who has it as a file to verify with.
+    """The policy with its population in `file`, for verification with a file.
 
-    Raises PolicyError where no model of the policy asks for a population, and SourceError where
-    there is no such file or it is of no known format.
+    Raises PolicyError if no model of the policy needs a population, and SourceError if the file
+    does not exist or has an unknown format.
     """
     if file_format(file.name) is None or not file.is_file():
         said = "is of no known format" if file.is_file() else f"there is no file {file.name}"
@@ -67,12 +67,12 @@ def with_population(policy: Policy, file: Path) -> Policy:
 
 
 def population_path(policy: Policy) -> str:
-    """The path of the population in the policy."""
+    """The policy's path to the population."""
     return f"privacy.{next(iter(policy.privacy.populations))}.population"
 
 
 def population_files(policy: Policy | None) -> tuple[Path, ...]:
-    """The file of the policy's population, where it is one."""
+    """The file of the policy's population, if it is a file."""
     named = population_of(policy) if policy is not None else None
     if policy is None or named is None or named.file is None:
         return ()
@@ -86,8 +86,8 @@ def members_of(
 ) -> Members:
     """Match the `expected` columns (index, name, type) with those of the population.
 
-    Raises SourceError with every column that is missing or of another type: 3 and 3.7, or 7 and
-    '007', would be equal or not by the accident of a cast.
+    Raises SourceError with every column that is missing or has another type: whether 3 equals 3.7,
+    or 7 equals '007', would depend on a cast.
     """
     path, types = population_path(policy), dict(present)
     problems, columns = [], []
@@ -112,7 +112,7 @@ def members_of(
 
 
 def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[Step, ...]:
-    """The step that reads the population, where the policy names one."""
+    """The step that reads the population, if the policy names one."""
     named = population_of(policy)
     if named is None:
         return ()
@@ -146,7 +146,7 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
 def members_at_hand(
     policy: Policy | None, engine: Engine, layout: Layout
 ) -> verified.Members | str:
-    """The population available with the release and the policy, or why it is not available.
+    """The population available with the release and the policy, or why there is none.
 
     A file is read together with the release. Tables of the source are not available, and the
     hierarchies of nodes are not published.

@@ -43,7 +43,7 @@ class Release:
     _table: Table
     _connection: DuckDBPyConnection | None = None
     _frame: Callable[[], pd.DataFrame] | None = None
-    """Reads the rows back from an engine other than the embedded one."""
+    """Reads the rows from an engine that is not embedded."""
 
     @property
     def kind(self) -> ReleaseKind:
@@ -79,7 +79,7 @@ class Release:
         return {str(one["table"]): str(one["name"]) for one in listed}
 
     def _named(self, table: str | None) -> Table:
-        """The view of a table. Raises SourceError for a name that is none of its tables."""
+        """The view of a table. Raises SourceError if the release has no such table."""
         if table is None:
             return self._table
         if table not in self._names:
@@ -161,20 +161,20 @@ class Release:
         return as_text(f"Release {self.view}{place} (run {self.run_id})", facts)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdict, guarantees and main measures. No rows."""
+        """The HTML shown in a notebook: verdict, guarantees and main measures, without rows."""
         from anonymizer.release.summary import summary
 
         return summary(self)
 
 
 def _placed(view: Table) -> Table:
-    """A view in its file, as the tool opens it."""
+    """The view, qualified as in its opened file."""
     return replace(view, catalog=SOURCE)
 
 
 @contextmanager
 def _ours() -> Iterator[None]:
-    """Reading on a user's connection: what the engine says of it becomes an error of ours."""
+    """Turn errors of reading on a user's connection into errors of this tool."""
     import duckdb
 
     try:

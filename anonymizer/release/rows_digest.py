@@ -1,11 +1,11 @@
 """Digests of published rows, which detect changed, removed and added rows.
 
-SHA-256 over blocks of rows. The encoding of a row is injective: every
-cell as the number of its bytes, a colon and its text, a NULL as `-1:`. If rows have a stored
-order, the seal covers it; otherwise the digests of the rows are sorted.
+SHA-256 over blocks of rows. The encoding of a row is injective: every cell is the number of its
+bytes, a colon and its text; a NULL is `-1:`. If rows have a stored order, the seal covers it;
+otherwise the digests of the rows are sorted.
 
-A text column of few values is sealed as numbers and the list of values that they stand for:
-hashing long texts again and again was half of the time of a seal.
+A text column of few values is sealed as numbers and the list of the numbered values: hashing long
+texts repeatedly took half the time of a seal.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from anonymizer.release.objects import Runs
 
 STORED = "duckdb-stored-2"
 """SHA-256 of the blocks' SHA-256, 1024 rows a block, in the order in which DuckDB stores them.
-Cells of numbered columns are numbers and a semicolon, ahead of the other cells; the SHA-256 of the
-values of every numbered column, in binary order, follow those of the blocks."""
+Cells of numbered columns are a number and a semicolon, ahead of the other cells. The SHA-256 of
+the values of every numbered column, in binary order, follow those of the blocks."""
 SORTED = "duckdb-sorted-1"
-"""SHA-256 of the blocks' SHA-256; rows are sorted by their SHA-256, a block is its first three
-digits."""
+"""SHA-256 of the blocks' SHA-256; rows are sorted by their SHA-256, whose first three digits are
+the block."""
 BLOCK = 1024
 AT_ONCE = 512
-"""Blocks in one statement, which holds the text of all their rows: memory does not grow with the
-rows."""
+"""Blocks per statement, which holds the text of all their rows; this bounds the memory."""
 SORTED_AT_ONCE = 1 << 19
-"""Rows without an order that are sorted in one statement: some 200 MB."""
+"""Unordered rows that are sorted in one statement: some 200 MB."""
 LINES = "anonymizer_lines"
 VALUES_OF = "anonymizer_values_"
-"""Beginning of the names of the lists of values."""
+"""Prefix of the names of the lists of values."""
 FIRST_BYTES = 256
-"""Values of the first byte of a digest, by which rows without an order are divided."""
+"""Values of the first byte of a digest, by which unordered rows are divided."""
 OFTEN, VALUES, NUMBERED = 8, 65_536, 24
 """A column is numbered if its values occur 8 times on average and are at most 65,536; at most 24
 columns are."""
@@ -45,7 +44,7 @@ columns are."""
 
 @dataclass(frozen=True, slots=True)
 class RowsDigest:
-    """What is sealed of a table's rows."""
+    """The sealed digest of a table's rows."""
 
     rows: int
     sha256: str
@@ -62,7 +61,7 @@ class RowsDigest:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> RowsDigest:
-        """The digest that a seal records. Raises TypeError for one that is none."""
+        """Parse the digest in a seal. Raises TypeError for anything else."""
         found = cls(**{**data, "numbered": tuple(data.get("numbered", ()))})
         texts = (found.sha256, found.definition, *found.numbered)
         if type(found.rows) is not int or not all(isinstance(text, str) for text in texts):
@@ -76,18 +75,18 @@ def stored_rows(
     columns: tuple[tuple[str, str], ...],
     numbered: Collection[str] | None = None,
 ) -> RowsDigest:
-    """The digest of a DuckDB table's rows, in the order in which they are stored.
+    """The digest of a DuckDB table's rows, in stored order.
 
-    `numbered` are the numbered columns of a seal; without it they are chosen from the rows.
+    `numbered` are the numbered columns of a seal; by default they are chosen from the rows.
     """
     if any(name.lower() == "rowid" for name, _ in columns):
-        return sorted_rows(runs, table, columns)  # the column hides the places of the rows
+        return sorted_rows(runs, table, columns)  # a column hides the positions of the rows
     if numbered is None:
         numbered = _of_few_values(runs, table, columns)
     chosen = [name for name, kind in columns if name in numbered and kind == "VARCHAR"]
     others = [(f"r.{ident(name).text}", kind) for name, kind in columns if name not in chosen]
     source = ident(table).text
-    # uncommitted rows are numbered from another start
+    # uncommitted rows have numbers with another start
     first, last = runs.raw(f"select min(rowid), max(rowid) from {source}", "seal")[0]
     starts = range(first or 0, (first or 0) if last is None else last + 1, BLOCK * AT_ONCE)
     lists = {
@@ -130,8 +129,8 @@ def stored_rows(
 
 @contextmanager
 def _listed(runs: Runs, lists: Mapping[str, str], *, kept: bool) -> Iterator[str]:
-    """What stands before a statement that reads the lists: nothing where they are `kept` in
-    temporary tables, since several statements read them.
+    """The prefix of a statement that reads the lists. It is empty if they are `kept` in temporary
+    tables, for several statements.
     """
     if not lists or not kept:
         named = ", ".join(f"{name} as materialized ({query})" for name, query in lists.items())
@@ -147,7 +146,7 @@ def _listed(runs: Runs, lists: Mapping[str, str], *, kept: bool) -> Iterator[str
 def _of_few_values(
     runs: Runs, table: Table, columns: tuple[tuple[str, str], ...]
 ) -> tuple[str, ...]:
-    """Columns of text in which numbers are shorter: few values, each of them often."""
+    """Text columns to number: few values, each occurring often."""
     texts = [name for name, kind in columns if kind == "VARCHAR"]
     if not texts:
         return ()
@@ -158,10 +157,10 @@ def _of_few_values(
 
 
 def sorted_rows(runs: Runs, relation: Table, columns: tuple[tuple[str, str], ...]) -> RowsDigest:
-    """The digest of rows that have no order, of anything that DuckDB can select from.
+    """The digest of unordered rows, of anything that DuckDB can select from.
 
-    Many rows are read once: their digests are kept in a temporary table, which the engine spills,
-    and are sorted part by part.
+    A large relation is read once: its rows' digests are kept in a temporary table, which the engine
+    can spill, and sorted part by part.
     """
     read = f"select sha256({row_text(columns)}) as line from {ident(relation)}"
     all_rows = int(runs.raw(f"select count(*) from {ident(relation)}", "seal")[0][0])
@@ -204,6 +203,6 @@ def _cell(column: str, kind: str) -> str:
             f" || len({column})"
         )
     elif kind == "TIMESTAMP WITH TIME ZONE":
-        column = f"epoch_us({column})"  # its text depends on the session's zone
+        column = f"epoch_us({column})"  # its text depends on the session's time zone
     text = f"cast({column} as varchar)"
     return f"coalesce(strlen({text}), -1), ':', {text}"

@@ -1,6 +1,6 @@
 """The seal of a release: its objects, the digests of its rows, and the manifest's own digest.
 
-With the policy, or with a signature over the digest, changes can be detected. The digest alone
+Changes can be detected with the policy, or with a signature over the digest. The digest alone
 shows that a release agrees with its manifest, but not who made them.
 """
 
@@ -24,7 +24,7 @@ CHANGED = "it was changed after it was published: run again"
 Columns: TypeAlias = tuple[tuple[str, str], ...]
 """Name and type of every column, in order."""
 Sign: TypeAlias = Callable[[str], str]
-"""From a manifest's digest to the signature over it."""
+"""Signs a manifest's digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class SealedObject:
     definition: str | None = None
     """The query of a view."""
     rows: RowsDigest | None = None
-    """Of a table that is published, and of the one behind the view."""
+    """The digest of a published table, or of the one behind the view."""
 
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"schema": self.schema, "name": self.name, "kind": self.kind}
@@ -62,18 +62,18 @@ class SealedObject:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a manifest says of the release that it belongs to."""
+    """The part of a manifest that describes its release's objects."""
 
     objects: tuple[SealedObject, ...]
     alone: bool
-    """Whether the release is in a file of its own, which holds nothing else."""
+    """Whether the release is in a separate file, which holds nothing else."""
     digest: str
 
 
 def sealed(
     manifest: Manifest, objects: Iterable[SealedObject], *, alone: bool, sign: Sign | None = None
 ) -> Manifest:
-    """The manifest with its seal, and a signature where there is a key."""
+    """The manifest with its seal, signed if there is a key."""
     data = json.loads(manifest.text())
     listed = [item.as_dict() for item in objects]
     data["seal"] = {"version": VERSION, "alone": alone, "objects": listed}
@@ -83,9 +83,9 @@ def sealed(
 
 
 def manifest_digest(data: Mapping[str, Any]) -> str:
-    """SHA-256 (hex) of a manifest as JSON without white space, keys sorted, but for the digest.
+    """SHA-256 (hex) of a manifest without its digest, as JSON without white space, keys sorted.
 
-    An export lists its own files beside what was sealed, and leaves the digest as it is.
+    An export adds its files to the manifest without changing the digest.
     """
     data = {name: value for name, value in data.items() if name != "export"}
     seal = {name: value for name, value in data["seal"].items() if name != "digest"}
@@ -94,7 +94,7 @@ def manifest_digest(data: Mapping[str, Any]) -> str:
 
 
 def seal_of(manifest: Manifest) -> Seal:
-    """Raises GuaranteeError where a manifest has no seal, or one that is none."""
+    """The seal. Raises GuaranteeError if a manifest has no valid one."""
     try:
         found = manifest.data["seal"]
         if found["version"] != VERSION:
@@ -115,7 +115,7 @@ def seal_of(manifest: Manifest) -> Seal:
 
 
 def manifest_problems(view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """What shows that a manifest is not the one that was sealed for the release of this view."""
+    """The signs that a manifest is not the one sealed for the release of this view."""
     if manifest.found is not None and manifest.found.rstrip("\n") != manifest.text():
         yield Problem("manifest", "is not written as this tool writes it", hint=CHANGED)
     if seal_of(manifest).digest != manifest_digest(manifest.data):
@@ -126,14 +126,14 @@ def manifest_problems(view: Table, manifest: Manifest) -> Iterator[Problem]:
 
 
 def of_another(manifest: Manifest, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems of a release that is in the same file as the one that is judged."""
+    """Problems of another release in the same file, marked as such."""
     shown = name_text(str(manifest.data.get("view")).removeprefix("main."))
     where = f"of {shown}, which is in the same file"
     return tuple(replace(one, message=f"{where}: {one.message}") for one in problems)
 
 
 def projection(columns: Iterable[str], rows: Table) -> str:
-    """The query of a published view: the frozen rows' columns in order, and nothing else."""
+    """The query of a published view: the frozen rows' columns in order."""
     return f"select {', '.join(ident(name).text for name in columns)} from {ident(rows)}"
 
 
@@ -146,14 +146,14 @@ def manifest_columns(*, signed: bool) -> Columns:
 def manifest_object(
     names: Names, manifest: Manifest | None, *, signed: bool = False
 ) -> SealedObject:
-    """The table of a manifest, of one that stands or that is going to."""
+    """The table of an existing or planned manifest."""
     signed = signed or (manifest is not None and manifest.signature is not None)
     table = names.manifest(None)
     return SealedObject(names.schema, table.name, "manifest", manifest_columns(signed=signed))
 
 
 def object_problems(seal: Seal, found: Iterable[SealedObject]) -> Iterator[Problem]:
-    """What differs between the sealed objects and those that were found."""
+    """The differences between the sealed objects and those found."""
     now = {(item.schema, item.name): item for item in found}
     then = {(item.schema, item.name): item for item in seal.objects}
     for place in sorted(now.keys() | then.keys()):
@@ -170,7 +170,7 @@ def object_problems(seal: Seal, found: Iterable[SealedObject]) -> Iterator[Probl
 
 
 def rows_problem(item: SealedObject, found: RowsDigest) -> Iterator[Problem]:
-    """Says what is wrong with rows that are not the sealed ones."""
+    """The problem of rows that differ from the sealed ones, if they do."""
     if item.rows == found:
         return
     shown = name_text(item.name)

@@ -57,7 +57,7 @@ def sealed_in(
     alone: bool,
     sign: Sign | None,
 ) -> Manifest:
-    """The manifest of a DuckDB release, sealed with the objects that were found."""
+    """The manifest of a DuckDB release, sealed with the found objects."""
     kept = manifest_object(names, None, signed=sign is not None)
     return sealed(manifest, (*found, kept), alone=alone, sign=sign)
 
@@ -70,7 +70,7 @@ def columns_of(engine: Engine, table: Table) -> Columns:
 def changes_in_database(
     engine: DuckDBEngine, view: Table, manifest: Manifest, *, alone: bool = False
 ) -> Iterator[Problem]:
-    """What differs from the seal: objects and definitions, the record of them, and rows.
+    """The differences from the seal: objects and definitions, the record of them, and rows.
 
     `alone`: the release has to be in a file that holds nothing else, whatever its seal says.
     """
@@ -90,15 +90,15 @@ def changes_in_database(
     found += catalog_changes(engine, catalog, every, alone=alone)
     found += _record_changes(engine, catalog, listed, alone=alone)
     yield from found
-    if not found:  # the rows of a different table need not be read
+    if not found:  # do not read the rows of a different table
         yield from _row_changes(engine, catalog, seal.objects)
     if alone:
         yield from unused_space(engine, catalog)
 
 
 def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
-    """A seal is written by whoever wrote the manifest: it lists what a release of this layout has,
-    and nothing else.
+    """Check that a seal lists exactly the objects of a release with this layout. The author of the
+    manifest, who may be anyone, also wrote the seal.
     """
     listed = seal_of(manifest).objects
     names = names_of(view, manifest)
@@ -112,7 +112,7 @@ def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
             item.kind == "manifest",
         )
         for item in names.recorded()
-        if frozen or item.kind != "rows"  # without, the view is a table in the place of the source
+        if frozen or item.kind != "rows"  # otherwise the view is a table that replaces the source
     )
     found = sorted(
         (
@@ -130,8 +130,8 @@ def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _beside(engine: DuckDBEngine, view: Table) -> tuple[Manifest, tuple[Problem, ...]]:
-    """Another release in the file, which is not judged: its seal vouches for what it lists only if
-    it is that of its manifest, and lists what the manifest tells of.
+    """Another release in the file, which is not judged. Its seal counts only if it belongs to its
+    manifest and lists exactly the manifest's objects.
     """
     manifest = read_manifest(engine, view)
     try:
@@ -149,7 +149,7 @@ def _record_changes(
     *,
     alone: bool,
 ) -> Iterator[Problem]:
-    """The record of what the tool made is a table in the file, and could hold anything."""
+    """Differences in the record of created objects, a table in the file that anyone could edit."""
     expected = sorted(
         (release, item.schema, item.name, item.kind, run_id)
         for release, (run_id, made) in listed.items()

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     )
 
 PURPOSE = "sql-anonymizer manifest 1 sha256:"
-"""Stands before the digest in what is signed, so that a signature serves nothing else."""
+"""Prefix of the digest in the signed message, so that a signature is valid for nothing else."""
 
 
 def signer(path: str | Path) -> Sign:
-    """What signs with the private key of a PEM file that only its owner may read."""
+    """A signing function with the private key in a PEM file that only its owner may read."""
     key = private_key(path)
 
     def sign(digest: str) -> str:
@@ -35,12 +35,12 @@ def signer(path: str | Path) -> Sign:
 
 
 def message(digest: str) -> bytes:
-    """What is signed of a manifest."""
+    """The message that is signed for a manifest."""
     return f"{PURPOSE}{digest}".encode()
 
 
 def refuse_unsigned(manifest: Manifest, path: str | Path) -> None:
-    """Raises GuaranteeError unless the owner of a public key has signed this manifest."""
+    """Raise GuaranteeError unless the owner of a public key has signed this manifest."""
     key = public_key(path)
     from cryptography.exceptions import InvalidSignature
 
@@ -90,7 +90,7 @@ def public_key(path: str | Path) -> Ed25519PublicKey:
 
 
 def key_id(key: Ed25519PublicKey) -> str:
-    """What names a key: the SHA-256 (hex) of its SubjectPublicKeyInfo (DER)."""
+    """The id of a key: the SHA-256 (hex) of its SubjectPublicKeyInfo (DER)."""
     serialization, _ = _library("--public-key")
     der = key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -99,7 +99,7 @@ def key_id(key: Ed25519PublicKey) -> str:
 
 
 def new_key(path: Path) -> Path:
-    """Write a private key and, beside it as `<path>.pub`, its public key. Overwrites nothing."""
+    """Write a private key and, as `<path>.pub`, its public key. Overwrites nothing."""
     serialization, ed25519 = _library("anonymizer key new")
     public = path.with_name(f"{path.name}.pub")
     for file in (path, public):
@@ -137,7 +137,7 @@ def _read(path: Path, where: str) -> bytes:
 
 
 def _refuse_open(path: Path, where: str) -> None:
-    """Raises PolicyError for a key that others than its owner can read."""
+    """Raise PolicyError for a key that others than its owner can read."""
     if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         said = f"{path.name} can be read by others than its owner"
         raise PolicyError.at(where, said, hint=f"chmod 600 {path}")

@@ -1,4 +1,4 @@
-"""The figures of a manifest that is handed on, or quoted: found again in the release."""
+"""Recomputes the figures of a manifest that is passed on or quoted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from anonymizer.verification.fast.release import fast_release
 
 
 def refuse_untrue(engine: DuckDBEngine, view: Table, manifest: Manifest) -> None:
-    """Raises GuaranteeError unless the release has the figures that its manifest states.
+    """Raise GuaranteeError unless the release has the figures stated in its manifest.
 
-    A digest shows that nothing changed since the seal, and not that the seal told the truth.
+    A digest shows that nothing changed since the seal, not that the sealed figures were true.
     """
     layout = manifest.layout
     ask = fast_release(view, layout)

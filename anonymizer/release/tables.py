@@ -1,4 +1,4 @@
-"""A release of several tables: what its manifest says of them, and what they have to keep."""
+"""A release of several tables: its part of the manifest, and its requirements."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from anonymizer.source.masking.masks import options_told
 from anonymizer.verification.tables import tables_sql
 
 PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
-"""Roles of a policy as a layout has them."""
+"""The published role of a policy's role, if it is another."""
 CERTIFICATE = (
     " Not promised: that nothing follows from knowing which events a person does not have, from"
     " what else stands in rows like a known one (rules count all rows of those who remain), from"
     " the order of events or the time between them (unless a column shows it), from more events"
     " than stated, or from what the choice of levels itself tells."
 )
-"""What the certificate of several tables says besides."""
+"""Additional sentences of the certificate for several tables."""
 
 Paths = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
-    """The tables of a release by their layouts, the persons' first."""
+    """The tables of a release with their layouts, persons first."""
     knows = policy.privacy.knows
     assert policy.privacy.k_anonymity is not None
     listed = [policy.person, *policy.children]
@@ -59,7 +59,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
 
 
 def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
-    """What has to hold for the columns of a table, besides the persons' own requirements."""
+    """The requirements for the columns of a table, besides those of the persons' release."""
     if name == policy.person:
         whole = persons_policy(policy, identity=True)
         asked = {field.partition(".")[2] for field in IDENTITY}
@@ -108,7 +108,7 @@ def _in_turn(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, Mapping
 
 
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
-    """The tables of a release with the requirements of a policy, which may ask for more."""
+    """The tables of a release with the requirements of a policy, which may differ."""
     assert isinstance(policy, SchemaPolicy)
     layouts = {one.table: one.layout for one in tables.tables}
     return tables_of(policy, layouts, _paths(tables))
@@ -124,14 +124,14 @@ def _paths(tables: Tables) -> Paths:
 
 
 def recipients_sql(tables: Tables, names: Names) -> list[dict[str, str | None]]:
-    """The statements of the checks on the tables together, as a recipient runs them."""
+    """The statements of the checks across tables, as a recipient runs them."""
     return tables_sql(tables, in_release(names.view(None)))
 
 
 def released_tables(manifest: Manifest) -> Tables | None:
     """The tables of a release of several, else None.
 
-    Raises NothingToCheckError where they cannot be read.
+    Raises NothingToCheckError if they cannot be parsed.
     """
     listed = manifest.data.get("tables")
     if listed is None:
@@ -150,7 +150,7 @@ def released_tables(manifest: Manifest) -> Tables | None:
 
 
 def names_of(view: Table, manifest: Manifest) -> Names:
-    """The names of everything that the release of a manifest consists of."""
+    """The names of all objects of the release of a manifest."""
     tables = released_tables(manifest)
     further = [one.name for one in tables.children] if tables is not None else []
     separate = manifest.layout.tables.values()
@@ -158,7 +158,7 @@ def names_of(view: Table, manifest: Manifest) -> Names:
 
 
 def known_attacks_of(policy: AnyPolicy) -> list[str]:
-    """Attacks on the model that the release does not stop, columns of all tables among them."""
+    """Known attacks that the release does not prevent, including those by columns of all tables."""
     found = known_attacks(lead_of(policy))
     if isinstance(policy, SchemaPolicy):
         for name in policy.children:
@@ -170,7 +170,7 @@ def known_attacks_of(policy: AnyPolicy) -> list[str]:
 
 
 def stated_certificate(manifest: Manifest) -> str:
-    """The sentence that stands with a release."""
+    """The certificate that belongs to a manifest."""
     said = certificate(
         manifest.kind,
         guaranteed=bool(manifest.requirements),
@@ -191,7 +191,7 @@ def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
 
 
 def refuse_tables_unmet(policy: SchemaPolicy, tables: Tables) -> None:
-    """Raises GuaranteeError where the release has other tables or columns than the policy."""
+    """Raise GuaranteeError if the release has other tables or columns than the policy."""
     GuaranteeError.refuse(_unmet(policy, tables))
 
 
@@ -225,7 +225,7 @@ def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
         for shown in one.layout.columns:
             described = table.columns.get(shown.column)
             masks = () if described is None else described.masks
-            # (of a file of populations, what it holds is not compared)
+            # (the content of a population file is not compared)
             if [{n: v for n, v in m.items() if n != "restricted"} for m in shown.masks] != [
                 {"mask": mask, **options_told(mask, options)} for mask, options in masks
             ]:

@@ -1,4 +1,4 @@
-"""Judging the tables of a release together, and refusing what does not hold or was not asked."""
+"""Verifies the tables of a release together, and refuses failed or missing checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_VALUES = {
     for ask in guarantee.asks_in("class")
     if ask.of == "values"
 }
-"""Names of the checks of rules on the values of a column."""
+"""Names of the checks of guarantees for the values of a column."""
 
 
 def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
@@ -37,7 +37,7 @@ def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
 
 
 def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> None:
-    """Raises GuaranteeError naming every check on the tables together that does not hold."""
+    """Raise GuaranteeError naming every failed check across tables."""
     GuaranteeError.refuse(
         replace(
             unmet(check.name, check.column, check.required, check.achieved),
@@ -48,7 +48,7 @@ def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> No
 
 
 def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
-    """Where the policy asks for what a check judges."""
+    """The path in the policy of what a check judges."""
     if column is None:
         return path_of(name, column)
     for table in sorted(policy.tables, key=len, reverse=True):
@@ -62,7 +62,7 @@ def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
 def refuse_tables_unanswered(
     policy: SchemaPolicy, verification: Verification, *, source: bool = False
 ) -> None:
-    """Raises GuaranteeError for every promise of the policy without a check.
+    """Raise GuaranteeError for every guarantee of the policy that has no check.
 
     `source`: also for every mask that was not compared with the source.
     """
@@ -74,7 +74,7 @@ def refuse_tables_unanswered(
 
 
 def _of_values(path: str) -> bool:
-    """Whether it is a guarantee of values, asked of those tables that have sensitive ones."""
+    """Whether a guarantee concerns sensitive values, so that tables without any need no check."""
     return path in BY_FIELD and BY_FIELD[path].of_values
 
 

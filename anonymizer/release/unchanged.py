@@ -42,10 +42,10 @@ UNREADABLE = (
 def refuse_changed(
     policy: AnyPolicy | None, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Raises GuaranteeError with everything that is not as it was published.
+    """Raise GuaranteeError with everything that changed since publication.
 
-    `changes`: what differs between the seal's objects and the release's. A policy of another
-    digest, which may have been edited since, is for `refuse_other_policy`.
+    `changes`: differences between the seal and the release's objects. `refuse_other_policy` handles
+    a policy of another digest, which may have been edited.
     """
     problems = [*_manifest_changes(policy, view, manifest), *changes]
     GuaranteeError.refuse(problems)
@@ -54,15 +54,15 @@ def refuse_changed(
 def refuse_not_as_published(
     policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Both checks, for reading a release without judging it. Raises GuaranteeError."""
+    """Make both checks, to read a release without verifying it. Raises GuaranteeError."""
     refuse_changed(policy, view, manifest, changes)
     refuse_other_policy(policy.digest(), manifest)
 
 
 def refuse_other_policy(digest: str, manifest: Manifest, *, holds: bool = False) -> None:
-    """Raises GuaranteeError where the release was made by a policy of another digest.
+    """Raise GuaranteeError if the release was made with a policy of another digest.
 
-    `holds`: the guarantees of this policy were judged, and hold.
+    `holds`: the guarantees of this policy were verified and hold.
     """
     if manifest.data.get("policy_digest") != digest:
         said = "is not the one that the release was made with: their digests differ"
@@ -90,7 +90,7 @@ def _manifest_changes(
 
 
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
-    """What the manifest says of the policy, without the data."""
+    """Statements of the manifest that differ from the policy; needs no data."""
     policy = lead_of(of)
     if isinstance(of, SchemaPolicy) and not as_asked(of, manifest):
         said = "are not those of the policy, or have other requirements"
@@ -117,7 +117,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
-    """Columns whose intervals are open at other ends: by these the cells are read."""
+    """Columns with other top or bottom codes than the policy: they determine how cells are read."""
     tables = released_tables(manifest)
     layouts = {"": manifest.layout}
     if tables is not None:

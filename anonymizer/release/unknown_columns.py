@@ -1,7 +1,7 @@
 """Checks that a release has exactly the columns that its manifest lists.
 
-Verification judges the columns it knows. A column that was added later would be published without
-being verified.
+Verification judges only these. A column that was added later would be published without being
+verified.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GONE = "it was removed after it was published: run again"
 def refuse_unknown_columns(
     engine: Engine, view: Table, layout: Layout, tables: Tables | None = None
 ) -> None:
-    """Raises GuaranteeError (1) with every column that is not in the layout, and every missing one.
+    """Raise GuaranteeError (exit code 1) with every missing and every unknown column.
 
     `tables`: of a release of several. In a DuckDB database the frozen rows behind the view are
     checked too, after a check for foreign SQL in the objects that will be read.
@@ -57,7 +57,7 @@ def _tables(
 
 
 def _refuse_missing(engine: Engine, tables: list[Table]) -> None:
-    """Raises GuaranteeError for further tables of a release that are gone."""
+    """Raise GuaranteeError for missing tables of a release."""
     if not engine.embedded or not tables:
         return
     there = {(t.catalog, str(t.schema).lower(), t.name.lower()) for t in engine.tables("release")}

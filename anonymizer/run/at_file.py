@@ -1,4 +1,4 @@
-"""Problems of a source that is a file, which no query comes before."""
+"""Hints for problems whose source is a file: a file has no `source.query`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AS_TABLE = (
 
 @contextmanager
 def at_file(policy: AnyPolicy) -> Iterator[None]:
-    """A hint at a query says how a file gets one."""
+    """Extend hints that mention `source.query`: they explain how to query a file."""
     try:
         yield
     except AnonymizerError as error:
@@ -27,7 +27,7 @@ def at_file(policy: AnyPolicy) -> Iterator[None]:
 
 
 def of_file(policy: AnyPolicy, problem: Problem) -> Problem:
-    """The problem with such a hint, if its table is a file."""
+    """The problem, with an extended hint if its source is a file."""
     hint = problem.hint or ""
     if "source.query" not in hint or AS_TABLE in hint:
         return problem

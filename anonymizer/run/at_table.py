@@ -1,4 +1,4 @@
-"""Problems of a table, as problems of one of several."""
+"""Rewording of problems of a single table for a policy of several tables."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from anonymizer.policy.schema.paths import within
 from anonymizer.source.roles import ROLES
 
 OF_PARTS = ("columns", "source", "key", "links")
-"""Beginnings of the paths of a single table's policy."""
+"""First parts of the paths in a single table's policy."""
 INSTEAD = {
     REPEATED: "every row of this table has a key of its own: leave others out in source.query",
     KEYLESS: "leave such rows out in source.query, or name another column",
     ROLES: "key, identifier, quasi (of the persons), event (of others), sensitive, keep, drop",
 }
-"""What is said of a single table, and of one of several."""
+"""Texts for a single table, and their replacements for one of several."""
 NOTHING_LIFTED: Mapping[str, str] = MappingProxyType({})
 
 
 @contextmanager
 def at_table(name: str, lifted: Mapping[str, str] = NOTHING_LIFTED) -> Iterator[None]:
-    """What goes wrong is said of this table: its paths begin with `tables.<name>`.
+    """Report errors as those of this table: their paths begin with `tables.<name>`.
 
-    `lifted`: columns that stand in another table of the policy, with that table.
+    `lifted`: columns that belong to another table of the policy, with the name of that table.
     """
     try:
         yield
@@ -38,9 +38,9 @@ def at_table(name: str, lifted: Mapping[str, str] = NOTHING_LIFTED) -> Iterator[
 
 
 def at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
-    """The same for the table of the persons, with the columns that others lend it.
+    """Like `at_table`, for the persons' table with its lifted columns.
 
-    For a policy of one table, or none, nothing is said otherwise.
+    Changes nothing for a policy of one table, or without a policy.
     """
     if not isinstance(policy, SchemaPolicy):
         return nullcontext()

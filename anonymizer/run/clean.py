@@ -15,13 +15,13 @@ from anonymizer.release.opening import opened
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What `clean` did."""
+    """The result of `clean`."""
 
     removed: tuple[Path, ...]
     kept: tuple[Path, ...]
-    """Files being built whose run is alive."""
+    """Files that a live run is building."""
     refreshed: tuple[Path, ...] = ()
-    """JSON manifests of another run than the release in the database."""
+    """JSON manifests that belonged to another run than the release in the database."""
 
     def as_dict(self) -> dict[str, list[str]]:
         return {
@@ -32,13 +32,12 @@ class Cleaned:
 
 
 def clean(database: str | Path) -> Cleaned:
-    """Remove the leavings of dead runs: run folders, and `<database>.<run id>.tmp` files.
+    """Remove what dead runs left: run folders, and `<database>.<run id>.tmp` files.
 
-    Nothing else is ever removed, and nothing of a run that is alive. JSON manifests that a killed
-    run left stale are written again. Raises SourceError where
-    the folder of `database` does not exist.
+    Removes nothing else, and nothing of a live run. Rewrites JSON manifests that a killed run left
+    stale. Raises SourceError if the folder of `database` does not exist.
     """
-    path = Path(database).resolve()  # runs build beside the target of a symbolic link
+    path = Path(database).resolve()  # for a symbolic link, runs build next to its target
     if not path.parent.is_dir():
         raise SourceError.at("--database", "is in a folder that does not exist")
     removed = remove_leftovers(path, at_least=0.0)
@@ -54,21 +53,21 @@ def _refreshed(database: Path) -> list[Path]:
         with opened(database, "--database") as (engine, catalog):
             return refresh(engine, catalog, database)
     except (AnonymizerError, OSError):
-        return []  # no database, or one that is being written: the next run tries again
+        return []  # no database, or one that is being written: left to the next run
 
 
 def remove_leftovers(database: Path, at_least: float = run_folder.ABANDONED) -> list[Path]:
-    """Remove the files that dead runs were building beside `database`; returns them.
+    """Remove the files that dead runs were building next to `database`; return them.
 
-    A run that has a folder here is judged by its owner. One that has none ran elsewhere or lost
-    its folder: its file goes if no process holds it and it has been still for `at_least` seconds.
+    If the run has a folder here, its owner decides. If it has none (it ran elsewhere or lost it),
+    the file is removed if no process holds it and it is unchanged for `at_least` seconds.
     """
     dead = [file for file in _building(database) if _is_left(file, at_least)]
     return run_folder.remove_files(dead)
 
 
 def _building(database: Path) -> list[Path]:
-    """Every file that has the name of one being built, with its write-ahead log."""
+    """Every file with the name of one being built, and its write-ahead log."""
     name = re.compile(re.escape(database.name) + r"\.[0-9a-f]{16}\.tmp(\.wal)?\Z")
     try:
         return sorted(p for p in database.parent.iterdir() if name.match(p.name))
@@ -90,7 +89,7 @@ def _is_left(file: Path, at_least: float) -> bool:
 
 
 def _is_held(file: Path) -> bool:
-    """Whether a process holds the lock that the engine takes on a file it has open."""
+    """Whether a process holds the lock that the engine takes on an open file."""
     try:
         import fcntl
     except ImportError:

@@ -15,8 +15,8 @@ from anonymizer.source.snapshot import row_counts, rows_read
 def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, int, TableProfile]:
     """Rows read, rows kept, and the source's profile with counts and the heights of hierarchies.
 
-    The rows that `nulls: suppress` leaves out are in the first figure only. Needs the snapshot, the
-    tables of values and the hierarchies.
+    Rows that `nulls: suppress` leaves out count only as read. Needs the snapshot, the tables of
+    values and the hierarchies.
     """
     engine = session.engine
     text = counting(policy, described, at_once=engine.reads_once)
@@ -39,7 +39,7 @@ def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, in
 
 
 def counting(policy: Policy, described: Roles, *, at_once: bool) -> str:
-    """The query for all counts: numbered rows, since side by side they are planned as a join."""
+    """The query for all counts, one numbered row each: columns would be planned as a join."""
     kept_rows, *known_rows = row_counts(described, at_once=at_once)
     counts: list[str] = [f"select count(*) from {ident(rows_read(policy, described))}", kept_rows]
     for a in described.quasi:

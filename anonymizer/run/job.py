@@ -1,4 +1,4 @@
-"""The second half of a run: write the rows, verify them, and only then publish."""
+"""The second half of a run: write the rows, verify them, then publish."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from anonymizer.steps import Step
 
 @dataclass(slots=True)
 class Job:
-    """A run whose stages were executed: its state, and the steps to a release."""
+    """A run whose stages have been executed: its state, and the steps to a release."""
 
     unit: ClassVar[str | None] = None
-    """What is left out, where the policy alone does not tell."""
+    """The unit of suppression, if it does not follow from `policy`."""
     policy: Policy
     session: Session
     executor: Executor
@@ -60,7 +60,7 @@ class Job:
     told: tuple[str, ...] = ()
     """Warnings about the source."""
     sign: Sign | None = None
-    """What signs the manifest, where there is a key."""
+    """Signs the manifest, if there is a key."""
 
     @property
     def engine(self) -> Engine:
@@ -72,13 +72,13 @@ class Job:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """The policy's guarantees; a hierarchical distance comes with the paths of its values."""
+        """The policy's guarantees; for a hierarchical distance with the paths of its values."""
         return policy_requirements(self.policy, self.engine, self.prepared.roles)
 
     def release(self) -> Release:
-        """Build the release, judge it from what was built, and publish it.
+        """Build the release, verify what was built, and publish it.
 
-        Raises GuaranteeError where something does not hold; nothing is published then.
+        Raises GuaranteeError if a check fails; nothing is published then.
         """
         snapshot = self.prepared.read[0]
         assert isinstance(snapshot, Step)
@@ -110,7 +110,7 @@ class Job:
             self.executor.run(self.compiled.writes(rows, place), "writing")
 
     def _publish(self, manifest: Manifest) -> Manifest:
-        """Let the ledger compare and remember; from there on the release counts as published."""
+        """Record tokens in vaults, compare and record the release in the ledger, publish it."""
         remember(self.engine, self._tokens())
         keeper = self.keeper
         if keeper is None:
@@ -126,7 +126,7 @@ class Job:
         return published
 
     def _tokens(self) -> tuple[Tokens, ...]:
-        """The tokens that a vault remembers."""
+        """The tokens to be recorded in vaults."""
         return tuple(tokens_of(self.policy, self.prepared.roles.masks, SNAPSHOT))
 
     def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
@@ -142,7 +142,7 @@ class Job:
         )
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
-        """Raises GuaranteeError unless everything holds for the rows behind `view`."""
+        """Verify and measure the rows behind `view`. Raises GuaranteeError if a check fails."""
         began = time.perf_counter()
         stage_for_judging(self.engine, self.prepared, view, layout)
         forged = counterfeits(self.engine, self.compiled)
@@ -166,7 +166,7 @@ class Job:
         return verification, measures
 
     def _refuse_unanswered(self, verification: Verification) -> None:
-        """Raises GuaranteeError for every guarantee of the policy without a check."""
+        """Raise GuaranteeError for every guarantee of the policy that has no check."""
         refuse_unanswered(self.policy, verification, source=True)
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:

@@ -1,4 +1,4 @@
-"""Columns of other tables that are the same in all rows of a person, as columns of the persons."""
+"""Lifted columns: columns of other tables with one value per person, as columns of the persons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Read:
 
     @property
     def named(self) -> Table | Sql:
-        """What a statement that reads it declares."""
+        """The table or expression that a statement declares as read."""
         return self.relation.table or self.relation.sql
 
     def text_of(self, column: str) -> Sql:
@@ -42,16 +42,16 @@ class _Read:
 def with_lifted(
     policy: SchemaPolicy, session: Session, executor: Executor
 ) -> tuple[Session, tuple[Stage, ...]]:
-    """A session whose source has the lifted columns as well, and the stages that made it.
+    """A session whose source includes the lifted columns, and the stages that add them.
 
-    Raises SourceError where a column differs between the rows of a person. The rows are not yet
-    judged by their links: a row that reaches nobody adds nothing.
+    Raises SourceError if a column has several values for one person. Links are not checked yet: a
+    row that is linked to no person adds nothing.
     """
     if not policy.lifted:
         return session, ()
     read = {policy.person: _Read(session.source, session.profile)}
     for number, name in enumerate(policy.children, 1):
-        # (a query is run once more when the table itself is read)
+        # (the query is executed again when the table itself is read)
         if any(name in (of, *(above for _, above in policy.way(of))) for of in policy.lifted_from):
             with at_table(name):
                 child = child_policy(policy, name)
@@ -63,7 +63,7 @@ def with_lifted(
     types = [(c, read[table].profile.type_of(c)) for c, table in policy.lifted.items()]
     profile = replace(session.profile, columns=(*session.profile.columns, *types))
     if key not in dict(session.profile.columns):
-        return replace(session, profile=profile), ()  # refused with the other columns
+        return replace(session, profile=profile), ()  # reported with the other columns
     stages: list[Stage] = []
     tables: list[dict[str, Any]] = []
     for number, name in enumerate(policy.lifted_from, 1):
@@ -86,7 +86,7 @@ def with_lifted(
 
 
 def _unlike(names: Iterable[str]) -> str:
-    """A name that none of these columns has, in any case."""
+    """A name that no column has, ignoring case."""
     taken = {name.lower() for name in names}
     return next(name for n in count() if (name := f"anonymizer_key_{n}") not in taken)
 

@@ -1,9 +1,9 @@
 """The link: the published rows, in order, each with a reference to its source row.
 
 It exists in scratch only. The rows of a release are copied from it, so that they are joined and
-sorted once. Where a large table is written, memory is what counts: work tables are emptied as soon
-as nothing reads them any more, and the link stores the texts of cells as numbers (values of an
-ENUM), which also halves the time of sorting and joining. The release has the texts.
+sorted once. For a large table memory is the limit: work tables are emptied after their last use,
+and the link stores the texts of cells as numbers (values of an ENUM), which also halves the time of
+sorting and joining. The release has the texts.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from anonymizer.steps import Step
 LINK = work("link")
 
 LARGE_FROM = 200_000
-"""Rows of a table that is large: below, what saves memory takes longer than it saves."""
+"""Rows from which a table is large: below, saving memory costs more time than it gains."""
 
 NUMBERED_TO = 256
-"""Different values of a column up to which its cells are numbered, whatever the number of rows."""
+"""Distinct values of a column up to which its cells are numbered, whatever the number of rows."""
 
 ROWS_PER_TEXT = 10
-"""Rows that there are at least for every text that has a number: of more, texts hardly repeat."""
+"""Least number of rows per numbered text: with fewer, texts hardly repeat."""
 
 
 def link_step(compiled: Compiled, *, ordered: bool) -> Step:
-    """The step that writes the link; in the order of the release, or in none."""
+    """The step that writes the link; `ordered`: in the order of the release."""
     return _link(compiled.assembly, ordered=ordered)
 
 
 def linked_writes(
     prepared: Prepared, rows: Table, place: Callable[[str], Table]
 ) -> tuple[Step, ...]:
-    """The steps that write the link and, from it, the release; further tables as `place` says."""
+    """The steps that write the link, and from it the release; `place` names further tables."""
     compiled = prepared.compiled
     assembly = compiled.assembly
     further = tuple(one.step(place(one.table)) for one in compiled.separated)
@@ -68,7 +68,7 @@ def _link(assembly: RowWriter, *, ordered: bool = True) -> Step:
 
 
 def _published(rows: Table, written: Sequence[str] = ()) -> Step:
-    """The step that copies the rows of the link; `written`: columns of numbers, as texts."""
+    """The step that copies the rows of the link; `written`: numbered columns, written as texts."""
     context = {"link": LINK, "release": rows, "row_ref": ROW_REF, "written": written}
     return Step("publish the rows", "link/published.sql.j2", context)
 
@@ -78,7 +78,7 @@ def _forget(spent: Table) -> Step:
 
 
 def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
-    """The steps that give a number to every text of the cells of some columns."""
+    """The steps that number the distinct cell texts of some columns."""
     if not numbered:
         return ()
     named = [(Cell(a).out, work(f"texts_{a.index}")) for a in numbered]
@@ -96,7 +96,7 @@ def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
 
 
 def _numbered(prepared: Prepared) -> list[Attribute]:
-    """The quasi-identifiers whose cells a large table's link carries as numbers of their texts.
+    """The quasi-identifiers whose cell texts the link of a large table stores as numbers.
 
     A column of d values has at most d (d + 1) / 2 intervals.
     """

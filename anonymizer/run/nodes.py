@@ -34,8 +34,8 @@ def nodes_step(
 ) -> Step:
     """The step that writes `nodes`: values of the published rows, with the labels that admit them.
 
-    With `link` and `original` the published values are known; without, all values of the source
-    are taken, and the release is `data`.
+    With `link` and `original`, only the values of published rows are used; otherwise all values of
+    the source, and the release is `data`.
     """
     if not attribute.height:
         raise ValueError(f"the levels of {attribute.column}'s hierarchy have not been counted")
@@ -63,7 +63,7 @@ def nodes_step(
 
 
 def declares_leaves(attribute: Attribute) -> bool:
-    """Whether its categories and their tree are listed in a file or table that the policy names."""
+    """Whether its categories and their tree come from a file or table named in the policy."""
     return not attribute.ordered and attribute.height > 0 and isinstance(attribute.spec, Taxonomy)
 
 
@@ -78,7 +78,7 @@ def listed_leaves(attribute: Attribute) -> Table:
 
 
 FREE_BOUNDS = (Taxonomy, Date, Intervals, Conventional, Divisor, Cardinality)
-"""Builders whose nodes have bounds of their own, beside those of the values below them."""
+"""Builders whose nodes have bounds beyond those of the values below them."""
 
 
 def has_free_bounds(attribute: Attribute) -> bool:
@@ -87,7 +87,7 @@ def has_free_bounds(attribute: Attribute) -> bool:
 
 
 def admitted_step(attribute: Attribute, admitted: Table) -> Step:
-    """The step that writes `admitted`: the bounds that no published row need have."""
+    """The step that writes `admitted`: bounds that need not occur in a published row."""
     spec = attribute.spec
     return Step(
         f"bounds of {attribute.column}",
@@ -107,7 +107,7 @@ def admitted_step(attribute: Attribute, admitted: Table) -> Step:
 
 
 def _cuts(spec: Intervals, sql_type: str) -> tuple[list[Sql], list[Sql]]:
-    """The bounds that cuts and codes give, lows beside highs."""
+    """The bounds given by cuts, top code and bottom code: low and high ones."""
     scale = scale_of(sql_type)
     assert scale is not None
     first, last = scale.ends()

@@ -1,4 +1,4 @@
-"""Where the values stand that the verifier checks a release against: names of work tables."""
+"""Names of the work tables with the source values that the verifier compares a release with."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ ORIGINALS = work("originals")
 def originals(
     roles: Roles, table: Table = ORIGINALS, *, person: str | None = "person", forged: bool = False
 ) -> Originals:
-    """The values that the release is checked against, from the snapshot, or from those of one of
-    several tables.
+    """The source values to compare with, from the snapshot or that of one of several tables.
 
-    With `forged` rows beside it, the values that were counted are not all of them, and not all
-    were masked.
+    With `forged` rows in the same table, the counted values are incomplete, and some values were
+    not masked.
     """
     values = {a.column: a.q.text for a in roles.quasi}
     values |= {s.column: s.s.text for s in roles.sensitive}
@@ -48,7 +47,7 @@ def originals(
 
 
 def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
-    """The columns that were masked, each with the values as they were."""
+    """The masked columns, each with its original values."""
     by_column: dict[str, list[Mask]] = {}
     for mask in masks:
         by_column.setdefault(mask.column, []).append(mask)
@@ -70,7 +69,7 @@ def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
 
 
 def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -> Members | str:
-    """The population as it was read once; nodes stand where the originals say."""
+    """The population as it was read; the nodes are where `where` says."""
     if population_of(policy) is None:
         return NEEDED
     return Members(
@@ -81,10 +80,10 @@ def members_read(policy: Policy, roles: Roles, where: Originals | None = None) -
 
 
 def nodes_of(attribute: Attribute) -> Table:
-    """Where the published nodes of a column are."""
+    """The table of a column's published nodes."""
     return work(f"published_nodes_{attribute.index}")
 
 
 def admitted_of(attribute: Attribute) -> Table:
-    """Where the bounds that a column's cells may have are."""
+    """The table of bounds that a column's cells may have."""
     return work(f"admitted_{attribute.index}")

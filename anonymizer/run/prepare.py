@@ -51,32 +51,32 @@ from anonymizer.steps import Plan, Stage
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The source has been read once; everything from here on reads the snapshot."""
+    """A source that has been read; all later steps use its snapshot."""
 
     roles: Roles
     read: tuple[Stage, ...]
-    """The stages that were executed to get here."""
+    """The stages that were executed so far."""
     compiled: Compiled
     rows: int
-    """Rows of the source, those among them that `nulls: suppress` leaves out."""
+    """Rows of the source, including those that `nulls: suppress` leaves out."""
     profile: TableProfile
-    """The source with its counts."""
+    """The source's profile, with counts."""
 
     def plan(self, policy: Policy) -> Plan:
-        """Everything that a run executes, in order, but for judging and publishing."""
+        """Everything that a run executes, in order, except verification and publishing."""
         title = f"{policy.algorithm.name} over {self.rows} rows"
         return Plan(title, (*self.read, *self.compiled.plan(title).stages))
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRead:
-    """The source as it was read, with its counts: what a policy is compiled from."""
+    """The source as read, with its counts: the input of the compilers."""
 
     roles: Roles
     stages: tuple[Stage, ...]
-    """What was executed."""
+    """The executed stages."""
     rows: int
-    """Rows of the source, those among them that `nulls: suppress` leaves out."""
+    """Rows of the source, including those that `nulls: suppress` leaves out."""
     profile: TableProfile
 
 
@@ -90,7 +90,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
 
 
 def _masked(layout: Layout, found: Roles) -> Layout:
-    """The layout with the masks of every column, those that stand in tables of their own too."""
+    """The layout with the masks of all columns, including those in separate tables."""
     columns = tuple(
         dataclasses.replace(column, masks=found.masks_told(column.column))
         for column in layout.columns
@@ -108,9 +108,8 @@ def read_source(
 ) -> SourceRead:
     """Execute the reading stages in scratch, and count.
 
-    `persons`: the table is known to have one row per person, so that no column is suspected of
-    telling whose row it is. `redacts`: values that say who somebody is are looked for in the texts
-    of other tables.
+    `persons`: the table has one row per person, so no column is suspected to be a person key.
+    `redacts`: identifiers of this table are searched for in the texts of other tables.
     """
     refuse_unsupported(policy)
     first = roles(policy, session.profile)
@@ -157,15 +156,15 @@ DECIDED = "compare it in source.query, as a boolean column that the condition na
 
 
 def _of_extensions(text: str, profile: TableProfile) -> list[str]:
-    """The columns in a condition whose operators are not the engine's: the run, in which no user's
-    object stands for one of the engine's, would compare them by others.
+    """The columns in a condition whose type comes with its own operators. The run, in which no user
+    object shadows a built-in one, would compare them with other operators.
     """
     types = dict(profile.columns)
     return [name for name in columns_of(text, types) if "." in (own_name(types[name]) or "")]
 
 
 def _compiler(policy: Policy) -> Compiler:
-    """What compiles the policy: its algorithm, or what continues earlier releases."""
+    """The compiler of the policy: of its algorithm, or of a continued series of releases."""
     if policy.republish is None:
         return ALGORITHMS[policy.algorithm.name].compile
     from anonymizer.republish import compile_republish
@@ -174,7 +173,7 @@ def _compiler(policy: Policy) -> Compiler:
 
 
 def _shapes(described: Roles, engine: Engine) -> tuple[Shape, ...]:
-    """The hierarchies' shapes, for the algorithms that work on whole levels."""
+    """The shapes of the hierarchies, for algorithms that generalize by whole levels."""
     return read_shapes(
         lambda text: engine.raw(text, "hierarchies"), [a.hierarchy for a in described.quasi]
     )
@@ -183,7 +182,7 @@ def _shapes(described: Roles, engine: Engine) -> tuple[Shape, ...]:
 def hierarchy_stages(
     policy: Policy, described: Roles, session: Session, snapshot: Table = SNAPSHOT
 ) -> list[Stage]:
-    """Build the hierarchies of all columns that have one; problems come together."""
+    """The stages that build all hierarchies; problems are raised together."""
 
     def resolve(name: str) -> Table:
         return find_table(session.engine, name, "hierarchy.table")
@@ -221,9 +220,9 @@ def hierarchy_stages(
 
 
 def refuse_clashes(policy: Policy, described: Roles, longest: int | None = None) -> None:
-    """Raises PolicyError for published names that clash, now that the types are known.
+    """Raise PolicyError for published names that clash, once the types are known.
 
-    `longest`: bytes of a name that the engine keeps, where it does not keep all.
+    `longest`: number of bytes to which the engine truncates a name, if it does.
     """
     problems = list(clashes(policy, described.kinds))
     if longest is not None:

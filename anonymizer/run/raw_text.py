@@ -1,9 +1,9 @@
-"""Refuses what would be published and names somebody: mail addresses, account numbers and the like.
+"""Refuses to publish text that identifies persons, such as mail addresses and account numbers.
 
-A column of role `keep` or `sensitive` leaves the database as it is, and a `quasi` one may where all
-values of a class are equal. Statements over the snapshot look for the forms of `source.detectors`,
-for columns whose names say who somebody is, and for values of identifier columns in others. Only
-counts come out of them.
+Columns of role `keep` or `sensitive` are published unchanged, and so may a `quasi` one be if all
+values of a class are equal. Statements over the snapshot search for the forms of
+`source.detectors`, for columns named like identifiers, and for values of identifier columns in
+other columns. They return only counts.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Stage, Step
 
 FEW = 20
-"""Different values up to which a column is a category, whatever its name says."""
+"""Distinct values up to which a column is a category, whatever its name."""
 SHARE = 0.01
-"""Share of the values that have to hold an identifier of their row: a word may be a name by chance,
-as in `he will come` of somebody who is called Will."""
+"""Least share of values that contain an identifier of their own row: a word may be a name by
+chance, such as `will` in `he will come`."""
 SHARE_ANYWHERE = 0.05
-"""Share that have to hold an identifier of any row, which chance does more often."""
+"""Least share of values that contain an identifier of any row, which chance matches more often."""
 AT_ONCE = 16
-"""Patterns in one pass over the texts: Postgres forgets those beyond 32 and reads them anew."""
+"""Patterns per pass over the texts: Postgres caches 32, and compiles further ones each time."""
 LEAST = 3
-"""How many have to, in small tables."""
+"""Least number of such values in small tables."""
 SUSPECTS = work("suspects")
 HITS = work("identifier_hits")
 WAYS_OUT = (
     "role: redact, token or drop; take them out in source.query; or, if they are none or may be"
     " published,"
 )
-"""What can be done, before the words that acknowledge it."""
+"""Remedies, to be followed by the words that acknowledge the finding."""
 NO_WAY = "role: drop, null or constant; or take them out in source.query"
-"""What can be done under Safe Harbor, where nothing is acknowledged."""
+"""Remedies under Safe Harbor, where nothing can be acknowledged."""
 
 
 def raw_text_stages(
@@ -68,10 +68,10 @@ def raw_text_stages(
     *,
     counted: bool = False,
 ) -> tuple[Stage, ...]:
-    """The statements that find such columns, if there are any to look at.
+    """The stages that find such columns and stop the run, if there are columns to search.
 
     `above`: tables with columns of the words of further identifiers. `counted`: the distinct values
-    of the quasi-identifiers have been counted before, and are read instead of the rows.
+    of the quasi-identifiers have been counted, and are read instead of the rows.
     """
     columns = looked_through(policy, roles)
     if not columns:
@@ -101,9 +101,9 @@ def raw_text_stages(
 
 
 def node_text_stages(policy: Policy, attributes: Sequence[Attribute]) -> tuple[Stage, ...]:
-    """The statements that look through the nodes of hierarchies that somebody has written.
+    """The stages that search the nodes of user-defined hierarchies.
 
-    Values are generalized to these texts, which are in no column of the source.
+    Values are generalized to these texts, which need not occur in the source.
     """
     stages: list[Stage] = []
     for a in attributes:
@@ -134,7 +134,7 @@ def node_text_stages(policy: Policy, attributes: Sequence[Attribute]) -> tuple[S
 def forms_found(
     engine: Engine, relation: Relation, types: Sequence[tuple[str, str]]
 ) -> dict[str, str]:
-    """Columns of a table with what forms of identifiers they hold, in words.
+    """Columns that contain forms of identifiers, each with those found, in words.
 
     `types`: names of columns with their types.
     """
@@ -156,14 +156,14 @@ def forms_found(
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column that is looked through."""
+    """A searched column."""
 
     place: int
     cell: Sql
     text: Sql
-    """What is looked through: the text of the cell, or of a distinct value."""
+    """The searched text: of the cell, or of a distinct value."""
     values: Table | None = None
-    """Its distinct values, each with the number of rows (n), where they have been counted."""
+    """Its distinct values, each with its number of rows (n), if they have been counted."""
 
 
 def _columns(looked: Sequence[Looked], values: Mapping[str, Table]) -> list[_Column]:
@@ -177,7 +177,7 @@ def _columns(looked: Sequence[Looked], values: Mapping[str, Table]) -> list[_Col
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is looked for in which columns of a table."""
+    """A search for identifiers in columns of a table."""
 
     table: Table | Sql
     columns: list[_Column]
@@ -185,10 +185,10 @@ class _Asked:
     hits: Table | None = None
     acknowledged: Mapping[str, list[int]] = field(default_factory=dict)
     relation: Sql | None = None
-    """What is read, where that is not the table."""
+    """What is read, if not the table."""
 
     def steps(self) -> tuple[Step, Step, Step]:
-        """What collects suspects, what counts them, and what judges them."""
+        """The steps that collect the suspects, count them, and judge them."""
         shared = {
             "snapshot": self.table,
             "rows": self.relation or ident(self.table),
@@ -228,7 +228,7 @@ def _identifier_values(
     snapshot: Table,
     above: Sequence[tuple[Table, Sql]],
 ) -> tuple[Step, ...]:
-    """The statement that looks for values of identifier columns in others."""
+    """The step that searches columns for values of identifier columns."""
     columns = [column for column in looked_through(policy, roles) if column.free]
     rows = bool(in_row(policy, profile, roles))
     texts = [(c.place, c.text) for c in columns if not is_number(c.sql_type)]
@@ -255,12 +255,12 @@ def _identifier_values(
 
 
 def named_in(policy: Policy, profile: TableProfile, snapshot: Table) -> list[tuple[Table, Sql]]:
-    """Where the words of a table's identifiers are."""
+    """The columns that hold the words of a table's identifiers."""
     return [(snapshot, column) for column in named_columns(policy, profile)]
 
 
 def _without_uuids() -> Sql:
-    """A value without its UUIDs, in which any sign may be a digit: their parts are no numbers."""
+    """The value without its UUIDs, whose parts may consist of digits but are not numbers."""
     (pattern,) = (form.pattern for form in FORMS if form.kind == "uuid")
     made = Sql("value")
     for _ in range(PASSES):

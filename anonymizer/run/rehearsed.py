@@ -1,6 +1,6 @@
-"""A run as a script of DuckDB, made from one execution of it in scratch that is not published.
+"""A DuckDB script of a run, recorded from one execution in scratch that is not published.
 
-The execution shows how many rounds loops take and what is computed between two statements. With
+The execution shows how many rounds loops take and which rows `Compute` stages return. With
 another secret the number of rounds may differ slightly, so the script has more rounds.
 """
 
@@ -43,12 +43,12 @@ from anonymizer.verification.verify import verify_release
 
 
 def rehearsed(policy: Policy, database: Any) -> str:
-    """Execute a run in scratch, but for publishing, and write it down.
+    """Execute a run in scratch without publishing, and return it as a script.
 
-    Raises the same errors as the run for what its checks show.
+    Raises the errors that the run would raise.
     """
     refuse(policy, "duckdb")
-    # (with a folder of its own, as a run has, for what does not fit into memory)
+    # (with a folder for spilling, as a run has)
     place = Workplace(secrets.token_hex(8), writes=True)
     with executing(policy, database, "duckdb", seed=Seed.fresh(), run=place) as (
         session,
@@ -56,7 +56,7 @@ def rehearsed(policy: Policy, database: Any) -> str:
     ):
         rehearsal = Rehearsal(session.engine)
         executor.listener, executor.recorder = rehearsal.heard, rehearsal.computed
-        executor.solver = None  # a script has one database only
+        executor.solver = None  # a script has only one database
         prepared = prepare(policy, session, executor)
         rest = (*prepared.compiled.stages, *linked_writes(prepared, STAGED, work))
         executor.run(rest)
@@ -94,7 +94,7 @@ def _tables(prepared: Prepared) -> Iterator[Table]:
 def _judging(
     policy: Policy, prepared: Prepared, requirements: tuple[Requirement, ...]
 ) -> Iterator[Judging]:
-    """What a run asks of the rows that were written, in its order."""
+    """The questions that a run asks about the written rows, in order."""
     compiled, roles = prepared.compiled, prepared.roles
     layout = compiled.layout
     unit, counts = suppression_counts(policy, roles, STAGED, layout)
@@ -125,7 +125,7 @@ def _judging(
 
 
 class _Asked:
-    """Takes questions down instead of answering them."""
+    """Records questions instead of answering them."""
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
@@ -161,5 +161,5 @@ def _asking(question: Question) -> Judging:
 
 
 def _some(_: str) -> list[tuple[Any, ...]]:
-    """Answers the question whether there are rows before there are any."""
+    """Answer that there are rows, although there are none yet."""
     return [(True,)]

@@ -37,12 +37,12 @@ MOST = "most_rows."
 def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
     """Columns that may identify persons, if the policy names no person.
 
-    A column that is published as it is has to be named like one: others are values.
+    Columns that are published unchanged count only if they are named like identifiers.
     """
     if policy.person is not None or policy.algorithm.classless:
-        return ()  # (what nobody counts, nobody counts by rows instead of persons)
+        return ()  # (without guarantees, nothing is counted by rows instead of persons)
     if policy.key is not None and column_names.names_person(policy.key):
-        return ()  # every row is another person, whose names may be those of others
+        return ()  # every row is a different person; namesakes share a name
     others = column_names.QUASI | column_names.SENSITIVE | column_names.OTHERS
     found = []
     for name, column in policy.columns.items():
@@ -57,7 +57,7 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
 
 
 def digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
-    """Columns of the snapshot from which the repeats of key-like columns are counted."""
+    """Columns of the snapshot in which repeated values of key-like columns are counted."""
     return [
         (sql("case when {c} is not null then hash({c}) end", c=name), _digest(j))
         for j, name in enumerate(key_like(policy, profile))
@@ -69,7 +69,7 @@ def _digest(number: int) -> Sql:
 
 
 def remark_notes(policy: Policy, profile: TableProfile, roles: Roles) -> tuple[Note, ...]:
-    """The statement that counts, if there is something to count."""
+    """The statement that counts, if there is anything to count."""
     conditions = [
         (sql("count(*) filter (where {f} is null)", f=a.f), ident(NULLS + a.column))
         for a in roles.flagged
@@ -81,7 +81,7 @@ def remark_notes(policy: Policy, profile: TableProfile, roles: Roles) -> tuple[N
 
 
 def repeats(policy: Policy, session: Session) -> dict[str, Any]:
-    """The same counts of key-like columns from the source itself, where there is no snapshot."""
+    """The counts of key-like columns, taken from the source itself if there is no snapshot."""
     names = key_like(policy, session.profile)
     if not names:
         return {}
@@ -125,11 +125,11 @@ def remarks(
     *,
     counts: bool = True,
 ) -> list[str]:
-    """The warnings that counts and kinds of columns give rise to; what only they need is taken out
-    of `notes`.
+    """The warnings that follow from counts and column kinds; removes counts from `notes` that serve
+    only these warnings.
 
     `spoken`: sensitive columns with a rule that the policy of the table alone does not have.
-    `counts`: whether the owner of the source reads them, who may know its counts.
+    `counts`: whether the reader is the owner of the source, who may see its counts.
     """
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
@@ -151,7 +151,7 @@ def remarks(
             " protect: {l_diversity: 3}"
         )
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
-    # names of people repeat beside their numbers: who knows the number needs no guess
+    # names of persons repeat along with their numbers: the numbers alone are reported then
     sure = [name for name in repeating if column_names.names_person(name)]
     for name in sure or repeating:
         said = "several rows have the same value:"
@@ -174,9 +174,9 @@ def remarks(
 def table_remarks(
     policy: Policy, table: SchemaTable, notes: MutableMapping[str, Any], kinds: Mapping[str, str]
 ) -> list[str]:
-    """The same for one of several tables; `policy`: that of the table alone.
+    """The warnings for one of several tables; `policy`: that of the table alone.
 
-    Which rows belong to one person is known there, so that no column needs to tell it.
+    The links determine which rows belong to one person, so no column is suspected to.
     """
     for name in [name for name in notes if name.startswith((DIFFERENT, KNOWN, MOST))]:
         del notes[name]
@@ -185,12 +185,12 @@ def table_remarks(
 
 
 def little(measures: Mapping[str, Any]) -> list[str]:
-    """That a release holds and says little, from its measures."""
+    """A warning if a release is valid but of little use, by its measures."""
     return [f"the release holds, but little is left: {found}" for found in little_left(measures)]
 
 
 def unprotected(policy: Policy) -> list[str]:
-    """Sensitive columns that no guarantee of the policy speaks of, of the table or of their own."""
+    """Sensitive columns that no guarantee of the table or of the column covers."""
     if policy.algorithm.classless:
         return []  # nothing is protected, as the certificate says
     spoken = {requirement.column for requirement in requirements_of(policy)}

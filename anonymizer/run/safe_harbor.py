@@ -1,10 +1,10 @@
-"""Safe Harbor, as far as the source tells: types, free text, days in disguise, births long ago.
+"""Safe Harbor, as far as the source shows: types, free text, disguised dates, early birth years.
 
-A text is taken for free text where most of its different values have more than five words or 50
-characters: lists of codes and names of wards are shorter, and a rare sentence beside frequent words
-is seen, because values count once however often they occur. It is one as well where there are more
-than a thousand different values that are a fifth of the rows, which no list is, and where one value
-has more than 30 words or 250 characters.
+A column is free text if most of its distinct values have more than five words or 50 characters:
+codes and names of wards are shorter. Every value counts once, so that rare sentences show next to
+frequent words. It is also free text if it has more than a thousand distinct values that are at
+least a fifth of the rows, or one value of more than 30 words or 250 characters: no list of codes
+has these.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from anonymizer.steps import Guard, Row, Step
 WORDS, CHARACTERS = 5, 50
 """A value with more of either is a sentence."""
 MOST_WORDS, MOST_CHARACTERS = 30, 250
-"""What no entry of a list has."""
+"""Most words and characters of an entry of a list."""
 MANY, OFTEN = 1000, 5
-"""More different values, and fewer rows for each on average, are those of no list."""
+"""A column of more distinct values, with fewer rows per value, is not from a list."""
 PLAIN: tuple[Family, ...] = ("whole", "decimal", "double", "text")
-"""Types, besides BOOLEAN, that may hold none of the eighteen identifiers."""
+"""Types, besides BOOLEAN, that may be free of the eighteen identifiers."""
 DAYS = (18_000_101, 22_001_231)
-"""Whole numbers that may be days, as 20240131; 31012024, 1312024, 202401, 12024, 240131 and 310124
-are as well."""
+"""Whole numbers in this range may be dates such as 20240131; so may numbers such as 31012024,
+1312024, 202401, 12024, 240131 and 310124."""
 SAYS: dict[str, tuple[str, str]] = {
     "notes": (
         "holds {n:,} different values like free text, in which anything may stand",
@@ -69,12 +69,12 @@ SAYS["early_years"] = SAYS["early"]
 
 
 def year_of_release() -> int:
-    """The year by which ages are told."""
+    """The year from which ages are computed."""
     return datetime.now(UTC).year
 
 
 def harbored(policy: Policy, layout: Layout) -> Layout:
-    """The layout with what the policy says that every column holds."""
+    """The layout with the content that the policy declares for every column."""
     if not applies(policy):
         return layout
     columns = tuple(
@@ -85,7 +85,7 @@ def harbored(policy: Policy, layout: Layout) -> Layout:
 
 
 def refuse_unfit(policy: Policy, profile: TableProfile) -> None:
-    """Raises SourceError with every column whose type cannot be what the policy says of it."""
+    """Raise SourceError with every column whose type contradicts what the policy declares."""
     problems = list(_unfit(policy, profile)) if applies(policy) else []
     SourceError.refuse(problems)
 
@@ -125,7 +125,7 @@ def _place(role: str) -> tuple[str, ...]:
 
 
 def harbor_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
-    """The statement that looks at the values that would be published."""
+    """The statement that checks the values to be published."""
     looks = list(_looks(policy, roles)) if applies(policy) else []
     if not looks:
         return ()
@@ -158,7 +158,7 @@ def harbor_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
 
 
 def _looks(policy: Policy, roles: Roles) -> Iterator[tuple[str, str, Sql]]:
-    """A column, what its values are looked at for, and its physical name."""
+    """Each checked column, what it is checked for, and its physical name."""
     for name, cell, sql_type in (
         *((k.column, k.k, k.sql_type) for k in roles.kept),
         *((s.column, s.s, s.sql_type) for s in roles.sensitive),
@@ -176,7 +176,7 @@ def _looks(policy: Policy, roles: Roles) -> Iterator[tuple[str, str, Sql]]:
             case "none" if family == "whole":
                 yield name, "numbered_days", cell
             case "none" if family in ("decimal", "double"):
-                # a number with a fraction is no day
+                # a number with a fraction is not a date
                 whole = (
                     f"case when {cell} <> floor({cell}) then 0 else try_cast({cell} as bigint) end"
                 )

@@ -21,9 +21,9 @@ from anonymizer.steps import Plan, Step
 
 
 def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str]:
-    """The dialect that is used, and every statement of a run of `policy` in it.
+    """The dialect used, and every statement of a run of `policy` in it.
 
-    For another engine than that of `database`, the file is taken for a copy of the table there.
+    If the dialect is not that of `database`, the file is taken for a copy of the source table.
     """
     single(policy, "compile")
     _refuse_continued(policy)
@@ -47,21 +47,21 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
 
 
 def _refuse_continued(policy: Policy) -> None:
-    """Raises EngineError for a release that continues earlier ones."""
+    """Raise EngineError for a release that continues earlier ones."""
     if policy.republish is not None:
         said = "has no script: the statements read what the ledger remembers of earlier releases"
         raise EngineError.at("republish", said, hint="anonymizer run does it")
 
 
 def _refuse_parts(policy: Policy) -> None:
-    """Raises PolicyError for parts, each of which is solved in a database of its own."""
+    """Raise PolicyError for parts, each of which needs a separate database."""
     if policy.algorithm.must_divide:
         said = "has no script, which has one database only"
         raise PolicyError.at("algorithm.part_size", said, "auto, all", "all, or anonymizer run")
 
 
 def _refuse_keyed(policy: Policy) -> None:
-    """Raises PolicyError for masks that need a key, which no script holds."""
+    """Raise PolicyError for masks that need a key: no script contains one."""
     PolicyError.refuse(
         Problem(
             column_path(name),
@@ -75,9 +75,9 @@ def _refuse_keyed(policy: Policy) -> None:
 
 
 def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> Plan:
-    """What a run there would execute, with the counts of a copy of the source that DuckDB reads.
+    """What a run on `engine` would execute, with the counts of a copy that DuckDB reads.
 
-    Scripts leave the place of a release to their reader.
+    Where the release goes is left to the reader of the script.
     """
     publish = policy.publish.model_copy(update={"database": None})
     refuse(policy.model_copy(update={"publish": publish}), engine)

@@ -42,9 +42,9 @@ def suppression(
     layout: Layout,
     counterfeits: int = 0,
 ) -> Suppression:
-    """How many rows (persons) of the source the release has; counterfeits are not counted."""
+    """How many rows (or persons) the source and the release have, without counterfeits."""
     unit, texts = suppression_counts(policy, roles, view, layout)
-    # two questions: on Spark, what asks the release alone is answered without it
+    # two queries: on Spark, one that reads only the release is answered without it
     found = [int(engine.raw(text, "suppression")[0][0]) for text in texts]
     return Suppression(unit, found[0], found[1] - counterfeits)
 
@@ -52,7 +52,7 @@ def suppression(
 def suppression_counts(
     policy: Policy, roles: Roles, view: Table, layout: Layout
 ) -> tuple[str, tuple[str, str]]:
-    """The unit that is counted, and queries for how many the source and the release have."""
+    """The unit that is counted, and queries that count it in the source and in the release."""
     everything = ident(rows_read(policy, roles))
     if policy.person is not None and layout.person_id is not None:
         counted = ident(layout.person_id).text
@@ -71,19 +71,19 @@ def counterfeits(engine: Engine, compiled: Compiled) -> int:
 
 
 def _left_out(engine: Engine, compiled: Compiled, rows: int, view: Table) -> int:
-    """How many of the rows the release does not have; counterfeits are none of them."""
+    """Rows missing from the release; counterfeits do not count."""
     published = engine.raw(f"select count(*) from {ident(view)}", "suppression")[0][0]
     return rows - int(published) + counterfeits(engine, compiled)
 
 
 def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
-    """Make, in scratch only, the link and what its rows are compared with."""
+    """Create the link and what its rows are compared with, in scratch only."""
     Executor(engine).run([link_step(compiled, ordered=False)])
     stage_originals(engine, compiled, roles)
 
 
 def stage_originals(engine: Engine, compiled: Compiled, roles: Roles) -> None:
-    """Make, in scratch only, what rows and cells of the link are compared with."""
+    """Create what the rows and cells of the link are compared with, in scratch only."""
     names = () if engine.embedded else engine.describe(ident(SNAPSHOT).text, "verification")
     for text in original_statements(compiled, roles, [name for name, _ in names]):
         engine.raw(text, "verification")
@@ -92,11 +92,11 @@ def stage_originals(engine: Engine, compiled: Compiled, roles: Roles) -> None:
 def original_statements(
     compiled: Compiled, roles: Roles, names: Sequence[str] = ()
 ) -> Iterator[str]:
-    """The statements that make what rows and cells of the link are compared with.
+    """The statements that create what the rows and cells of the link are compared with.
 
-    `names`: columns of the snapshot, for an engine that unites tables by the places of columns.
+    `names`: columns of the snapshot, for an engine that unites tables by column position.
     """
-    # to the checks a counterfeit is a row like any other: it has to be covered and kept as well
+    # the checks treat a counterfeit like any row: it has to be covered and kept as well
     forged = compiled.counterfeits
     more = f" union all by name from {ident(forged)}" if forged is not None else ""
     if forged is not None and names:
@@ -113,7 +113,7 @@ def original_statements(
 def cell_statements(
     attributes: Iterable[Attribute], layout: Layout, link: Table, originals: Table
 ) -> Iterator[str]:
-    """The statements that make the nodes and bounds that generalized cells are compared with."""
+    """The statements that create the nodes and bounds that generalized cells are compared with."""
     columns = {c.column: c for c in layout.columns}
     for a in attributes:
         if a.height and not a.ordered:
@@ -136,7 +136,7 @@ def judging(engine: Engine, view: Table, layout: Layout) -> Asking:
 
 
 def stage_for_judging(engine: Engine, prepared: Prepared, view: Table, layout: Layout) -> None:
-    """Make what the release is compared with, before any question is asked about its rows.
+    """Create what the release is compared with, before questions about its rows are asked.
 
     On DuckDB the link exists already: the rows of the release were copied from it.
     """
@@ -171,7 +171,7 @@ def against_source(
 
 
 def _compared(where: Originals, view: Table, layout: Layout) -> Compared:
-    """The rows that the release is judged from, with the columns that questions read."""
+    """The rows and columns that the release is compared by."""
     columns = {*where.values.values(), *where.flags.values()}
     if layout.person_id is not None and where.person is not None:
         columns.add(where.person)
@@ -186,7 +186,7 @@ def release_measures(
     layout: Layout,
     found: Suppression,
 ) -> dict[str, Any]:
-    """The measures of the release, with what the run suppressed."""
+    """The measures of the release, including the suppressed rows."""
     run_sql = engine.asking("measures")
     suppressed = _left_out(engine, prepared.compiled, prepared.rows, view)
     where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
@@ -205,7 +205,7 @@ def release_measures(
 
 
 def published_paths(engine: Engine, column: Sensitive) -> dict[str, list[int]]:
-    """Text of every published value of a sensitive column, with its ancestors' numbers."""
+    """The text of every published sensitive value, with the numbers of its ancestors."""
     rows = engine.raw(
         f"select cast(f.original as varchar), list(h.node order by h.level)"
         f" from {ident(column.reference)} f join {ident(column.hierarchy)} h"
@@ -216,7 +216,7 @@ def published_paths(engine: Engine, column: Sensitive) -> dict[str, list[int]]:
 
 
 def policy_requirements(policy: Policy, engine: Engine, roles: Roles) -> tuple[Requirement, ...]:
-    """The policy's guarantees; a hierarchical distance comes with the paths of its values."""
+    """The policy's guarantees; for a hierarchical distance with the paths of its values."""
     found = []
     sensitive = {s.column: s for s in roles.sensitive}
     for item in requirements_of(policy):

@@ -1,4 +1,4 @@
-"""Several tables, read table by table: each hangs on the one before, and persons come first."""
+"""Reading of several tables, persons first; each table is linked to one read before."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from anonymizer.steps import Plan, Stage
 
 @dataclass(frozen=True, slots=True)
 class TablesRead:
-    """All tables as they were read, and what they were compiled to."""
+    """All tables as read, and the result of their compilation."""
 
     single: Policy
     """The policy of the persons' table alone."""
@@ -55,20 +55,20 @@ class TablesRead:
     children: tuple[Child, ...]
     compiled: CompiledTables
     stages: tuple[Stage, ...]
-    """What was executed to read the tables."""
+    """The stages that read the tables."""
     session: Session
-    """The session that they were read in; its source is the table of the persons."""
+    """The session in which they were read; its source is the persons' table."""
     told: tuple[str, ...]
     """Warnings about the source, table by table."""
 
     @property
     def prepared(self) -> Prepared:
-        """The persons' table, as that of a release of one table."""
+        """The persons' table, prepared like that of a single-table release."""
         found = self.persons
         return Prepared(found.roles, self.stages, self.compiled.persons, found.rows, found.profile)
 
     def plan(self) -> Plan:
-        """Everything that a run executes, in order, but for judging and publishing."""
+        """Everything that a run executes, in order, except verification and publishing."""
         rows = ", ".join(f"{child.rows} of {child.name}" for child in self.children)
         title = f"several tables: {self.persons.rows} persons, and rows: {rows or 'none'}"
         return Plan(title, (*self.stages, *self.compiled.persons.stages, *self.writes()))
@@ -84,7 +84,7 @@ class TablesRead:
 
 
 def refuse_other_engines(kind: str) -> None:
-    """Raises PolicyError for an engine that does not anonymize several tables."""
+    """Raise PolicyError for an engine that cannot anonymize several tables."""
     if kind != "duckdb":
         said = f"of several tables cannot be anonymized on {kind}"
         raise PolicyError.at("tables", said, allowed="duckdb")
@@ -93,7 +93,7 @@ def refuse_other_engines(kind: str) -> None:
 def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> TablesRead:
     """Execute the statements that read the tables, and compile the rest.
 
-    Raises SourceError, with the paths of the tables, for what does not fit the policy.
+    Raises SourceError, with paths of the tables, for a source that does not fit the policy.
     """
     single = persons_policy(policy)
     session, lifting = with_lifted(policy, session, executor)
@@ -137,7 +137,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
 
 
 def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
-    """The event columns, where nothing is to be known of a row."""
+    """The event columns, if the policy assumes that a recipient knows no event."""
     events = [
         f"{name}.{column}"
         for name, table in policy.tables.items()
@@ -155,7 +155,7 @@ def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
 def _told(
     policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
 ) -> Iterator[str]:
-    """The warnings about one table, whose counts are taken out of the notes."""
+    """The warnings about one table; removes its counts from the notes."""
     found = table_remarks(single, policy.tables[name], executor.notes, described.kinds)
     return (f"{table_path(name)}.{warning}" for warning in found)
 
@@ -175,7 +175,7 @@ def _child(
     above: Mapping[str, Above],
     sought: Sequence[Named],
 ) -> tuple[Child, Relation]:
-    """A table before its rows are read, and where they are."""
+    """A table whose rows have not been read, and its source."""
     name = policy.children[number - 1]
     table = policy.tables[name]
     assert table.link is not None, "the policy is checked for links"
@@ -216,7 +216,7 @@ def _reading(
     named: Sequence[tuple[Table, Sql]],
     session: Session,
 ) -> list[Stage]:
-    """What reads the rows of a table and checks them."""
+    """The stages that read the rows of a table and check them."""
     own = child.policy
     first = read_step(child, source)
     reading: list[Stage] = [first]
@@ -235,17 +235,17 @@ def _reading(
 
 
 def has_role(policy: SchemaPolicy, role: str) -> bool:
-    """Whether a column of some table has this role."""
+    """Whether any column of any table has this role."""
     return any(c.role == role for t in policy.tables.values() for c in t.columns.values())
 
 
 def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:
-    """Raises PolicyError for published names that clash, now that the types are known."""
+    """Raise PolicyError for published names that clash, once the types are known."""
     PolicyError.refuse(clashes(policy, {name: described.kinds}))
 
 
 def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:
-    """The table's policy with levels for dates and numbers of which an event column has none."""
+    """The table's policy, with default levels for event columns of dates and numbers."""
     own = child_policy(policy, name)
     types = dict(profile.columns)
     added: dict[str, Cardinality | Date] = {}

@@ -18,10 +18,10 @@ from anonymizer.verification.tables import Where
 
 
 def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Tables:
-    """The tables of the release that is made of what was read."""
+    """The tables of the release that is made from what was read."""
     layouts = {one.child.name: one.layout for one in read.compiled.tables}
     layouts[policy.person] = read.compiled.persons.layout
-    # by table and column, the paths of values under a hierarchical distance
+    # the paths of values under a hierarchical distance, by table and column
     named = [(policy.person, read.persons.roles)]
     named += [(child.name, child.roles) for child in read.children]
     paths = {
@@ -34,7 +34,7 @@ def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Table
 
 
 def stage_table_originals(engine: Engine, one: PublishedTable) -> None:
-    """Make, in scratch only, what the cells of a table are compared with."""
+    """Create what the cells of a table are compared with, in scratch only."""
     child = one.child
     engine.raw(
         f"create or replace view {ident(child.originals)} as"
@@ -48,9 +48,9 @@ def stage_table_originals(engine: Engine, one: PublishedTable) -> None:
 def tables_measures(
     engine: Engine, read: TablesRead, tables: Tables, where: Where, *, all_rows: bool = False
 ) -> dict[str, Any]:
-    """Rows, suppressed rows and losses of every table but that of the persons.
+    """Rows, suppressed rows and losses of every table except the persons'.
 
-    `all_rows`: the losses are those of all rows, where one that is left out costs 1.
+    `all_rows`: losses over all rows; a suppressed row costs 1.
     """
     run_sql = engine.asking("measures")
     found: dict[str, Any] = {}

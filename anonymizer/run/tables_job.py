@@ -42,7 +42,7 @@ from anonymizer.verification.tables import Where
 
 @dataclass(slots=True)
 class TablesJob(Job):
-    """A run over several tables; that of the persons is the policy of the base class."""
+    """A run over several tables; `policy` of the base class is that of the persons."""
 
     unit: ClassVar[str | None] = "persons"
     schema: SchemaPolicy = field(kw_only=True)
@@ -57,7 +57,7 @@ class TablesJob(Job):
         return self.read.compiled.tables
 
     def _write(self, rows: Table, place: Places) -> None:
-        # (by its name: a dataclass with slots is made anew, and super() looks in the first one)
+        # (not super(): a dataclass with slots is created anew, and super() looks in the first one)
         Job._write(self, rows, place)
         above = {self.schema.person: LINK}
         for one in self._published:
@@ -66,7 +66,7 @@ class TablesJob(Job):
             self.executor.run([one.publish(place(one.name))], f"writing {one.child.name}")
 
     def _where(self, view: Table) -> Where:
-        """Where the tables are while they are judged; the persons' is `view`."""
+        """Where the tables are during verification; that of the persons is `view`."""
         target = self.target
 
         def where(one: Released) -> Table:
@@ -79,7 +79,7 @@ class TablesJob(Job):
         return where
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
-        """Raises GuaranteeError unless everything holds for all tables."""
+        """Verify and measure all tables. Raises GuaranteeError if a check fails."""
         with at_persons(self.schema):
             found, measures = Job._judged(self, view, layout)
         began = time.perf_counter()
@@ -92,7 +92,7 @@ class TablesJob(Job):
         measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_left_out(measures["tables"]))
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)
-        # what a recipient can ask again comes before what needs the source
+        # checks that a recipient can repeat come before those that need the source
         own = len([c for c in found.checks if not c.name.startswith("source_")])
         checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
         return replace(found, checks=checks), measures
@@ -117,11 +117,11 @@ class TablesJob(Job):
             Job._remember(self, keeper, written)
 
     def _refuse_unanswered(self, verification: Verification) -> None:
-        """All tables are asked together, when each of them was judged."""
+        """Do nothing: `_judged` asks for all tables together, after each was judged."""
         del verification
 
     def _against_source(self, tables: Tables, where: Where) -> Verification:
-        """Every published row of every table against its original."""
+        """Compare every published row of every table with its original."""
         links = {tables.person: (LINK, tables.persons.layout.key)}
         order = {
             "link": LINK,
@@ -169,7 +169,7 @@ SUMS = (Achieved("n", "sum"),)
 
 
 def _left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """A warning for every table of which rows are left out."""
+    """A warning for every table with suppressed rows."""
     for name, found in measures.items():
         lost, rows = found["suppressed"], found["rows"] + found["suppressed"]
         if lost:

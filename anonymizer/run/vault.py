@@ -1,7 +1,7 @@
-"""Vaults: private files that remember which value each published token stands for.
+"""Vaults: private files that map each published token to its value.
 
 A vault is a DuckDB database with one table. It is written before the release is published, so that
-no published token lacks its way back; a run that then fails leaves tokens that nothing shows.
+every published token is in it; if the run then fails, it has tokens that were never published.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ COLUMNS = (("name", "VARCHAR"), ("value", "VARCHAR"), ("token", "VARCHAR"))
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a column: its name, where both stand, and the file that remembers them."""
+    """The tokens of a column: its name, the columns of values and tokens, and the vault."""
 
     path: str
-    """Where the policy names the vault."""
+    """The path in the policy that names the vault."""
     column: str
     file: Path
     rows: Table
@@ -38,7 +38,7 @@ class Tokens:
 
 
 def tokens_of(policy: Policy, masks: Iterable[Mask], rows: Table, at: str = "") -> Iterator[Tokens]:
-    """The columns of a table whose tokens are remembered."""
+    """The columns of a table whose tokens are recorded in a vault."""
     for mask in masks:
         vault = mask.options.get("vault")
         if vault is not None:
@@ -49,9 +49,9 @@ def tokens_of(policy: Policy, masks: Iterable[Mask], rows: Table, at: str = "") 
 def refuse_misplaced(
     policies: Mapping[str, Policy], database: object, release: Path | None
 ) -> None:
-    """Raises EngineError for vaults that are a file with another purpose, or open to others.
+    """Raise EngineError for vaults that others can read, or whose file has another purpose.
 
-    `policies`: those of the tables, by what stands before their paths.
+    `policies`: those of the tables, by the prefix of their paths.
     """
     source = Path(database).resolve() if isinstance(database, str | Path) else None
     problems: list[Problem] = []
@@ -78,7 +78,7 @@ def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
 
 
 def remember(engine: Engine, found: Iterable[Tokens]) -> None:
-    """Add the tokens to their vaults, each once. Raises EngineError where one cannot be written."""
+    """Add each token to its vault once. Raises EngineError if a vault cannot be written."""
     by_file: dict[Path, list[Tokens]] = {}
     for one in found:
         by_file.setdefault(one.file, []).append(one)
@@ -87,7 +87,7 @@ def remember(engine: Engine, found: Iterable[Tokens]) -> None:
 
 
 def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
-    assert isinstance(engine, DuckDBEngine)  # vaults are read and written there only
+    assert isinstance(engine, DuckDBEngine)  # only DuckDB reads and writes vaults
     where = tokens[0].path
     with _opened(where, file):
         engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
@@ -120,7 +120,7 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
 
 @contextmanager
 def _opened(where: str, file: Path) -> Iterator[None]:
-    """What cannot be opened is said of the vault."""
+    """Report errors on opening as errors of the vault."""
     try:
         yield
     except (AnonymizerError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Judge published releases again, and certify them; the same for every engine."""
+"""Verifies published releases again, and certifies them; the same for every engine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def verify(
 
 
 def _refuse_unsigned(others: Iterable[Manifest], public_key: str | Path) -> None:
-    """Raises GuaranteeError unless the key vouches for everything that is in the file."""
+    """Raise GuaranteeError unless this key has signed every release in the file."""
     for other in others:
         try:
             signing.refuse_unsigned(other, public_key)
@@ -148,7 +148,7 @@ def _one(
     engine: str | None,
     population: str | Path | None = None,
 ) -> tuple[Manifest, Verification]:
-    """The release of a policy. Raises GuaranteeError unless everything that was judged holds."""
+    """The manifest and verification of a release. Raises GuaranteeError if a check fails."""
     ((manifest, judged),), _ = _releases(
         policy, database, lambda _: True, engine=engine, population=population
     )
@@ -166,7 +166,7 @@ def _refuse_unanswered(policy: AnyPolicy, judged: Verification) -> None:
 
 
 def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
-    """The statement of a certificate that the owner of a key has signed."""
+    """The statement of a certificate that the owner of the key has signed."""
     if key is None:
         said = "is missing: without the key of its owner a certificate proves nothing"
         raise PolicyError.at("--public-key", said, hint="--public-key KEY.pem.pub")
@@ -186,9 +186,9 @@ def _releases(
     plain: bool = False,
     population: str | Path | None = None,
 ) -> tuple[list[tuple[Manifest, Verification]], list[Manifest]]:
-    """Every release that is asked for, judged again, and the others in a file of releases.
+    """Verify every requested release again; also return the others in a file of releases.
 
-    `accept`: whether one is asked for, by its manifest.
+    `accept`: whether a release is requested, by its manifest.
     """
     judged, asked = [], set[Table]()
     lead = lead_of(policy) if policy is not None else None
@@ -218,7 +218,7 @@ def _judged_again(
     *,
     plain: bool,
 ) -> Verification:
-    """One release: unchanged, and then judged by its rows.
+    """Verify one release: that it is unchanged, then its rows.
 
     `complete`: the policy with the path of the available population.
     """

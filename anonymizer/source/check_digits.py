@@ -1,11 +1,11 @@
-"""Check digits and lengths that tell identifiers from other numbers, as conditions in SQL."""
+"""Check digits and lengths that distinguish identifiers from other numbers, as SQL conditions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 Condition = Callable[[str], str]
-"""From the name of a column that holds the letters and digits of an identifier to a condition."""
+"""Maps the name of a column with the letters and digits of an identifier to a condition."""
 
 IBAN_LENGTHS = {
     15: "NO",
@@ -27,7 +27,7 @@ IBAN_LENGTHS = {
     32: "LC",
     33: "RU",
 }
-"""Characters of an IBAN, by country."""
+"""Countries, by the length of their IBAN."""
 
 
 def _sum(number: str, weights: Sequence[int]) -> str:
@@ -41,7 +41,7 @@ def _sum(number: str, weights: Sequence[int]) -> str:
 
 
 def _guarded(number: str, length: int, condition: str) -> str:
-    """A condition on this many digits; a text of another length does not reach it."""
+    """A condition on exactly this many digits; it is not evaluated for other lengths."""
     return f"case when length({number}) = {length} then {condition} else false end"
 
 
@@ -60,7 +60,7 @@ def luhn(least: int, most: int) -> Condition:
     def holds(found: str) -> str:
         number = f"lpad({found}, {most}, '0')"
         # every second digit from the right is doubled, and the digits of the result are added: the
-        # place of a digit in this text is that sum and one
+        # position of a digit in this text is that sum plus one
         terms = [
             f"strpos('0516273849', substr({number}, {place}, 1)) - 1"
             if (most - place) % 2
@@ -74,7 +74,7 @@ def luhn(least: int, most: int) -> Condition:
 
 
 def _remainder(number: str, length: int, modulus: int) -> str:
-    """A number of so many digits, as text, modulo a small number."""
+    """A number of `length` digits, as text, modulo a small number."""
     step = 9
     padded = -(-length // step) * step
     text = f"lpad({number}, {padded}, '0')"
@@ -87,7 +87,7 @@ def _remainder(number: str, length: int, modulus: int) -> str:
 
 
 def iban(found: str) -> str:
-    """ISO 7064, MOD 97-10: the first four characters last, letters as two digits."""
+    """ISO 7064, MOD 97-10: first four characters moved to the end, letters as two digits."""
     lengths = " ".join(
         f"when '{country}' then {length}"
         for length, countries in IBAN_LENGTHS.items()
@@ -102,14 +102,14 @@ def iban(found: str) -> str:
 
 
 def letter(found: str) -> str:
-    """The letter of a Spanish DNI or NIE: the number modulo 23, X, Y and Z counting 0, 1 and 2."""
+    """The letter of a Spanish DNI or NIE: the number modulo 23, with X, Y and Z as 0, 1 and 2."""
     number = f"translate(substr({found}, 1, 8), 'XYZ', '012')"
     sign = f"substr('TRWAGMYFPDXBNJZSQVHLCKE', cast({number} as integer) % 23 + 1, 1)"
     return _guarded(found, 9, f"{sign} = right({found}, 1)")
 
 
 def french(found: str) -> str:
-    """The key of a French NIR: 97 less the number modulo 97; 2A and 2B count as 19 and 18."""
+    """The key of a French NIR: 97 minus the number modulo 97; 2A and 2B count as 19 and 18."""
     text = f"replace(replace({found}, '2A', '19'), '2B', '18')"
     key = f"cast(right({found}, 2) as integer)"
     return _guarded(found, 15, f"97 - {_remainder(f'left({text}, 13)', 13, 97)} = {key}")
@@ -123,7 +123,7 @@ def finnish(found: str) -> str:
 
 
 def belgian(found: str) -> str:
-    """97 less the first nine digits modulo 97; from 2000 on a 2 stands before them."""
+    """97 minus the first nine digits modulo 97; from 2000 on with a leading 2."""
     nine, key = f"cast(left({found}, 9) as bigint)", f"cast(right({found}, 2) as integer)"
     return _guarded(found, 11, f"{key} in (97 - {nine} % 97, 97 - (2000000000 + {nine}) % 97)")
 
@@ -147,15 +147,15 @@ def chinese(found: str) -> str:
 
 
 def octets(found: str) -> str:
-    """One of the four is 64 or more, as in few numbers of versions."""
+    """An octet of 64 or more, which version numbers seldom have."""
     return f"regexp_matches({found}, '(6[4-9]|[7-9][0-9]|[12][0-9][0-9])')"
 
 
 def telephone(found: str) -> str:
-    """As many digits as E.164 allows."""
+    """A number of digits that E.164 allows."""
     return f"length({found}) between 8 and 15"
 
 
 def dialled(found: str) -> str:
-    """A telephone number with two zeros before it; part numbers and drug codes are shorter."""
+    """A telephone number with two leading zeros; part numbers and drug codes are shorter."""
     return f"length({found}) between 11 and 15"

@@ -1,8 +1,8 @@
-"""A table whose rows hang on those of another: its columns, and the statements that read it.
+"""A further table, whose rows link to those of another: its columns, and their work tables.
 
-Its columns are numbered from 100,000 times the table's number on, so that the work tables of
-different tables have different names; those of the hierarchies of sensitive columns are numbered
-from 10,000 beyond (`Sensitive.hierarchy_index`).
+Its columns are numbered from 100,000 times the table's number, so that work tables of different
+tables have different names. Hierarchies of its sensitive columns are numbered from 10,000 above
+that (`Sensitive.hierarchy_index`).
 """
 
 from __future__ import annotations
@@ -19,95 +19,95 @@ from anonymizer.source.profile import Attribute, TableProfile
 from anonymizer.source.roles import Roles
 
 APART = 100_000
-"""By how much the numbers of the columns of two tables differ at least."""
+"""Difference between the first column numbers of two tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """The rows on which those of a table hang, while it is read."""
+    """The rows that a table links to, while it is read."""
 
     read: Table
     """All rows as they were read."""
     reached: Table
-    """Those that reach a person of the source, published or not."""
+    """Rows that are linked to a person of the source, published or not."""
     kept: Table
-    """Those that may be published."""
+    """Rows that may be published."""
     key: Sql
     """Their key as text."""
     profile: TableProfile
     persons: bool = False
-    """Whether they are the persons."""
+    """Whether it is the persons' table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A table with its columns by role; events stand among the attributes."""
+    """A further table with its columns by role; events are attributes."""
 
     number: int
-    """From 1, each table after the one on which it hangs."""
+    """Its number, from 1; each table comes after the one it links to."""
     name: str
     above: str
-    """The table on which it hangs."""
+    """The table it links to."""
     link: str
     """The column that holds the key of that table."""
     policy: Policy
-    """Its source, key and columns, events as quasi-identifiers."""
+    """Its source, key and columns, with events as quasi-identifiers."""
     profile: TableProfile
     roles: Roles
     drop_orphans: bool = False
     astray: bool = False
-    """Whether rows may reach no person: of this table, or of one that it hangs on."""
+    """Whether rows of this table, or of one above it, may be linked to no person."""
     keyed: bool = False
-    """Whether rows are read with the key of their person, by which dates are shifted."""
+    """Whether rows are read with the key of their person, which determines the shift of dates."""
     redacts: bool = False
-    """Whether values that say who somebody is are looked for in the texts of some table."""
+    """Whether texts of some table are searched for identifiers."""
     rows: int = 0
     """Rows that may be published."""
     owned: int = 0
-    """Rows that reach a person of the source, published or not."""
+    """Rows that are linked to a person of the source, published or not."""
     orphans: int = 0
-    """Rows that reach nobody, and were left out."""
+    """Rows without a person, which were left out."""
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The columns whose cells somebody may know for single rows."""
+        """The columns whose cells an observer may know for single rows."""
         return self.roles.quasi
 
     read = NumberedTable("read", "number")
-    """Work table of all rows, as they were read."""
+    """Work table of all rows, as read."""
 
     @property
     def reached(self) -> Table:
-        """Work table of the rows that reach a person of the source, published or not."""
+        """Work table of the rows linked to a person of the source, published or not."""
         return work(f"reached_{self.number}") if self.astray else self.read
 
     kept = NumberedTable("rows", "number")
-    """Work table of the rows that reach a person."""
+    """Work table of the rows linked to a person who may be published."""
 
     @property
     def raw(self) -> Table:
-        """Work table of the rows that reach a person, before they are masked."""
+        """Work table of the same rows before masking."""
         return work(f"raw_rows_{self.number}") if self.roles.masks else self.kept
 
     coded = NumberedTable("coded", "number")
     """Work table of the rows with draws and the codes of their events."""
     rungs = NumberedTable("rungs", "number")
-    """Work table of what its events are published as, step by step."""
+    """Work table of its events' published values at every step of generalization."""
     gone = NumberedTable("gone", "number")
     """Work table of its rows that are not published."""
     remaining = NumberedTable("remaining", "number")
-    """Work table of the rows that are left, with the classes of their persons."""
+    """Work table of the remaining rows, with the classes of their persons."""
     linked = NumberedTable("link", "number")
     """Work table of the published rows, each with its original."""
     originals = NumberedTable("originals", "number")
-    """Scratch view of what published rows are compared with."""
+    """Scratch view of the originals of the published rows."""
 
     @property
     def ladder(self) -> tuple[tuple[int, ...], ...]:
-        """The levels of the attributes, from the values to the roots, one raised at every step.
+        """The levels of the attributes, from values to roots; every step raises one.
 
-        Raised is the column that, if every level divided its values by the same factor, would have
-        the most different cells left.
+        It raises the column that would have the most distinct cells left if every level divided its
+        values by the same factor.
         """
         levels = [0] * len(self.attributes)
         steps = [tuple(levels)]
@@ -123,12 +123,12 @@ class Child:
             steps.append(tuple(levels))
 
     def as_above(self) -> Above:
-        """As what further tables hang on."""
+        """The table as one that further tables link to."""
         return Above(self.read, self.reached, self.kept, Sql("own"), self.profile)
 
 
 def searched_for(child: Child, named: Sequence[Named]) -> Child:
-    """The table with texts in which values of the tables before are looked for as well."""
+    """The table, with texts that are also searched for identifiers of the tables before it."""
     masks = tuple(
         replace(m, values=(*named, *m.values)) if m.kind == "redact" else m
         for m in child.roles.masks
@@ -137,7 +137,7 @@ def searched_for(child: Child, named: Sequence[Named]) -> Child:
 
 
 def numbered(described: Roles, number: int) -> Roles:
-    """The columns under numbers that no other table uses."""
+    """The columns, with numbers that no other table uses."""
     apart = number * APART
     return Roles(
         tuple(replace(a, index=a.index + apart) for a in described.quasi),
@@ -151,13 +151,13 @@ def numbered(described: Roles, number: int) -> Roles:
 
 
 def _apart(name: Sql, apart: int) -> Sql:
-    """The name of a column of the snapshot under a number that no other table uses."""
+    """The name of a snapshot column, with a number that no other table uses."""
     text = str(name)
     return Sql(f"{text[0]}{int(text[1:]) + apart}")
 
 
 def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
-    """What is wrong between the types of a link and of the key that it leads to."""
+    """The problem if the types of a link and of its key do not match."""
     kinds = [family(child.profile.type_of(child.link)), family(other.type_of(key))]
     if kinds[0] == kinds[1]:
         return None
@@ -168,7 +168,7 @@ def same_type(child: Child, other: TableProfile, key: str) -> Problem | None:
 
 
 def family(sql_type: str) -> str:
-    """Types whose equal values have equal texts."""
+    """The family of a type; within one, equal values have equal texts."""
     whole = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
     if sql_type.removeprefix("U") in whole:
         return "a whole number"
@@ -176,5 +176,5 @@ def family(sql_type: str) -> str:
 
 
 def offset(child: Child) -> Sql:
-    """From where its tuples and cells are numbered."""
+    """The first number of its tuples and cells."""
     return lit(child.number << 40)

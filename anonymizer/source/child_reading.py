@@ -1,4 +1,4 @@
-"""The statements that read a further table: its rows, the persons they reach, and its values."""
+"""The statements that read a further table: its rows, their persons, and its values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_step(child: Child, source: Relation) -> Step:
 
 
 def orphans_guard(child: Child, above: Above) -> Guard:
-    """Raises SourceError where the links of rows lead to no row above."""
+    """The guard that raises SourceError if links lead to no row of the table above."""
     context = {"read": child.read, "above": above.read, "key": above.key}
 
     def explain(row: Row) -> Problem:
@@ -65,7 +65,7 @@ def orphans_guard(child: Child, above: Above) -> Guard:
 
 
 def reached_step(child: Child, above: Above) -> Step:
-    """The rows that reach a person of the source, where some may not."""
+    """Select the rows linked to a person of the source, if some may not be."""
     context = {
         "read": child.read,
         "above": above.reached,
@@ -76,7 +76,7 @@ def reached_step(child: Child, above: Above) -> Step:
 
 
 def kept_step(child: Child, above: Above) -> Step:
-    """The rows that reach a person who may be published."""
+    """Select the rows linked to a person who may be published."""
     context = {
         "read": child.read,
         "above": above.kept,
@@ -105,20 +105,20 @@ def masked_stages(child: Child, read: Step) -> tuple[Stage, ...]:
 
 
 def values_of(child: Child) -> Iterator[Step]:
-    """The distinct values of every event column."""
+    """The steps that collect the distinct values of every event column."""
     for a in child.attributes:
         yield values_step(a.column, a.values, a.q, child.kept)
 
 
 def flat_step(attribute: Attribute) -> Step:
-    """The hierarchy of a category without one: `*` above all values."""
+    """The hierarchy of a categorical column without one: `*` above all values."""
     context = {"values": attribute.values, "hierarchy": attribute.hierarchy}
     return Step(f"hierarchy of {attribute.column}", "schema/flat.sql.j2", context)
 
 
 def counts_step(child: Child) -> Step:
-    """The query for rows, the values, NULLs and levels of every event column, and the levels of the
-    sensitive ones.
+    """The query that counts rows, and values, NULLs and levels of event columns, and levels of
+    sensitive columns.
     """
     of_sensitive = [s.hierarchy for s in child.roles.sensitive if _has_levels(child, s)]
     context = {
@@ -151,5 +151,5 @@ def counted(child: Child, found: list[Row]) -> Child:
 
 
 def _has_levels(child: Child, column: Sensitive) -> bool:
-    """Whether a sensitive column has a hierarchy, by which distances are measured."""
+    """Whether a sensitive column has a hierarchy for distances."""
     return child.policy.columns[column.column].hierarchy is not None

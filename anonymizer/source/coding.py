@@ -1,4 +1,4 @@
-"""Top and bottom coding: values beyond the codes of a column are read as the codes.
+"""Top and bottom coding: values beyond a column's codes are replaced by the codes when read.
 
 No later step reads the original values, so nothing in a release depends on them; even at the lowest
 level of a hierarchy a value beyond a code is published as the open interval.
@@ -17,7 +17,7 @@ from anonymizer.policy.builders import Intervals
 
 
 def coding(policy: Policy, column: str, sql_type: str) -> Intervals | None:
-    """The codes of a column that is published by a hierarchy with an open end, else None."""
+    """The codes of a column that is published with open intervals, else None."""
     spec = policy.columns[column].hierarchy
     if policy.columns[column].kind == "categorical" or scale_of(sql_type) is None:
         return None
@@ -27,8 +27,8 @@ def coding(policy: Policy, column: str, sql_type: str) -> Intervals | None:
 
 
 def coded(value: Sql, spec: Intervals, sql_type: str) -> Sql:
-    """A value as it is read: the top in place of what is above, what is next to the bottom in
-    place of what is below. Raises SourceError, later, for what no interval holds.
+    """A value as it is read: the top code for all values above it, the value just below the bottom
+    code for all values below it. A value in no interval raises SourceError later.
     """
     scale = scale_of(sql_type)
     assert scale is not None
@@ -43,12 +43,12 @@ def coded(value: Sql, spec: Intervals, sql_type: str) -> Sql:
             below = just_below(scale, spec.bottom)
             whens.append(sql("when {v} < {b}{f} then {n}", v=value, b=bottom, f=finite, n=below))
     except ValueError:
-        return value  # the hierarchy's builder reports what is wrong with the bound
+        return value  # the hierarchy's builder reports an invalid bound
     return Sql(f"case {' '.join(str(when) for when in whens)} else {value} end")
 
 
 def just_below(scale: Scale, bottom: Bound) -> Sql:
-    """The value next to `bottom`, below it."""
+    """The largest value below `bottom`."""
     if scale.line != "reals":
         return scale.before(scale.literal(bottom))
     below = math.nextafter(float(bottom), -math.inf)
@@ -58,7 +58,7 @@ def just_below(scale: Scale, bottom: Bound) -> Sql:
 
 
 def _single_below(bound: float) -> float:
-    """The largest number of single precision below `bound`."""
+    """The largest single-precision number below `bound`."""
     (single,) = struct.unpack("<f", struct.pack("<f", bound))
     if single < bound:
         return float(single)

@@ -23,14 +23,14 @@ PERSON = _set(
     " enrollee"
 )
 SHORT = _set("pat cust emp mbr subj usr insd")
-"""Words for a person that stand for one only beside a word of KEY: `pat_id`."""
+"""Words for a person, but only next to a word of KEY: `pat_id`."""
 NUMBERS = _set(
     "mrn nhs ssn nino passport email mail username login nickname medicalrecord socialsecurity"
     " nationalid healthcard hospitalnumber hospitalno"
 )
-"""What one person has for themselves, as one word or as two: `medical_record`."""
+"""Things that belong to one person, written as one word or two: `medical_record`."""
 NAMES = _set("firstname lastname forename surname fullname maiden vorname nachname")
-"""Names of people, whatever else the name of the column says."""
+"""Names of persons, whatever the rest of the column's name."""
 WHO = _set(
     "name names firstname givenname middlename lastname familyname surname forename fullname"
     " maidenname realname displayname vorname nachname familienname nombre apellido apellidos"
@@ -42,21 +42,21 @@ WHO = _set(
     " driverlicensenumber iban accountnumber creditcard creditcardnumber cardnumber address"
     " streetaddress postaladdress username login nickname"
 )
-"""What says who somebody is, as the whole name of a column."""
+"""Names of columns that identify persons, as a whole."""
 WHOSE = _set("home private personal contact primary work")
-"""Words before one of WHO that change nothing of it."""
+"""Words before one of WHO that do not change its meaning."""
 OTHERS = _set(
     "doctor physician clinician surgeon nurse provider prescriber hospital clinic ward room bed"
     " unit site store shop branch product item article drug test station vehicle"
 )
-"""Things other than persons that a table on persons may number."""
+"""Things other than persons that may be numbered in a table about persons."""
 GROUPS = _set("household family group")
-"""What several persons belong to."""
+"""Groups of several persons."""
 INDIVIDUAL = _set(
     "age birth birthday birthdate birthyear born dob yob sex gender race ethnicity ethnic hispanic"
     " marital married nationality citizenship religion education"
 )
-"""What one person is or has, and no group, place or event."""
+"""Attributes of one person, not of a group, place or event."""
 HIDING = _set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
 KEY = _set("id key number no nr num code pk rowid ref reference index")
 QUASI = _set(
@@ -84,7 +84,7 @@ FLAGS = _set(
     " employed veteran citizen immigrant native south north urban rural moved bluecol children"
     " kids"
 )
-"""Of QUASI, what yes and no may answer: a flag named `age` is no age."""
+"""Words of QUASI that may name a flag; a flag named `age` is not an age."""
 SENSITIVE = _set(
     "disease diagnosis diagnoses diag dx icd condition illness comorbidity symptom symptoms"
     " sick treatment treat treated trt rx medication medicine drug drugs therapy procedure"
@@ -114,7 +114,7 @@ EVENT = _set(
     "status event events enum start stop tstart tstop begin end time futime duration survival"
     " followup outcome censored censor failure success response"
 )
-"""What happened and when, counted from a start: findings of a study, unless the name says more."""
+"""Events and times relative to a start: findings of a study, unless the name says more."""
 MEASURED = _set("weight wt wgt pweight fnlwgt")
 SAMPLED = _set(
     "person instance sample sampling survey final replicate design household population probability"
@@ -147,18 +147,18 @@ DONE = _set(
     "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
     " surg operation operations lab test vaccine vaccination contraception insulin"
 )
-"""Of SENSITIVE and beside it: what was done to a person in an event, which others may know of."""
+"""What was done to a person in an event, which others may know: partly words of SENSITIVE."""
 GRADED = _set("grade class")
-"""Of a school, unless the column stands among findings: then of a tumor."""
+"""Of a school, or, next to findings, of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
-"""`patientid` and the like, which have no mark between their words."""
+"""`patientid` and the like, without a separator between the words."""
 
 
 def names_person(name: str) -> bool:
-    """Whether a column has a name like a person identifier: `patient_id`, `mrn`, `user`.
+    """Whether a column is named like a person key: `patient_id`, `mrn`, `user`.
 
-    The word has to come last or to be numbered: `patient_sex` and `customer_segment` identify
-    nobody, nor does `patient_visit_no`, which numbers visits.
+    The word has to be last or numbered: `patient_sex` and `customer_segment` identify nobody, nor
+    does `patient_visit_no`, which numbers visits.
     """
     found = words(name)
     pairs = {"".join(two) for two in pairwise(found)}
@@ -174,8 +174,8 @@ def names_person(name: str) -> bool:
 
 
 def says_who(name: str) -> bool:
-    """Whether the whole name of a column says that it tells who somebody is: `ssn`, `e_mail`,
-    `patient_name`; not `drug_name`, `email_opened` or `phone_type`.
+    """Whether the whole name of a column indicates an identifier: `ssn`, `e_mail`, `patient_name`;
+    not `drug_name`, `email_opened` or `phone_type`.
     """
     found = words(name)
     while len(found) > 1 and found[0] in PERSON | SHORT | WHOSE:
@@ -184,14 +184,14 @@ def says_who(name: str) -> bool:
 
 
 def names_people(name: str) -> bool:
-    """Whether a column is named like one of people's names, however few they are."""
+    """Whether a column is named like a name of persons, however few values it has."""
     found = words(name)
     named = "".join(found) == "name" or ("name" in found and not PERSON.isdisjoint(found))
     return named or says(name, NAMES | NUMBERS)
 
 
 def says(name: str, meanings: frozenset[str]) -> bool:
-    """Whether a word of `name`, or all of it together, is one of `meanings`."""
+    """Whether a word of `name`, or the whole name, is one of `meanings`."""
     found = words(name)
     return any(word in meanings for word in found) or "".join(found) in meanings
 
@@ -204,7 +204,7 @@ def sensitive(name: str) -> bool:
 
 
 def coordinate(name: str) -> str | None:
-    """`latitude` or `longitude`, where a column is named like one."""
+    """`latitude` or `longitude`, if a column is named like one."""
     if says(name, LATITUDE):
         return "latitude"
     return "longitude" if says(name, LONGITUDE) else None

@@ -1,8 +1,8 @@
-"""Forms of identifiers in text: a pattern for each, and check digits that tell it from a number.
+"""Forms of identifiers in text: a pattern for each, and check digits to exclude other numbers.
 
-Patterns are written in what all engines know: no word boundaries, no look-around. The identifier is
-their second group; before and after it stands no letter and no digit. Sources: ISO 13616 (IBAN) and
-its registry of lengths, ISO/IEC 7812 (payment cards), E.164 (telephone numbers), RFC 4122 (UUID),
+Patterns use only what all engines support: no word boundaries, no look-around. The identifier is
+the second group; no letter or digit precedes or follows it. Sources: ISO 13616 (IBAN) and its
+registry of lengths, ISO/IEC 7812 (payment cards), E.164 (telephone numbers), RFC 4122 (UUID),
 and for identity numbers the rules that their countries publish.
 """
 
@@ -34,16 +34,16 @@ OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way in which an identifier is written."""
+    """One written form of an identifier."""
 
     kind: str
-    """What it is, as a policy names it."""
+    """The kind of identifier, as a policy names it."""
     pattern: str
     check: Condition | None = None
     least: float = 0.0
-    """Share of the values that have to have this form: below, it is taken for a coincidence."""
+    """Least share of the values with this form: below, it is a coincidence."""
     digits: bool = False
-    """Whether a text of nothing but digits may have it."""
+    """Whether a text of digits only may have it."""
 
 
 def _of(core: str) -> str:
@@ -52,25 +52,25 @@ def _of(core: str) -> str:
 
 BIRTH = "[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])"
 ALONE = 0.8
-"""Share for numbers that nothing but a check digit tells from others."""
+"""Share for numbers that only a check digit distinguishes."""
 MOSTLY = 0.5
-"""Share for forms that other things have as well."""
+"""Share for forms that other things have, too."""
 
 CALLED = (
-    "([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})"  # no 2024-01-31
+    "([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})"  # not 2024-01-31
 )
-"""How a number begins after a word such as `called`: not as a day does."""
+"""How a number begins after a word such as `called`: not like a date."""
 
 FORMS: tuple[Form, ...] = (
     Form(
         "mail",
         "(^|\\n|.)([^ \\t\\r\\n@<>,;:\"'()]+@"
-        # (a part of the domain may have been replaced by `[name]` already)
+        # (part of the domain may have been replaced by `[name]`)
         "[A-Za-z0-9À-힣_\\[\\]-]+([.][A-Za-z0-9À-힣_\\[\\]-]+)*[.][A-Za-zÀ-힣]{2,})",
     ),
     Form(
         "mail",
-        # with spaces around its sign, or with the sign in words
+        # with spaces around the at sign, or with the sign in words
         "(^|[^0-9A-Za-z])([0-9A-Za-z][0-9A-Za-z._+-]*( @ ?|@ | ?[(\\[]at[)\\]] ?)"
         "[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.][a-z]{2,})([^0-9A-Za-z]|$)",
     ),
@@ -147,7 +147,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "phone",
-        # (not after a bracket: there stands what took the place of another, `[phone]`)
+        # (not after a bracket: that is a replacement such as `[phone]`)
         "((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama"
         "|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))"
         f"[^0-9+\\]]{{0,14}})({CALLED}[0-9 ()/.-]{{5,}}[0-9])([^0-9A-Za-z]|$)",
@@ -260,7 +260,7 @@ DATE_FORMS = (
     f"(^|[^0-9A-Za-z])({_MONTH})[.]?[ -](de |{_DAY}{_NTH},? )?{_YEAR}([^0-9]|$)",
     # the 33rd week of 2024
     f"(^|[^0-9A-Za-z]){_YEAR}-?W([0-4][0-9]|5[0-3])(-?[1-7])?([^0-9A-Za-z]|$)",
-    # values that are nothing else: 1961-05, 05/1961, 61-05-04, 04/05/61, May 4, 4 May
+    # only as the whole value: 1961-05, 05/1961, 61-05-04, 04/05/61, May 4, 4 May
     f"^ *{_YEAR}[-/.](0[1-9]|1[0-2]) *$",
     f"^ *{_MONTH_NUMBER}[-/.]{_YEAR} *$",
     "^ *[0-9]{2}[-/](0[1-9]|1[0-2])[-/](0[1-9]|[12][0-9]|3[01]) *$",
@@ -268,7 +268,7 @@ DATE_FORMS = (
     f"^ *({_MONTH})[.]?[ -]{_DAY}{_NTH} *$",
     f"^ *{_DAY}{_NTH}[ -]?(de )?({_MONTH})[.]? *$",
 )
-"""Days and months of the calendar in text, in whatever order."""
+"""Dates and months in text, in any order."""
 
 KINDS: dict[str, str] = {
     "mail": " values with mail addresses",
@@ -285,8 +285,8 @@ KINDS: dict[str, str] = {
     "name": " different values under a name that says who somebody is",
     "identifier_value": " values that hold one of an identifier column",
 }
-"""What is looked for, as a policy names it, and what its number counts."""
+"""What is searched for, as a policy names it, and what is counted."""
 ANY = "|".join(f"({form.pattern})" for form in FORMS)
-"""What no text has that has none of the forms; one pattern, which is read once."""
+"""One pattern that matches every text with one of the forms."""
 SIGNS = f"[0-9@:{UNUSUAL_SIGNS}]|[Ww][Ww][Ww][.]|[(\\[]at[)\\]]|-[^-]*-[^-]*-[^-]*-"
-"""What every such text has, and few other words: asked before, since it costs a tenth."""
+"""A pre-check that matches every such text, and few others, at a tenth of the cost."""

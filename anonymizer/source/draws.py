@@ -10,9 +10,9 @@ from anonymizer.compile import Sql, lit
 
 
 def later_draw(draw: str, purpose: str) -> Sql:
-    """The draw for `purpose` that follows from `draw`, a column or expression of type UHUGEINT.
+    """The draw for `purpose`, derived from `draw`, a column or expression of type UHUGEINT.
 
-    It is printed in hexadecimal on the way, because decimally a 128-bit integer takes 500 times
-    longer (and DuckDB 1.5 cannot cast it to a UUID).
+    It is printed in hexadecimal first, because printing a 128-bit integer in decimal takes 500
+    times longer (and DuckDB 1.5 cannot cast it to a UUID).
     """
     return Sql(f"md5_number(concat(hex({draw}), {lit(':' + purpose)}))")

@@ -1,8 +1,8 @@
 """A file as a relation to select from.
 
-DuckDB guesses the form of a CSV file. Where lines do not fit the guess, it skips those before the
-first that does, or takes a whole line for one cell: rows would be missing, and nothing would say
-so. Such a file is refused.
+DuckDB guesses the dialect of a CSV file. If lines do not fit, it skips those before the first that
+does, or reads a whole line as one cell: rows would be missing without a warning. Such a file is
+refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anonymizer.errors import SourceError
 from anonymizer.policy.values import file_format
 
 READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
-"""Table function that reads a file of a format."""
+"""Table function that reads a file, by format."""
 DELIMITERS = (",", ";", "\t", "|")
 _ONE_CELL = (
     "columns = {'line': 'VARCHAR'}, header = false, delim = chr(1), quote = '', escape = '',"
@@ -25,7 +25,7 @@ _ONE_CELL = (
 _MEND = "give every line as many cells as the line of column names, or write the file as Parquet"
 
 Ask = Callable[[str, str], Sequence[tuple[Any, ...]]]
-"""Runs SQL, for a path of the policy or an option, and returns its rows."""
+"""Runs SQL for a path of the policy or an option, and returns its rows."""
 
 
 def file_relation(path: Path, ask: Ask, where: str) -> Sql:
@@ -51,7 +51,7 @@ def _refuse_unnamed(file: str, ask: Ask, where: str) -> None:
 
 
 def _refuse_torn(file: str, ask: Ask, where: str) -> None:
-    """Lines before the column names may be empty or comments; one cell is no line of a table."""
+    """Refuse lines of one cell, and other skipped lines than empty ones and comments."""
     seen = 'select "SkipRows", "Quote", list_transform("Columns", lambda c: c.name)'
     ((skipped, quote, names),) = ask(f"{seen} from sniff_csv({file})", where)
     if skipped:

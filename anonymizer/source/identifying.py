@@ -1,7 +1,7 @@
-"""Which columns hold values that say who somebody is, and how such a value is written in a text.
+"""Columns whose values identify persons, and how such values are written in texts.
 
-Everything that looks for such values asks here: what replaces them in text, what verifies that, and
-what refuses columns that hold them.
+Shared by everything that searches for such values: their replacement in text, its verification, and
+the refusal of columns that contain them.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from anonymizer.source.masking.masks import DATES, NUMBERS, family_of
 from anonymizer.source.profile import TableProfile
 
 ROLES = ("identifier", "token")
-"""Roles whose values say who somebody is; those of key and person do in any role."""
+"""Roles whose values identify persons; the key and person columns do so in any role."""
 SHORT = re.compile(r"(BOOLEAN|U?TINYINT)\Z")
-"""Types whose values are words and numbers of any text."""
+"""Types whose values occur in any text."""
 LEAST = 10_000
-"""The smallest number that is no number of any text."""
+"""Smaller numbers may occur in any text."""
 NAME = "^[^0-9]*[^0-9 ,][ ,]+[^0-9 ,][^0-9]*$"
 """Several words without a digit, as in a name."""
 LAST_FIRST = "^([^,]*),([^,]*)[^0-9]*$"
 FIRST_LAST = "^([^0-9]*[^ ]) +([^ ]+) *$"
 TURNED = r"\2 \1"
-"""The part after the comma, or the last word, before the rest."""
+"""Moves the part after the comma, or the last word, to the front."""
 
 
 def identifying(policy: Policy, profile: TableProfile) -> list[str]:
-    """The columns of a table whose values say who somebody is."""
+    """The columns of a table whose values identify persons."""
     return [
         name
         for name, sql_type in profile.columns
@@ -39,12 +39,12 @@ def identifying(policy: Policy, profile: TableProfile) -> list[str]:
 
 
 def is_numeric(sql_type: str) -> bool:
-    """Whether such values are numbers, of which short ones are left out."""
+    """Whether such values are numbers; short ones are ignored."""
     return family_of(sql_type) in NUMBERS
 
 
 def written(value: Sql, sql_type: str) -> Sql:
-    """A value as it is written in a text; NULL for a number with few digits.
+    """A value as written in a text; NULL for a number with few digits.
 
     Whole numbers have no decimals there, and days no time.
     """
@@ -66,9 +66,9 @@ def written(value: Sql, sql_type: str) -> Sql:
 
 
 def forms(text: Sql, sql_type: str) -> list[Sql]:
-    """A value as it was written, and of a name of several words the other order of its parts.
+    """A value as written, and for a name of several words also the other order of its parts.
 
-    Tables have `Doe, Jane` where texts have `Jane Doe`, and the other way round.
+    Tables have `Doe, Jane` where texts have `Jane Doe`, and vice versa.
     """
     if family_of(sql_type) in (*NUMBERS, *DATES):
         return [text]

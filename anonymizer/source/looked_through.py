@@ -1,7 +1,7 @@
-"""The columns that are looked through before they are published, and what identifiers they hold.
+"""The columns that are searched for identifiers before they are published.
 
-Identifier columns are not in the snapshot. In their place it has, for every row, whether a
-published column holds the identifier of that row, and the words of identifiers that have letters.
+Identifier columns are not in the snapshot. Instead, the snapshot has, for every row, whether a
+published column contains the identifier of that row, and the words of identifiers with letters.
 """
 
 from __future__ import annotations
@@ -19,47 +19,47 @@ from anonymizer.source.roles import Roles
 from anonymizer.source.signs import IDEOGRAPHS
 
 PLAIN = re.compile(r"BOOLEAN|U?(TINY|SMALL)INT|DATE|TIME|TIMESTAMP|INTERVAL|BIT\b")
-"""Types whose values are too short for an identifier, or none."""
+"""Types whose values are too short for an identifier, or never one."""
 NUMBERS = re.compile(r"U?(INTEGER|BIGINT|HUGEINT)\Z|DECIMAL|DOUBLE|FLOAT")
-"""Types that hold numbers of cards and persons; in the last three, those that are whole."""
+"""Types of card and person numbers; for the last three, of whole values only."""
 WHOLE = re.compile(r"U?(INTEGER|BIGINT|HUGEINT)\Z")
 LONG = 100_000_000
-"""The smallest number with as many digits as that of a person or card."""
+"""The smallest number with as many digits as a person or card number."""
 APART = "[^0-9a-zß-힣]+"
-"""What stands between words, in small letters."""
+"""Separators between words, in lower case."""
 LONG_ENOUGH = (
     "^ (.{5,}|[^0-9].{3}|.[^0-9].{2}|.{2}[^0-9].|.{3}[^0-9]"
     f"|[{IDEOGRAPHS}] [{IDEOGRAPHS}]) $"
 )
-"""Shorter texts and numbers are found in other texts by chance."""
+"""Shorter texts and numbers occur in other texts by chance."""
 LETTERS = "[A-Za-zß-힣]"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A column that is published and looked through."""
+    """A column that is published and searched."""
 
     place: int
     name: str
     cell: Sql
     sql_type: str
     named: bool
-    """Whether its name says who somebody is, and nobody has acknowledged that."""
+    """Whether its name indicates an identifier, without an acknowledgement."""
     free: bool
-    """Whether it must not hold values of identifying columns."""
+    """Whether it must not contain values of identifying columns."""
     redacted: bool = False
-    """Whether it is a text without what was found in it, which is looked through like any other."""
+    """Whether it is a redacted text, which is searched like any other."""
     beside: tuple[Sql, ...] = ()
-    """Of such a text, the columns of the snapshot with the values that its row must not hold."""
+    """For a redacted text, the snapshot columns with the values that its row must not contain."""
 
     @property
     def text(self) -> Sql:
-        """What is looked through: its text, or its whole numbers of many digits."""
+        """The searched text, or the whole numbers of many digits as text."""
         return looked_at(self.cell, self.sql_type)
 
     @property
     def own(self) -> Sql:
-        """Whether it holds an identifier of its row, in the snapshot."""
+        """Whether the cell contains an identifier of its own row, in the snapshot."""
         if self.redacted:
             held = [_holds(self.text, value) for value in self.beside]
             return join(held, " or ") if held else Sql("false")
@@ -67,7 +67,7 @@ class Looked:
 
 
 def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
-    """Texts and large numbers, and columns of either with a name that says who somebody is."""
+    """Texts and large numbers, and text or number columns that are named like identifiers."""
     found: list[Looked] = []
     masks = {mask.column: mask.values for mask in roles.masks}
     for column, cell, sql_type in (
@@ -98,17 +98,17 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
 
 
 def may_hold(sql_type: str) -> bool:
-    """Whether values of a type may be identifiers, or hold some: all but the shortest."""
+    """Whether values of a type may be or contain identifiers: all but the shortest."""
     return PLAIN.match(sql_type) is None
 
 
 def is_number(sql_type: str) -> bool:
-    """Whether values of a type are numbers that may be those of persons or cards."""
+    """Whether values of a type may be person or card numbers."""
     return NUMBERS.match(sql_type) is not None
 
 
 def looked_at(value: Sql, sql_type: str) -> Sql:
-    """The text of a value in which forms of identifiers are looked for."""
+    """The text of a value that is searched for identifiers."""
     if not is_number(sql_type):
         return Sql(f"cast({value} as varchar)")
     if WHOLE.match(sql_type) is not None:
@@ -117,14 +117,14 @@ def looked_at(value: Sql, sql_type: str) -> Sql:
 
 
 def _exact(value: Sql, least: int) -> str:
-    """A number of any type that is whole and has at least so many digits; else NULL."""
+    """A number of any type if it is whole and at least `least`, else NULL."""
     number = f"cast({value} as double)"
     whole = f"{number} between {least} and 9e18 and {number} = floor({number})"
     return f"case when {whole} then cast({value} as bigint) end"
 
 
 def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[str]]:
-    """The identifying columns that are no numbers, and those that are."""
+    """The identifying columns that are not numbers, and those that are."""
     named = identifying(policy, profile)
     numbers = [name for name in named if is_numeric(profile.type_of(name))]
     return [name for name in named if name not in numbers], numbers
@@ -133,16 +133,16 @@ def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[
 def identifier_columns(
     policy: Policy, profile: TableProfile, roles: Roles, *, of_several: bool = False
 ) -> list[tuple[Sql, Sql]]:
-    """What the snapshot has in place of identifier columns.
+    """The snapshot columns that replace identifier columns.
 
-    `of_several`: other tables are published with this one, and may hold its identifiers.
+    `of_several`: other tables are published with this one, and may contain its identifiers.
     """
     searched = of_several or any(column.free for column in looked_through(policy, roles))
     return [*(named(policy, profile) if searched else ()), *in_row(policy, profile, roles)]
 
 
 def named(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
-    """Columns of the snapshot with the words of identifiers that have letters."""
+    """Snapshot columns with the words of identifiers with letters."""
     return [
         (_rare(words(form)), column)
         for column, form in zip(
@@ -167,7 +167,7 @@ def _forms_of(name: str, profile: TableProfile) -> list[Sql]:
 
 
 def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:
-    """Columns of the snapshot that say whether a published one holds an identifier of the row."""
+    """Snapshot columns with whether a published cell contains the identifier of its row."""
     texts, numbers = identifiers(policy, profile)
     if not texts and not numbers:
         return []
@@ -192,19 +192,19 @@ def text_of(column: str) -> Sql:
 
 
 def words(text: Sql) -> Sql:
-    """The words of a text in small letters, with one space before, between and after them."""
+    """The words of a text in lower case, with one space before, between and after them."""
     apart = f"regexp_replace({_small(text)}, '([{IDEOGRAPHS}])', ' \\1 ', 'g')"
     return Sql(f"regexp_replace(concat(' ', {apart}, ' '), {lit(APART)}, ' ', 'g')")
 
 
 def _small(text: Sql) -> str:
-    """A text in small, composed letters."""
+    """A text in lower case, with composed letters."""
     return f"nfc_normalize(lower({text}))"
 
 
 def _holds(value: Sql, identifier: Sql) -> Sql:
     held = words(identifier)
-    # most texts are done with the first, which is cheap
+    # the first condition is cheap and rules out most texts
     return Sql(
         f"case when strpos({_small(value)}, {_small(identifier)}) > 0"
         f" then strpos({words(value)}, {held}) > 0 and regexp_matches({held}, {lit(LONG_ENOUGH)})"
@@ -224,7 +224,7 @@ def _holds_number(value: Sql, number: Sql) -> Sql:
 
 
 def _rare(held: Sql) -> Sql:
-    """The words of an identifier that has letters and is not too short."""
+    """The words of an identifier, if it has letters and is long enough."""
     return Sql(
         f"case when regexp_matches({held}, {lit(LONG_ENOUGH)})"
         f" and regexp_matches({held}, '[^0-9 ]') then trim({held}) end"

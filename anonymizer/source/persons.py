@@ -1,4 +1,4 @@
-"""Detects columns whose counts look like persons with several rows each."""
+"""Detects columns whose counts look like those of persons with several rows each."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from anonymizer.source import column_names
 from anonymizer.source.profile import kind_of
 
 CATEGORY = 2
-"""So few values are a category, whatever a column's name says."""
+"""Up to this number, values are categories, whatever the column's name."""
 MOST_ROWS = 50
-"""Rows per value, on average, up to which few values may be persons."""
+"""Average rows per value up to which values may be persons."""
 MANY = 100
-"""Values from which a column that is named after persons tells them at any number of rows."""
+"""From this number of values on, a column named like a person key counts at any number of rows."""
 NEARLY_UNIQUE = 0.9
 """Values per row above which a column without such a name repeats by chance."""
 
 
 def countable(sql_type: str) -> bool:
-    """Whether values of the type may number persons: no measures, dates, flags."""
+    """Whether values of the type may be person numbers: not measurements, dates or flags."""
     measure = sql_type in ("BOOLEAN", "FLOAT", "DOUBLE", "TIME") or fractional(sql_type)
     return not measure and kind_of(sql_type) in ("numeric", "categorical")
 
 
 def fractional(sql_type: str) -> bool:
-    """Whether numbers of the type have a part after the point: they measure."""
+    """Whether numbers of the type may have decimals, so that they are measurements."""
     decimals = sql_type.startswith("DECIMAL(") and not sql_type.endswith(",0)")
     return sql_type in ("FLOAT", "DOUBLE") or decimals
 

@@ -28,7 +28,7 @@ _TEXT = re.compile(r"(VARCHAR|BOOLEAN|UUID|ENUM\(.*\)|TIME)\Z", re.DOTALL)
 
 
 def kind_of(sql_type: str) -> Kind | None:
-    """The kind that a column of this type has by default; None where it cannot be used."""
+    """The default kind of a column of this type; None if it cannot be used."""
     if _NUMERIC.match(sql_type):
         return "numeric"
     if _DATE.match(sql_type):
@@ -65,18 +65,18 @@ class Attribute:
     flag: int = 0
     """Position among the semi-sensitive columns."""
     height: int = 0
-    """Levels of the generalization hierarchy above the leaves; 0 where there is none."""
+    """Levels of the generalization hierarchy above the leaves; 0 without one."""
     spec: Hierarchy | None = None
-    """The policy's options of its hierarchy."""
+    """The policy's options for its hierarchy."""
     distinct: int = 0
     """Distinct non-NULL values; 0 while not counted."""
     nulls: int = 0
     """Rows in which it is NULL; 0 while not counted."""
     weight: Fraction | None = None
-    """What its loss counts, where weights of columns differ; they add up to their number."""
+    """The weight of its loss, if columns are weighted; the weights add up to their number."""
 
     def scaled(self, scale: int) -> int:
-        """What a whole cell loses, where that is `scale` without weights."""
+        """The loss of a whole cell; `scale` without weights."""
         return scale if self.weight is None else int(scale * self.weight)
 
     @property
@@ -96,7 +96,7 @@ class Attribute:
         return Sql(str(1 << self.flag))
 
     r = NumberedColumn("r")
-    """The code of its cell where that is sensitive, else NULL."""
+    """The code of its cell if that is sensitive, else NULL."""
     d = NumberedColumn("d")
     """Alias of its domain in a join."""
 
@@ -129,65 +129,65 @@ class Sensitive:
         return tuple(Level(j) for j in range(1, self.height + 1))
 
     hierarchy = NumberedTable("hierarchy", "hierarchy_index")
-    """Work table of its hierarchy, where hierarchical t needs one."""
+    """Work table of its hierarchy, if hierarchical t-closeness needs one."""
 
     @property
     def hierarchy_index(self) -> int:
-        """Number of its hierarchy, beyond those of the quasi-identifiers."""
+        """Number of its hierarchy, above those of the quasi-identifiers."""
         return 10_000 + self.index
 
     values = NumberedTable("values", "hierarchy_index")
     """Work table of its distinct values with counts, from which its hierarchy is built."""
     reference = NumberedTable("reference")
-    """Work table of its codes and their counts over the rows that are published."""
+    """Work table of its codes and their counts over the published rows."""
     cells = NumberedTable("cells")
     """Work table of its codes and counts per unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A column that is published as it is, or masked; its physical name in the snapshot is
+    """A column that is published unchanged or masked; its physical name in the snapshot is
     `k<index>`.
     """
 
     index: int
     column: str
     sql_type: str
-    """Type of what is published."""
+    """The published type."""
     mask: str | None = None
-    """The role, where it masks."""
+    """The role, if it is a mask."""
 
     k = NumberedColumn("k")
 
 
 @dataclass(frozen=True, slots=True)
 class TableProfile:
-    """The source as far as a plan depends on it."""
+    """The properties of the source that a plan depends on."""
 
     columns: tuple[tuple[str, str], ...]
     """Name and SQL type of every source column, in order."""
     rows: int | None = None
-    """Rows that may be published, where they have been counted."""
+    """Rows that may be published, if counted."""
     left_out: int = 0
     """Rows that `nulls: suppress` leaves out."""
     tuples: int | None = None
-    """Distinct quasi-identifier tuples, where they have been counted."""
+    """Distinct quasi-identifier tuples, if counted."""
     distinct: tuple[int, ...] = ()
-    """Distinct values of each quasi-identifier, where they have been counted."""
+    """Distinct values of each quasi-identifier, if counted."""
     nulls: tuple[int, ...] = ()
-    """Rows in which each quasi-identifier is NULL, where they have been counted."""
+    """Rows in which each quasi-identifier is NULL, if counted."""
     heights: tuple[int, ...] = ()
-    """Height of each quasi-identifier's hierarchy, where they have been built."""
+    """Height of each quasi-identifier's hierarchy, if built."""
     sensitive_heights: tuple[int, ...] = ()
-    """Height of each sensitive column's hierarchy, where they have been built."""
+    """Height of each sensitive column's hierarchy, if built."""
     shapes: tuple[Shape, ...] = ()
-    """Shape of each quasi-identifier's hierarchy, where an algorithm works on levels."""
+    """Shape of each quasi-identifier's hierarchy, if the algorithm works on levels."""
     recursive: bool = True
-    """Whether one recursive statement can carry the state of a partitioning where the plan runs."""
+    """Whether the engine can keep the state of a partitioning in one recursive statement."""
     in_parts: bool = False
-    """Whether a large table is solved part by part where the plan runs."""
+    """Whether the engine solves a large table part by part."""
     numeric_draws: bool = True
-    """Whether draws are numbers there, and not texts."""
+    """Whether draws are numbers on the engine, not texts."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
@@ -197,29 +197,29 @@ class TableProfile:
 
 
 def other_type(name: str) -> str:
-    """What a profile calls a type of an engine whose equal values may have different texts, or none
-    of whose values are equal: it can be kept as text, and nothing else.
+    """The profile's name for an engine type whose equal values may have different texts, or that
+    has no equality: it can only be kept, as text.
     """
     return f"{OTHER}({name})"
 
 
 def own_name(sql_type: str) -> str | None:
-    """What the engine calls such a type; None for all other types."""
+    """The engine's name of such a type; None for all other types."""
     return sql_type[len(OTHER) + 1 : -1] if sql_type.startswith(f"{OTHER}(") else None
 
 
 def read_as_text(sql_type: str) -> bool:
-    """Whether values of a type are texts, or are read as such."""
+    """Whether values of a type are texts, or are read as texts."""
     return sql_type == "VARCHAR" or sql_type.startswith(("ENUM", f"{OTHER}("))
 
 
 def published_type(sql_type: str) -> str:
-    """The type a value is published with: an ENUM becomes VARCHAR, its type would tell values."""
+    """The published type: VARCHAR for an ENUM, whose type would list all values."""
     return "VARCHAR" if read_as_text(sql_type) else sql_type
 
 
 def unusable(column: str, sql_type: str) -> Problem:
-    """What is said of a column whose type has no order and no equality to generalize by."""
+    """The problem of a column whose type has no order and no equality to generalize by."""
     name = own_name(sql_type)
     if name is not None:
         return Problem(
@@ -244,7 +244,7 @@ def unusable(column: str, sql_type: str) -> Problem:
 
 
 def check_kind(column: str, sql_type: str, kind: Kind | None) -> Kind:
-    """The kind to use for a column, given its type and what the policy asks for."""
+    """The kind to use for a column, given its type and the kind in the policy."""
     natural = kind_of(sql_type)
     if natural is None:
         raise SourceError(unusable(column, sql_type))

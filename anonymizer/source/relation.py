@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from anonymizer.compile import Sql, Table, work
 
 QUERIED = work("queried")
-"""Where the rows of `source.query` go."""
+"""Table for the rows of `source.query`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Roles:
     sensitive: tuple[Sensitive, ...]
     kept: tuple[Kept, ...]
     masks: tuple[Mask, ...] = ()
-    """What is done to the values of columns when they are read, in order."""
+    """The masks that are applied when columns are read, in order."""
 
     @property
     def flagged(self) -> tuple[Attribute, ...]:
@@ -46,12 +46,12 @@ class Roles:
 
     @property
     def unmasked(self) -> Roles:
-        """The same with the values as they are in the source; what is read coarsened stays so."""
+        """The roles without the masks of published columns; coarsening when read is kept."""
         published = {str(k.k) for k in self.kept}
         return replace(self, masks=tuple(m for m in self.masks if str(m.physical) not in published))
 
     def masks_told(self, column: str) -> tuple[dict[str, Any], ...]:
-        """What a release says of the masks of a column."""
+        """The masks of a column as a release describes them."""
         return tuple(mask.told for mask in self.masks if mask.column == column)
 
     @property
@@ -61,7 +61,7 @@ class Roles:
 
 
 def roles(policy: Policy, profile: TableProfile) -> Roles:
-    """Raises SourceError with every column that does not fit."""
+    """Assign the roles. Raises SourceError with every column that does not fit."""
     problems = [*_unmatched(policy, profile), *_without_equality(policy, profile)]
     SourceError.refuse(problems)
     quasi: list[Attribute] = []
@@ -71,7 +71,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
     weights = weights_of(policy.columns)
     for name, column in policy.columns.items():
         sql_type = profile.type_of(name)
-        # (the digits of a ZIP code are text, also where it is a number)
+        # (the digits of a ZIP code are text, even in a numeric column)
         read = "VARCHAR" if column.zip3 else sql_type
         try:
             if column.role == "quasi":
@@ -136,7 +136,7 @@ def _nested(sql_type: str) -> bool:
 
 
 def _without_equality(policy: Policy, profile: TableProfile) -> list[Problem]:
-    """A key or person by which rows cannot be told apart and put together."""
+    """A key or person column whose type has no usable equality."""
     types = dict(profile.columns)
     named = {"key": policy.key, "person": policy.person}
     return [
@@ -151,11 +151,11 @@ def _without_equality(policy: Policy, profile: TableProfile) -> list[Problem]:
 
 
 def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
-    """Columns that the policy or the source has alone. Names of columns are not values."""
+    """Columns that only the policy or only the source has. Names of columns are not values."""
     present = [name for name, _ in profile.columns]
     listed = list(policy.columns)
     if policy.source.format == "csv" and not set(listed) & set(present):
-        # the first line may be a row
+        # the first line may have been a row
         said = "has none of the columns that the policy lists"
         return [Problem("source.file", said, hint="its first line has to name the columns")]
     folded = {name.lower(): name for name in present}

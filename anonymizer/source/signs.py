@@ -1,7 +1,7 @@
-"""How a text is read: unusual signs as the usual ones, composed letters, and where a word ends.
+"""Normalization of text: unusual characters, composed letters, and word boundaries.
 
-The same texts are written in many ways: with non-breaking spaces, full-width digits, accents as
-signs of their own, or signs that nobody sees. Patterns and comparisons know one way.
+Equal texts may be written differently: with non-breaking spaces, full-width digits, separate
+accents, or invisible characters. Patterns and comparisons use one form.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _ZEROS = (
     "\u0660\u06f0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0e50\u0ed0\u0f20\u1040"
     "\u17e0"
 )
-"""Zeros of other scripts; the digits from one to nine follow."""
+"""Zeros of other scripts; their digits one to nine follow."""
 _DIGITS = "".join(chr(ord(zero) + digit) for zero in _ZEROS for digit in range(10))
 _UNSEEN = (
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060"
     "\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
 )
-"""Characters without a width, which a reader does not see."""
+"""Characters without width, which are invisible."""
 _STRANGE = _SPACES + _DASHES + _WIDE + _DIGITS + _UNSEEN
 _USUAL = (
     " " * len(_SPACES)
@@ -33,13 +33,13 @@ _USUAL = (
     + "0123456789" * len(_ZEROS)
 )
 UNUSUAL_SIGNS = f"{_WIDE[0]}-{_WIDE[-1]}" + "".join(f"{z}-{chr(ord(z) + 9)}" for z in _ZEROS)
-"""What is read as a digit or another sign of ASCII, as the inside of a class of a pattern."""
+"""Characters that are read as ASCII characters, as the inside of a character class."""
 
 IDEOGRAPHS = (
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Letters of scripts that are written without spaces, or with endings that follow a name: each is a
-word of its own."""
+"""Letters of scripts without spaces between words, or with endings after names: each is a word of
+its own."""
 LETTERS = (
     "0-9A-Za-zªµºÀ-ÖØ-öø-\u037d\u037f-\u0386\u0388-\u0558\u0560-\u0588\u0591-\u05bd\u05bf\u05c1"
     "\u05c2\u05c4\u05c5\u05c7-\u05f2\u0610-\u061a\u0620-\u0669\u066e-\u06d3\u06d5-\u06ff"
@@ -49,8 +49,8 @@ LETTERS = (
     "\ufe20-\ufe2f\ufe70-\ufefc\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uffdc"
     "\U00010000-\U0001efff"
 )
-"""All other letters, digits and accents, as the inside of a class of a pattern: classes by name, as
-`\\p{L}`, are not the same on every engine."""
+"""All other letters, digits and accents, as the inside of a character class: named classes such as
+`\\p{L}` differ between engines."""
 _CAPITALS = "".join(
     chr(code)
     for first, last in ((0xC0, 0x24F), (0x386, 0x3AB), (0x400, 0x52F), (0x531, 0x556))
@@ -58,15 +58,15 @@ _CAPITALS = "".join(
     if chr(code).lower() != chr(code) and len(chr(code).lower()) == 1
 )
 _SMALL = _CAPITALS.lower()
-"""Latin, Greek, Cyrillic and Armenian: some servers know the small letters of ASCII only."""
+"""Latin, Greek, Cyrillic and Armenian: some servers can only lower-case ASCII."""
 BETWEEN = "\ue000"
-"""A sign of no script, which is put around ideographs and taken away again."""
+"""A private-use character that is put around ideographs and removed again."""
 
 
 def plain(value: str) -> str:
-    """A text as SQL, with the usual spaces, hyphens and digits where it has unusual ones.
+    """A text as SQL, with unusual spaces, hyphens and digits replaced by the usual ones.
 
-    Word processors write numbers with non-breaking spaces and hyphens; patterns know one of each.
+    Word processors write numbers with non-breaking spaces and hyphens, unlike patterns.
     """
     translated = f"translate({value}, {lit(_STRANGE)}, {lit(_USUAL)})"
     some = lit(f"[{_SPACES}{_DASHES}{UNUSUAL_SIGNS}{_UNSEEN}]")
@@ -74,7 +74,7 @@ def plain(value: str) -> str:
 
 
 def parted(value: str) -> str:
-    """A text as SQL with the usual signs, composed letters, and ideographs apart."""
+    """A text as SQL with usual characters, composed letters, and separated ideographs."""
     composed = f"nfc_normalize({plain(value)})"
     apart = lit(rf"{BETWEEN}\1{BETWEEN}")
     ideographs = lit(f"([{IDEOGRAPHS}])")
@@ -83,6 +83,6 @@ def parted(value: str) -> str:
 
 
 def folded(value: str) -> str:
-    """A text in lower case, as SQL; letters with the same capital become the same small one."""
+    """A text in lower case, as SQL; letters with the same capital get the same small letter."""
     small = f"translate(lower({value}), {lit(_CAPITALS + 'İςſı')}, {lit(_SMALL + 'iσsi')})"
     return f"replace(replace({small}, 'i\u0307', 'i'), 'ß', 'ss')"

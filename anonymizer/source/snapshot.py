@@ -21,9 +21,9 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
 
 SNAPSHOT = work("snapshot")
-"""The rows that may be published: the only ones that values, domains and hierarchies come from."""
+"""The rows that may be published: the only source of values, domains and hierarchies."""
 READ = work("read_rows")
-"""All rows as they were read, where `nulls: suppress` leaves some of them out."""
+"""All rows as read, if `nulls: suppress` leaves some of them out."""
 DISTINCT = work("distinct_values")
 
 
@@ -36,12 +36,10 @@ def reading_steps(
     *,
     alone: bool = True,
 ) -> tuple[Stage, ...]:
-    """Read the source once, as the first step, mask what is published masked, and omit the rows
-    that NULLs suppress.
+    """Read the source once, as the first step, mask columns, and omit the rows that NULLs suppress.
 
-    They are gone before a value is counted, so that nothing of them reaches a domain, a hierarchy
-    or a measure. `more`: as for `snapshot_step`; `alone`: as for
-    `masking_stages`.
+    Suppressed rows are omitted before values are counted, so that they affect no domain, hierarchy
+    or measure. `more`: as for `snapshot_step`; `alone`: as for `masking_stages`.
     """
     columns = suppressing(policy, roles)
     first = snapshot_step(policy, profile, roles, source, more)
@@ -68,7 +66,7 @@ def reading_steps(
 
 
 def suppressing(policy: Policy, roles: Roles) -> list[Sql]:
-    """The columns of the snapshot in which NULL suppresses a row, and all rows of its person."""
+    """The snapshot columns in which NULL suppresses a row, and all rows of its person."""
     columns = [(a.column, a.q) for a in roles.quasi]
     columns += [(s.column, s.s) for s in roles.sensitive]
     columns += [(k.column, k.k) for k in roles.kept]
@@ -87,7 +85,7 @@ def snapshot_step(
     source: Relation,
     more: Sequence[tuple[Sql, Sql]] = (),
 ) -> Step:
-    """Raises SourceError with every condition that may not be used.
+    """The step that reads the source. Raises SourceError with every condition that cannot be used.
 
     `more`: further columns, as expressions over the source with their names.
     """
@@ -116,7 +114,7 @@ def snapshot_step(
 def columns_read(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:
     """The columns by role, as expressions over the source with their names.
 
-    Raises SourceError with every condition that may not be used.
+    Raises SourceError with every condition that cannot be used.
     """
     names = [name for name, _ in profile.columns]
     columns: list[tuple[Sql, Sql]] = []
@@ -142,7 +140,7 @@ def columns_read(policy: Policy, profile: TableProfile, roles: Roles) -> list[tu
 
 
 def _per(policy: Policy, profile: TableProfile, mask: Mask) -> Sql:
-    """The text of what the rows have in common that are shifted alike."""
+    """The text of the value that rows with the same shift share."""
     column = mask.options.get("per") or policy.person or policy.key
     assert column is not None
     text = key_text(str(column), profile)
@@ -150,16 +148,16 @@ def _per(policy: Policy, profile: TableProfile, mask: Mask) -> Sql:
 
 
 def source_value(column: str, sql_type: str, *, grouped: bool = True) -> Sql:
-    """A column as it is read; what carries more than its values (an ENUM's type) becomes text.
+    """A column as read; a type that contains more than its values (an ENUM) becomes text.
 
-    `grouped`: rows with equal values are published by one of them, not each with its own.
+    `grouped`: one of several rows with equal values represents all of them.
     """
     name = ident(column)
     if read_as_text(sql_type):
-        # a column may carry a collation of its own; values compare by their bytes
+        # a column may have its own collation; values are compared by their bytes
         return Sql(f'cast({name} as varchar) collate "binary"')
     if grouped and sql_type in ("FLOAT", "DOUBLE"):
-        # -0.0 and 0.0 are equal and print differently: which one a group shows would be chance
+        # -0.0 and 0.0 are equal but print differently: which one a group shows would be arbitrary
         return Sql(f"cast(case when {name} = 0 then 0 else {name} end as {sql_type})")
     return name
 
@@ -180,15 +178,15 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
 
 
 def content(columns: Iterable[str], profile: TableProfile) -> Sql:
-    """A digest of columns. The encoding is injective: a text follows its length, and NULL is -1."""
-    # (a length that is a text is made once per different value of a column, not once per row)
+    """A digest of columns. The encoding is injective: texts have their length, and NULL is -1."""
+    # (a length as text is computed once per distinct value of a column, not once per row)
     length = "coalesce(cast(strlen({0}) as varchar), '-1'), ':', {0}"
     texts = ", ".join(length.format(_own_text(name, profile)) for name in columns)
     return Sql(f"md5(concat({texts}))")
 
 
 def _own_text(column: str, profile: TableProfile) -> str:
-    """The text of a value by which rows are copies: -0.0 equals 0.0, and is published as it is."""
+    """The text by which rows are copies; it distinguishes -0.0, which is published as it is."""
     text = key_text(column, profile)
     if profile.type_of(column) not in ("FLOAT", "DOUBLE"):
         return text
@@ -198,13 +196,13 @@ def _own_text(column: str, profile: TableProfile) -> str:
 
 
 def key_text(column: str, profile: TableProfile) -> str:
-    """The text by which the values of a column are told apart and joined."""
+    """The text by which the values of a column are distinguished and joined."""
     name, sql_type = ident(column).text, profile.type_of(column)
     if sql_type in ("FLOAT", "DOUBLE"):
-        # engines write single precision, and the sign of zero, in different ways
+        # engines print single precision, and the sign of zero, differently
         return f"cast(cast(case when {name} = 0 then 0 else {name} end as double) as varchar)"
     text = f"cast({typed(name, sql_type)} as varchar)"
-    # DuckDB keeps a column's collation, and puts no two into one expression
+    # DuckDB keeps collations, and one expression cannot have two
     return f'{text} collate "binary"' if read_as_text(sql_type) else text
 
 
@@ -218,12 +216,12 @@ def values_step(column: str, values: Table, cell: Sql, snapshot: Table = SNAPSHO
 
 
 def values_steps(roles: Roles) -> tuple[Step, ...]:
-    """The distinct values of every quasi-identifier."""
+    """The steps that collect the distinct values of every quasi-identifier."""
     return tuple(values_step(a.column, a.values, a.q) for a in roles.quasi)
 
 
 def values_at_once(roles: Roles) -> tuple[Step, ...]:
-    """The same in one reading of the snapshot, for engines to which every reading is a cost."""
+    """Like `values_steps`, in one scan of the snapshot, for engines with expensive scans."""
     if not roles.quasi:
         return ()
     shared = {"snapshot": SNAPSHOT, "distinct": DISTINCT, "attributes": roles.quasi}
@@ -239,7 +237,7 @@ def values_at_once(roles: Roles) -> tuple[Step, ...]:
 
 
 def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
-    """Queries for the rows of the snapshot, and for those in which a quasi-identifier is known."""
+    """Queries that count the rows of the snapshot, and the non-NULL values of quasi-identifiers."""
     if at_once and roles.quasi:
         counted = f"select coalesce(sum(n), 0) from {ident(DISTINCT)}"
         first = roles.quasi[0].index

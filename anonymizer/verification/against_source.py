@@ -21,7 +21,7 @@ from anonymizer.verification.source_masks import against_originals
 ROWS = "anonymizer:rows"
 """Column of the compared cells with the number of their rows."""
 AS_THEY_WERE = ("sensitive", "keep")
-"""Roles of columns that are published as they were, but for buckets and tables of their own."""
+"""Roles of columns that are published unchanged, except in buckets and separate tables."""
 STRANGE = Achieved("strange", "sum")
 
 
@@ -37,12 +37,11 @@ def verify_against_source(
     promoted: bool = False,
     ask: Asking = ask_all,
 ) -> Verification:
-    """Every condition that compares the release with its source.
+    """Check every condition that compares the release with its source.
 
-    `suppressed` is the number of suppressed rows, or an expression for it. `promoted` says that
-    cells that are not sensitive may be in buckets (rows of small flag patterns). `compared` is a
-    work table that may be created: cells with the originals of their rows. `ask` answers the
-    questions.
+    `suppressed` is the number of suppressed rows, or an expression for it. `promoted`: cells that
+    are not sensitive may be in buckets (rows of small flag patterns). `compared` is a work table
+    that may be created: cells with the originals of their rows. `ask` answers the questions.
     """
     tables: dict[str, Any] = {
         "link": link,
@@ -73,7 +72,7 @@ def side_by_side(
 
 
 def _place(layout: Layout, column: PublishedColumn) -> str:
-    """Column of the compared pairs with the original values; no published column is called so."""
+    """Column of the compared pairs with the original values; no published column has this name."""
     return f"anonymizer:original_{layout.columns.index(column)}"
 
 

@@ -10,9 +10,9 @@ DENOMINATOR = 10**18
 
 
 def upper_bound(value: float | int | str | Decimal) -> Fraction:
-    """The decimal that was written, as a fraction of at most eighteen digits.
+    """The decimal as written, as a fraction of at most eighteen digits.
 
-    A bound that is cut is stricter, so that no release passes because of it.
+    A truncated bound is stricter, so that no release passes because of it.
     """
     exact = Fraction(Decimal(repr(value) if isinstance(value, float) else value))
     if exact.denominator <= DENOMINATOR:
@@ -21,7 +21,7 @@ def upper_bound(value: float | int | str | Decimal) -> Fraction:
 
 
 def lower_bound(value: float) -> Fraction:
-    """The decimal that was written; one that has to be cut is taken upwards, the strict side."""
+    """The decimal as written; a longer one is rounded up, which is stricter."""
     cut = upper_bound(value)
     exact = Fraction(repr(value))
     return cut if cut == exact else cut + Fraction(1, DENOMINATOR)

@@ -43,7 +43,7 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
     if layout.group_id is not None and layout.person_id is not None:
         of_group = {**persons, "group": layout.group_id}
         yield Question("person_group", None, 0, "person_class", of_group)
-    # (in the order of the columns, which a manifest keeps)
+    # (in column order, which a manifest keeps)
     for name in (c.column for c in layout.columns if c.column in layout.tables):
         values = layout.tables[name]
         held = Table(values, view.schema, view.catalog)

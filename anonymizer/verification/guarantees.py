@@ -1,4 +1,4 @@
-"""Guarantees: each requirement as the questions that its descriptor asks of the release alone."""
+"""Guarantees: for each requirement, the questions of its descriptor, from the release alone."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from anonymizer.verification.questions import Achieved, Over, Question
 
 Groups = dict[str, Any]
 SET_ROWS, SET_CLASS = "set_rows", "anonymizer:set"
-"""The rows with the number of their class in a set; no published column is called so."""
+"""The rows with the number of their class in a set; no published column has this name."""
 
 
 def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator[Question]:
-    """Everything that has to hold for one requirement.
+    """Every condition of one requirement.
 
-    Raises `NothingToCheckError` for what the release alone cannot answer.
+    Raises `NothingToCheckError` for requirements that the release alone cannot answer.
     """
     guarantee = BY_NAME.get(requirement.name)
     if guarantee is None or guarantee.of_population:
@@ -52,9 +52,9 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
 def of_sets(
     view: Table, layout: Layout, requirement: Requirement, asks: Sequence[Ask]
 ) -> Iterator[Question]:
-    """The same of the rows that look alike in every single set of quasi-identifiers.
+    """The conditions for the classes of every single set of quasi-identifiers.
 
-    Their classes are taken from the published cells alone.
+    These classes are derived from the published cells alone.
     """
     if layout.person_id is not None or requirement.scope != "class" or flags(layout):
         said = "has sets of quasi-identifiers, which are judged by rows of classes only"
@@ -82,7 +82,7 @@ def of_sets(
 
 
 def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Question:
-    """What a descriptor asks, about a requirement on these groups."""
+    """The question of a descriptor about a requirement on these groups."""
     if ask.persons and groups["person"] is None:
         said = "counts persons, and the release does not tell them apart"
         raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
@@ -107,7 +107,7 @@ def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Q
 
 
 def _values(view: Table, layout: Layout, requirement: Requirement) -> Groups:
-    """Where the groups of the requirement's scope and the values of its column stand."""
+    """The groups of the requirement's scope, with the values of its column."""
     column = next((c for c in layout.columns if c.column == requirement.column), None)
     if column is None:
         raise NothingToCheckError.at(

@@ -1,6 +1,6 @@
-"""Conditions on masked columns that a release alone can be held to.
+"""Conditions on masked columns that can be checked from a release alone.
 
-They are about what was published, not about how it was made: no statement of the masks is used.
+They concern the published values, not how they were made: no statement of the masks is used.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from anonymizer.source.signs import plain
 from anonymizer.verification.questions import Achieved, Question
 
 Mask: TypeAlias = Mapping[str, Any]
-"""A mask as the manifest tells it."""
+"""A mask as the manifest describes it."""
 TOKENS = {
     "hex": "[0-9a-f]{64}",
     "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}",
     "number": "[0-9]{1,18}",
 }
-"""Forms of tokens; those like their value have its form, which a release does not show."""
+"""Forms of tokens. Those of the format `like` have the form of their values, which is unknown."""
 CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
 REALS = ("FLOAT", "DOUBLE")
 WORST = Achieved("n", "sum")
 
 
 def released(view: Table, layout: Layout) -> Iterator[Question]:
-    """What the published rows show of every column that is published value by value."""
+    """The conditions on every column that is published value by value."""
     for column in layout.columns:
         if column.role not in ("keep", "sensitive") or column.column in layout.tables:
             continue
@@ -97,17 +97,17 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
 
 
 def restricted(mask: Mask) -> list[str]:
-    """The areas of three digits that are not shown; without a list, those of the guidance."""
+    """The restricted areas of three digits; without a list, those of the guidance."""
     return [str(area) for area in mask.get("restricted", RESTRICTED)]
 
 
 def _limit(to: float) -> float:
-    """From here on, multiples of a step are as near to each other as doubles are."""
+    """Above this, multiples of a step are as close to each other as doubles are."""
     return min(float(to) * 2**50, sys.float_info.max)
 
 
 def patterns(mask: Mask) -> str:
-    """One pattern that each of the identifiers has."""
+    """One pattern that matches each of the identifiers."""
     kinds = mask.get("patterns") or ()
     forms = [f.pattern for f in FORMS if f.least < ALONE and (not kinds or f.kind in kinds)]
     return "|".join(f"({form})" for form in forms)

@@ -24,7 +24,7 @@ NEEDED = "needs the population, which is not part of the release"
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """A population as distinct tuples: `members` of each, and a column per quasi-identifier."""
+    """A population as distinct tuples, with `members` (their number) and quasi-identifiers."""
 
     table: Table
     values: Mapping[str, str]
@@ -35,7 +35,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One published column beside the population's, as the template needs them."""
+    """A published column with that of the population, as the template needs them."""
 
     column: PublishedColumn
     physical: str
@@ -51,7 +51,7 @@ class Compared:
 
     @property
     def body(self) -> Sql:
-        """The cell's text without its NULL, in the template."""
+        """The cell's text without ` or NULL`, in the template."""
         return Sql("c.body")
 
     @property
@@ -61,20 +61,20 @@ class Compared:
 
 
 def of_population(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
-    """The requirements that only a population can answer."""
+    """The requirements that need a population."""
     names = {guarantee.name for guarantee in GUARANTEES if guarantee.of_population}
     return tuple(item for item in requirements if item.name in names)
 
 
 def not_checked(requirements: Sequence[Requirement], reason: str) -> tuple[NotChecked, ...]:
-    """What is said of them where they cannot be answered."""
+    """The requirements as not checked, with the reason."""
     return tuple(NotChecked(item.name, reason) for item in of_population(requirements))
 
 
 def population_questions(
     view: Table, layout: Layout, requirements: Sequence[Requirement], members: Members
 ) -> Iterator[Question]:
-    """What has to hold for every published tuple, and (delta-presence) for every member."""
+    """The conditions on every published tuple, and (delta-presence) on every member."""
     shared: dict[str, Any] = {
         "data": view,
         "group": layout.class_id,

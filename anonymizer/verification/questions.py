@@ -1,4 +1,4 @@
-"""A question is a condition as two statements: its violations, and the achieved figure."""
+"""A question: a condition as two statements, for its violations and for the achieved figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORST = {"least": "min({})", "greatest": "max({})", "sum": "coalesce(sum({}), 0)
 
 @dataclass(frozen=True, slots=True)
 class Achieved:
-    """A column of the judged groups, and which of them (or all together) is the figure."""
+    """A column of the judged groups, and how they are reduced to the figure."""
 
     name: str
     over: Literal["least", "greatest", "sum"]
@@ -27,7 +27,7 @@ class Achieved:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """A query that stands before a statement as a common table expression."""
+    """A query that is prepended to a statement as a common table expression."""
 
     name: str
     """The name under which the statement reads it."""
@@ -35,7 +35,7 @@ class Over:
     parameters: Mapping[str, Any]
 
     def before(self, text: str, *, anywhere: bool = False) -> str:
-        """The statement with the query in front; every statement of a check begins with WITH."""
+        """The statement after the query; every statement of a check begins with WITH."""
         parameters: dict[str, Any] = dict(self.parameters)
         if anywhere:
             parameters = _bare(parameters)
@@ -56,18 +56,18 @@ class Question:
     """Its statements, without folder and suffix."""
     parameters: Mapping[str, Any]
     achieved: tuple[Achieved, ...] = ()
-    """The figures; without any, it is the number of groups that break the condition."""
+    """The figures; without any, the figure is the number of groups that violate the condition."""
     constants: Mapping[str, Any] | None = None
-    """Parts of the requirement that are no measure (the distance of t, the l of (c,l))."""
+    """Parts of the requirement that are not a measure (the distance of t, the l of (c,l))."""
     needs: str | None = None
-    """A statement that makes the work table that the others read; it runs once for all."""
+    """A statement that creates the work table of this and other questions; it runs once."""
     over: Over | None = None
-    """The query whose rows its statements read, where these are in no table."""
+    """The query whose rows its statements read, if they are not in a table."""
 
     def sql(self, *, figures: bool = False, anywhere: bool = False) -> str:
-        """The statement that returns what breaks the condition, or its count and the figures.
+        """The statement that returns the violations, or their count and the figures.
 
-        `anywhere` leaves catalogs out of table names.
+        `anywhere` omits catalogs from table names.
         """
         parameters = {**self.parameters, "achieved": self.achieved, "figures": figures}
         if anywhere:
@@ -76,11 +76,11 @@ class Question:
         return text if self.over is None else self.over.before(text, anywhere=anywhere)
 
     def ask(self, run_sql: RunSql) -> Check:
-        """Judge the release. What breaks the condition is counted in the database."""
+        """Judge the release. Violations are counted in the database."""
         return self.answered(run_sql(self.sql(figures=True))[0])
 
     def answered(self, row: Sequence[Any]) -> Check:
-        """What was found, from the row that the statement of the figures gave."""
+        """The check, from the row that the statement of the figures returned."""
         broken, *figures = row
         return Check(
             self.name,
@@ -108,10 +108,10 @@ Asking = Callable[[Sequence[Question], RunSql], tuple[Check, ...]]
 
 
 def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]:
-    """Ask every question in the plain way.
+    """Answer every question by its plain statement.
 
-    An engine that takes many statements at a time gives its `run_sql` an attribute `at_once`: from
-    texts to the rows of each.
+    An engine that can run many statements at once gives its `run_sql` an attribute `at_once`, which
+    maps texts to the rows of each.
     """
     asked = tuple(questions)
     for statement in dict.fromkeys(question.needs for question in asked):
@@ -124,11 +124,11 @@ def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]
 
 
 RELEASED = ("published", "tables")
-"""Parameters that hold several published tables."""
+"""Parameters that contain several published tables."""
 
 
 def _bare(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with published tables as they are called in any catalog."""
+    """The parameters with published tables named without catalog."""
     return {
         name: _deep(value) if name in RELEASED else _called(value)
         for name, value in parameters.items()
@@ -148,7 +148,7 @@ def _deep(value: object) -> object:
 
 
 def _plain(figure: Any) -> Any:
-    """An integer or float that JSON can hold; infinite where no finite bound would do."""
+    """An integer or float that JSON can hold; infinite if no finite bound suffices."""
     if figure is None or isinstance(figure, Integral):
         return figure
     return float(figure)

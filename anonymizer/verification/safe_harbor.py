@@ -1,6 +1,6 @@
-"""Conditions of Safe Harbor on the published rows, by what the layout says that a column holds.
+"""Conditions of Safe Harbor on the published rows, by the declared content of each column.
 
-No mask is trusted: what is asked follows from the kind of the column alone.
+No mask is trusted: the conditions follow from the kind of the column alone.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from anonymizer.verification.questions import Achieved, Question
 WORST = Achieved("n", "sum")
 NUMBERS = ("INT", "DECIMAL", "FLOAT", "DOUBLE")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-"""Types, with a U before them as well."""
+"""Types; each may have the prefix U."""
 PATTERN = "|".join(
     [f"({form.pattern})" for form in FORMS if form.check is None and form.least == 0]
     + [f"({form})" for form in DATE_FORMS]
 )
-"""Identifiers and dates that a text shows by their form alone, without a check digit or a share."""
+"""Identifiers and dates that are recognized by form alone, without a check digit or a share."""
 
 
 def of_safe_harbor(view: Table, layout: Layout) -> Iterator[Question]:
-    """What every published column has to be, where the layout says that Safe Harbor applies."""
+    """The conditions on every published column, if the layout says that Safe Harbor applies."""
     if layout.safe_harbor is None:
         return
     for column in layout.columns:
@@ -75,7 +75,7 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
         "column": column,
         "type": type_sql(column.sql_type),
         "parts": [ident(part) for part in _parts(column)],
-        # (a text is looked at as it is published, in whatever cell it stands)
+        # (text is checked as published, in any kind of cell)
         "raw": name == "safe_harbor_text" or column.role not in ("quasi", "semi"),
         "refused": Sql(refused),
         "label": "what",
@@ -93,7 +93,7 @@ def _number(sql_type: str) -> bool:
 
 
 def _year(sql_type: str, first: int) -> str:
-    """A condition on a value that is the first day of a year, or the number of one."""
+    """A condition on a value that is the first day of a year, or the number of a year."""
     if sql_type.removeprefix("U") in WHOLE:
         return f"value between {max(first, YEARS[0])} and {YEARS[1]}"
     if not sql_type.startswith(("DATE", "TIMESTAMP")):

@@ -1,4 +1,4 @@
-"""Conditions on masked columns against the values as they were."""
+"""Conditions that compare masked columns with their original values."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from anonymizer.verification.masks import (
 from anonymizer.verification.questions import Question
 
 Asked: TypeAlias = tuple[str, dict[str, Any]]
-"""The name of a condition and of its template, and the parameters that are its own."""
+"""The name of a condition and of its template, and its specific parameters."""
 BLUR = {"FLOAT": "2.4e-7", "DOUBLE": "9e-16"}
-"""What share of a number may be lost where it is rounded to its type."""
+"""Relative error of a number that is rounded to its type."""
 MOST_WORDS = 20
-"""Words of the longest value that no text may show."""
+"""Words of the longest value that is searched for in texts."""
 DAY = 86_400_000_000
-"""Microseconds."""
+"""A day in microseconds."""
 
 
 def against_originals(originals: Originals) -> Iterator[Question]:
-    """What the masked values have to do with the values as they were."""
+    """The conditions that compare masked values with their originals."""
     for column in originals.masked:
         shared = {
             "original": originals.read or originals.table,
@@ -150,11 +150,11 @@ AGAINST: Mapping[str, Callable[[Originals, MaskedColumn, Mask], Iterator[Asked]]
     "redact": _redacted,
     "zip3": _areas,
 }
-"""What is asked of the originals of each kind of mask; the others have to do with none."""
+"""The conditions of each kind of mask; other kinds have none."""
 
 
 def _distances(sql_type: str, to: float) -> dict[str, Any]:
-    """The step in a type in which distances are exact, or what of it doubles do not show."""
+    """The step in a type with exact distances, or the part of it that doubles cannot represent."""
     if sql_type in REALS:
         return {"wide": Sql("double"), "step": value_of(to, "DOUBLE"), "blur": Sql(BLUR[sql_type])}
     wide = exact_type(sql_type)
@@ -163,7 +163,7 @@ def _distances(sql_type: str, to: float) -> dict[str, Any]:
 
 
 def _distance(column: MaskedColumn, mask: Mask) -> Sql:
-    """How far a number was moved, as a double; what is beyond the bounds is first put there."""
+    """How far a number was moved, as a double; values beyond the bounds count as the bounds."""
     whole = family_of(column.sql_type) == "whole" and "HUGEINT" not in column.sql_type
     wide = "hugeint" if whole else "double"
     own = f"cast({column.original} as {wide})"
@@ -174,7 +174,7 @@ def _distance(column: MaskedColumn, mask: Mask) -> Sql:
 
 
 def _slack(column: MaskedColumn) -> Sql:
-    """By how much more a number may be moved: to the next value of its type."""
+    """The tolerance of a move: to the next value of the type."""
     blur = f"abs(cast({column.original} as double)) * {BLUR.get(column.sql_type, BLUR['DOUBLE'])}"
     match family_of(column.sql_type):
         case "whole":
@@ -185,14 +185,14 @@ def _slack(column: MaskedColumn) -> Sql:
 
 
 def _words(text: str) -> Sql:
-    """The words of a text, letters without case; each ideograph is one."""
+    """The words of a text, ignoring case; each ideograph is a word."""
     pattern = lit(f"[{IDEOGRAPHS}]|[{LETTERS}]+")
     small = folded(f"nfc_normalize({plain(text)})")
     return Sql(f"regexp_extract_all({small}, {pattern})")
 
 
 def _both_orders(name: str) -> tuple[str, str]:
-    """A name as it is in a table, and with its last name at the other end; NULL for one word."""
+    """A name as in a table, and with its last name moved to the other end; NULL for one word."""
     last = rf"regexp_replace({name}, '^[^0-9]* ([^ ]+) *$', '\1')"
     rest = f"regexp_replace({name}, ' +[^ ]+ *$', '')"
     return name, (
@@ -208,16 +208,16 @@ def _has(column: MaskedColumn, kind: str) -> bool:
 
 
 def _comparable(one: MaskedColumn, other: MaskedColumn) -> bool:
-    """Whether equal values have equal texts on every engine, and tokens are of one key."""
+    """Whether equal values have equal texts on every engine, and tokens share a key."""
     plain = all(family_of(m.sql_type) in ("whole", "text") for m in (one, other))
     return one.apart == other.apart and (plain or one.sql_type == other.sql_type)
 
 
 def _text(column: MaskedColumn) -> Sql:
-    """The text of a value that has a token: equal values have one, in columns of any type."""
+    """The text of a value with a token: equal values have equal texts, in columns of any type."""
     value = column.original
     match family_of(column.sql_type):
-        case "double":  # (the sum is 0.0 for -0.0 as well)
+        case "double":  # (the sum turns -0.0 into 0.0)
             return Sql(f"cast(cast({value} as double) + cast(0 as double) as varchar)")
         case "zoned":
             return Sql(f"(cast(timezone('UTC', {value}) as varchar) || '+00')")

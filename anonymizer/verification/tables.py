@@ -1,4 +1,4 @@
-"""Several tables: references, drawn keys, what may be known of rows, the rules of their columns.
+"""Checks across tables: references, drawn keys, known rows, and rules of columns.
 
 Everything is judged from the published tables, with SQL that no search uses.
 """
@@ -18,11 +18,11 @@ from anonymizer.verification.masks import released
 from anonymizer.verification.questions import Achieved, Over, Question
 
 Where = Callable[[Released], Table]
-"""Where the rows of a published table are."""
+"""Maps a released table to where its rows are."""
 
 OWNED = "owned_rows"
 CLASS, PERSON = "anonymizer:class", "anonymizer:person"
-"""Columns that lead a row to its person; no published column is called so."""
+"""Columns with a row's class and person; no published column has these names."""
 
 
 def tables_questions(tables: Tables, where: Where) -> tuple[Question, ...]:
@@ -31,7 +31,7 @@ def tables_questions(tables: Tables, where: Where) -> tuple[Question, ...]:
 
 
 def tables_sql(tables: Tables, where: Where) -> list[dict[str, str | None]]:
-    """The statement of every check by name and column, for a manifest. No catalog is named."""
+    """The statement of every check by name and column, for a manifest, without catalogs."""
     return [
         {"name": one.name, "column": one.column, "sql": one.sql(anywhere=True)}
         for one in tables_questions(tables, where)
@@ -77,7 +77,7 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
 
 
 def _masked(tables: Tables, one: Released, rows: Table) -> Iterator[Question]:
-    """Masked columns; rows of different persons are told apart where the link leads to them."""
+    """The conditions on masked columns; persons are distinguished in tables that link to them."""
     persons = [link for link, above in one.layout.links.items() if above == tables.person]
     yield from released(rows, replace(one.layout, person_id=persons[0] if persons else None))
 
@@ -129,7 +129,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
 
 
 def _judged(one: Released) -> Layout:
-    """The sensitive columns of a table where rows stand with their class and person."""
+    """The layout of a table's sensitive columns, with the class and person of each row."""
     return Layout(
         algorithm=one.layout.algorithm,
         cells=one.layout.cells,
@@ -140,7 +140,7 @@ def _judged(one: Released) -> Layout:
 
 
 def _among(tables: Tables, where: Where) -> Iterator[Question]:
-    """The rules of columns among those who remain when rows are known, or their numbers."""
+    """The rules of columns for the candidates that remain if rows, or their number, are known."""
     seen = told(tables) if tables.events else {}
     for one in tables.tables:
         persons = one is tables.persons
@@ -195,10 +195,10 @@ def owned_parameters(
     shown: dict[str, list[str]],
     told: dict[str, list[str]] | None = None,
 ) -> dict[str, Any]:
-    """The parameters by which rows are led to their persons.
+    """The parameters that link rows to their persons.
 
-    `shown`: of which tables, and which of their columns are asked for; `told`: those of them that
-    may be known, where these are not all.
+    `shown`: the columns that are read, by table; `told`: the columns that may be known, by default
+    the same.
     """
     told = shown if told is None else told
     shown = {
@@ -233,7 +233,7 @@ def owned_parameters(
 
 
 def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[Released]:
-    """The tables that are asked for and those by which they reach the persons, in their order."""
+    """The tables that are read and those that link them to the persons, in order."""
     needed: set[str] = set()
     for name in asked:
         while name != tables.person:

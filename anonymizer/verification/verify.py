@@ -31,11 +31,11 @@ def verify_release(
 ) -> Verification:
     """Judge the published rows: conditions of form first, then every requirement.
 
-    `population`: what the models of a population are judged with, or why they cannot be; they are
-    then listed as not checked. `ask`: how the questions are answered; a faster way has to say the
-    same as the plain one (`anonymizer.verification.fast`). Raises `NothingToCheckError` where there
-    is no requirement, no class or group, no row, or nothing but requirements that the release alone
-    cannot answer. A release of the algorithm `none`, and no other, has neither.
+    `population`: the population, or why its models cannot be judged; they are then listed as not
+    checked. `ask`: how the questions are answered; a faster way has to give the same results as the
+    plain one (`anonymizer.verification.fast`). Raises `NothingToCheckError` if there is no
+    requirement, no class or group, no row, or if the release alone can answer no requirement. Only
+    a release of the algorithm `none` has neither.
     """
     asked = _questions(view, layout, requirements)
     left: tuple[NotChecked, ...] = ()
@@ -60,7 +60,7 @@ def verify_release(
 def check_sql(
     view: Table, layout: Layout, requirements: Sequence[Requirement]
 ) -> list[dict[str, str | None]]:
-    """The statement of every check by name and column, for a manifest. No catalog is named."""
+    """The statement of every check by name and column, for a manifest, without catalogs."""
     bare = replace(view, catalog=None)
     return [
         {"name": question.name, "column": question.column, "sql": question.sql()}
@@ -89,7 +89,7 @@ def _questions(
 def _without_classes(
     view: Table, layout: Layout, requirements: Sequence[Requirement]
 ) -> Iterator[Question]:
-    """The form of a release that says of itself that it has no classes and keeps no guarantee."""
+    """The form of a release that declares that it has no classes and no guarantee."""
     if requirements or layout.class_id is not None or layout.group_id is not None:
         said = "is of the algorithm none, which has no classes that could keep a guarantee"
         raise NothingToCheckError.at("release", said, hint="was it made by this tool?")

@@ -66,11 +66,11 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (release.continued, ("republish", "algorithm", "columns", "privacy", "preset", "publish")),
     (names.collisions, ("columns", "publish", "algorithm", "person")),
 )
-"""Each check with the sections that it needs whole."""
+"""Each check with the sections that must be valid for it."""
 
 
 def crosscheck(policy: Policy, broken: Broken = frozenset()) -> list[Problem]:
-    """Every contradiction inside a policy whose parts are valid on their own."""
+    """Every contradiction in a policy whose parts are valid by themselves."""
     sections = {place[0] for place in broken if place}
     found: dict[Problem, None] = {}
     for check, needs in CHECKS:

@@ -26,7 +26,7 @@ WHOLE = ", or algorithm: {name: full_domain}"
 
 
 def quasi_needed(policy: Policy) -> Iterator[Problem]:
-    """All but those that separate sensitive values generalize quasi-identifiers."""
+    """All algorithms need quasi-identifiers, except those that separate sensitive values."""
     if policy.algorithm.classless:
         return
     if policy.columns and not policy.quasi and policy.algorithm.values_in != "group":
@@ -35,7 +35,7 @@ def quasi_needed(policy: Policy) -> Iterator[Problem]:
 
 
 def none(policy: Policy) -> Iterator[Problem]:
-    """Without classes there is nothing to generalize and nothing to guarantee."""
+    """The algorithm `none` has no classes, so nothing can be generalized or guaranteed."""
     if not policy.algorithm.classless:
         return
     other = "another algorithm, as in algorithm: {name: mondrian}"
@@ -61,7 +61,7 @@ def none(policy: Policy) -> Iterator[Problem]:
 
 
 def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
-    """No hierarchy is made up where the algorithm publishes its nodes."""
+    """Algorithms that publish hierarchy nodes need a hierarchy for every quasi-identifier."""
     if not policy.algorithm.over_levels:
         return
     for name in policy.quasi:
@@ -74,15 +74,15 @@ def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
 
 
 def levels_nest(policy: Policy) -> Iterator[Problem]:
-    """Levels that need not nest are for algorithms that judge whole levels.
+    """Levels that need not nest are for algorithms that generalize by whole levels.
 
-    (privacyfrost and geneir look at the levels that were built, and refuse what does not nest.)
+    (privacyfrost and geneir check the built levels, and refuse those that do not nest.)
     """
     yield from unnested(policy, whole=policy.algorithm.over_levels)
 
 
 def unnested(table: Table, *, whole: bool, otherwise: str = WHOLE) -> Iterator[Problem]:
-    """Hierarchies with levels that need not nest; `whole`: levels are judged as a whole."""
+    """Hierarchies with levels that need not nest; `whole`: whole levels are published."""
     for name, column in table.columns.items():
         spec = column.hierarchy
         if isinstance(spec, Divisor) and spec.mode == "independent":
@@ -98,7 +98,7 @@ def unnested(table: Table, *, whole: bool, otherwise: str = WHOLE) -> Iterator[P
 
 
 def refine(policy: Policy) -> Iterator[Problem]:
-    """The last pass knows sizes and values of classes, but not which persons they hold."""
+    """The last pass knows sizes and values of classes, but not their persons."""
     if not getattr(policy.algorithm, "must_refine", False):
         return
     for name in (*policy.privacy.identity_reserved, *policy.privacy.populations):
@@ -107,14 +107,14 @@ def refine(policy: Policy) -> Iterator[Problem]:
 
 
 def part_size(policy: Policy) -> Iterator[Problem]:
-    """Later releases belong to the classes of the first."""
+    """Parts are for a table that is released once: later releases continue its classes."""
     if policy.algorithm.must_divide and policy.republish is not None:
         said = "divides a table that is released once, and not later releases of it"
         yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
 
 
 def lgb(policy: Policy) -> Iterator[Problem]:
-    """What lgb needs beside its columns."""
+    """What lgb needs besides its columns."""
     algorithm = policy.algorithm
     if not isinstance(algorithm, Lgb):
         return
@@ -127,7 +127,7 @@ def lgb(policy: Policy) -> Iterator[Problem]:
 
 
 def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
-    """Priorities and levels mean something to privacyfrost only."""
+    """Priorities and levels are for privacyfrost only."""
     if policy.algorithm.name == "privacyfrost":
         return
     for name, column in policy.columns.items():
@@ -139,7 +139,7 @@ def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
 
 
 def weights(policy: Policy) -> Iterator[Problem]:
-    """A weight tells where columns are compared by their loss, and nowhere else."""
+    """Weights have an effect only where columns are compared by their loss."""
     hint = policy.algorithm.unweighted
     if hint is None:
         return
@@ -152,7 +152,7 @@ def weights(policy: Policy) -> Iterator[Problem]:
 
 
 def persons_clustered(policy: Policy) -> Iterator[Problem]:
-    """The person clusterings close a cluster when an identity-reserved model holds."""
+    """Algorithms that cluster persons need an identity-reserved guarantee."""
     name = policy.algorithm.name
     if policy.algorithm.clusters_persons and not policy.privacy.identity_reserved:
         yield Problem(
@@ -164,7 +164,7 @@ def persons_clustered(policy: Policy) -> Iterator[Problem]:
 
 
 def msb(policy: Policy) -> Iterator[Problem]:
-    """Plain variants need one common l, the security-level variants levels everywhere."""
+    """Plain variants need one common l, the security-level variants need levels for all columns."""
     algorithm = policy.algorithm
     if not isinstance(algorithm, Msb):
         return

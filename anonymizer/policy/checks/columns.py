@@ -1,4 +1,4 @@
-"""Checks of single columns: do their options fit their role and kind?"""
+"""Checks of single columns: whether their options fit their role and kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_STRUCTURE = "add a hierarchy to the column for distance: hierarchical, or dis
 
 
 COARSE = ("top_code", "bottom_code", "round", "redact", "zip3")
-"""Masking roles that leave values as they are, or nearly."""
+"""Masking roles that may leave values nearly unchanged."""
 
 ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "hierarchy": (("quasi", "sensitive"), None),
@@ -44,7 +44,7 @@ ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "zip3": (("quasi", "sensitive"), "role: zip3"),
     "round": (("quasi", "sensitive"), "role: round, with to"),
 }
-"""Options that say something for some roles only, those roles, and a hint."""
+"""Options for certain roles only, with these roles and a hint."""
 
 
 class Table(Protocol):
@@ -55,19 +55,19 @@ class Table(Protocol):
 
 
 def some_column(table: Table) -> Iterator[Problem]:
-    """A table has columns."""
+    """A table has at least one column."""
     if not table.columns:
         yield Problem("columns", "is empty", hint="columns: {age: {role: quasi}}")
 
 
 def same_name(policy: Policy) -> Iterator[Problem]:
-    """DuckDB and Spark compare names without case, Postgres does not."""
+    """On DuckDB and Spark, which ignore the case of names, columns differ in more than case."""
     if policy.engine != "postgres":
         yield from same_but_for_case(policy, policy.engine)
 
 
 def same_but_for_case(table: Table, engine: str) -> Iterator[Problem]:
-    """Names that are one name to an engine that ignores case."""
+    """Names that are equal for an engine that ignores case."""
     first: dict[str, str] = {}
     for name in table.columns:
         other = first.setdefault(name.casefold(), name)
@@ -77,7 +77,7 @@ def same_but_for_case(table: Table, engine: str) -> Iterator[Problem]:
 
 
 def options_fit_role(policy: Policy) -> Iterator[Problem]:
-    """An option that says nothing for a role is a misunderstanding."""
+    """Options are only set for roles that use them."""
     for name, column in policy.columns.items():
         yield from misplaced(name, column)
         if column.role != "quasi":
@@ -105,7 +105,7 @@ def options_fit_role(policy: Policy) -> Iterator[Problem]:
 def misplaced(
     name: str, column: Column, roles: Mapping[str, tuple[tuple[str, ...], str | None]] = ROLES
 ) -> Iterator[Problem]:
-    """Options that say nothing for the column's role, with the roles they are for."""
+    """Options that the column's role does not use, with the roles that use them."""
     fields = type(column).model_fields
     for option, (fitting, hint) in roles.items():
         if column.role in fitting or getattr(column, option) == fields[option].default:
@@ -132,7 +132,7 @@ def hierarchy_fits_kind(table: Table) -> Iterator[Problem]:
 
 
 def distance_has_order(table: Table) -> Iterator[Problem]:
-    """The distances of t-closeness need the structure that they measure."""
+    """The distances of t-closeness need an order or a hierarchy."""
     for name, column in table.columns.items():
         rule = column.protect.t_closeness if column.protect is not None else None
         if rule is None:
@@ -145,7 +145,7 @@ def distance_has_order(table: Table) -> Iterator[Problem]:
 
 
 def order_of_categories(name: str, column: Column, kind: str) -> Iterator[Problem]:
-    """An ordered distance over a kind without order; asked again when the source tells the kind."""
+    """An ordered distance needs an ordered kind; checked again when the source's kind is known."""
     rule = column.protect.t_closeness if column.protect is not None else None
     if rule is not None and rule.distance == "ordered" and kind == "categorical":
         path = column_path(name, "protect", "t_closeness", "distance")

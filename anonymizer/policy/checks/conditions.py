@@ -18,7 +18,7 @@ CONSTANTS = {"true", "false", "null"}
 
 
 def key_and_person(policy: Policy) -> Iterator[Problem]:
-    """Key and person are listed columns that are not published as they are."""
+    """Key and person are listed columns that are not published unchanged."""
     for option in ("key", "person"):
         name = getattr(policy, option)
         if name is None:
@@ -33,7 +33,7 @@ def key_and_person(policy: Policy) -> Iterator[Problem]:
 
 
 def bare_condition(policy: Policy) -> Iterator[Problem]:
-    """A condition that is nothing but a name must name a listed column."""
+    """A condition that is only a name must name a listed column."""
     known = {name.casefold() for name in policy.columns}
     for name, column in policy.columns.items():
         found = BARE_NAME.fullmatch(column.sensitive_when or "")

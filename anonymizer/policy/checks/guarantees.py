@@ -17,7 +17,7 @@ PAPER_LEVELS = "level_l: {0: 1, 1: 2, 2: 3}"
 
 
 class Promising(Protocol):
-    """A policy, of one table or of several, as far as guarantees of values read it."""
+    """The part of a policy, of one table or of several, that checks of guarantees need."""
 
     @property
     def privacy(self) -> Privacy: ...
@@ -30,9 +30,9 @@ class Promising(Protocol):
 
 
 def some_guarantee(policy: Policy) -> Iterator[Problem]:
-    """A policy promises something; nothing is assumed."""
+    """A policy names at least one guarantee; there is no default."""
     if policy.algorithm.classless:
-        return  # and none is possible: algorithms.none refuses them
+        return  # none is possible, and algorithms.none refuses all
     if not policy.privacy.guarantees and not any(c.protect for c in policy.columns.values()):
         yield Problem(
             "privacy",
@@ -42,7 +42,7 @@ def some_guarantee(policy: Policy) -> Iterator[Problem]:
 
 
 def identity_reserved(policy: Promising) -> Iterator[Problem]:
-    """The identity-reserved models count persons, all but one of them by sensitive value."""
+    """The identity-reserved guarantees need a person, and all but one a sensitive column."""
     for name in policy.privacy.identity_reserved:
         path = f"privacy.{name}"
         if policy.person is None:
@@ -53,7 +53,7 @@ def identity_reserved(policy: Promising) -> Iterator[Problem]:
 
 
 def alpha_k(policy: Promising) -> Iterator[Problem]:
-    """(alpha,k) limits values of the sensitive columns."""
+    """(alpha,k) needs a sensitive column to limit."""
     given = policy.privacy.alpha_k
     if given is None:
         return
@@ -69,7 +69,7 @@ def alpha_k(policy: Promising) -> Iterator[Problem]:
 
 
 def levels(policy: Policy) -> Iterator[Problem]:
-    """The L_sl model: every level that is used has an l, and msb enforces it."""
+    """The L_sl model: every used level has an l, and the algorithm is msb."""
     level_l = policy.privacy.level_l
     leveled = {
         name: column.protect

@@ -1,4 +1,4 @@
-"""Checks of the roles that mask: what each needs to know, and what does not go together."""
+"""Checks of masking roles: the options that each needs, and invalid combinations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def options_given(policy: Policy) -> Iterator[Problem]:
-    """Every masking role has the options that say what it does."""
+    """Every masking role has its required options."""
     for name, column in policy.columns.items():
         yield from of_column(name, column)
         alike = (column.per, policy.person, policy.key)
@@ -38,7 +38,7 @@ def options_given(policy: Policy) -> Iterator[Problem]:
 def shifted_alike(shifts: Iterable[tuple[str, object, Column]]) -> Iterator[Problem]:
     """Dates of the same persons are shifted by the same days, so that intervals are kept.
 
-    `shifts`: the path of every such column, what its rows have in common, and its options.
+    `shifts`: for every shifted column, its path, what defines its groups, and its options.
     """
     first: dict[object, tuple[str, Column]] = {}
     for path, group, column in shifts:
@@ -55,7 +55,7 @@ def shifted_alike(shifts: Iterable[tuple[str, object, Column]]) -> Iterator[Prob
 
 
 def _codes_on_steps(name: str, column: Column, step: object) -> Iterator[Problem]:
-    """A code stays what it is when it is rounded: a multiple, or the first instant of the unit."""
+    """Rounding does not change a code: it is a multiple, or the first instant of the unit."""
     if step is None:
         return
     for option, code in (("bottom_code", column.bottom_code), ("top_code", column.top_code)):
@@ -68,10 +68,10 @@ def _codes_on_steps(name: str, column: Column, step: object) -> Iterator[Problem
 
 
 def on_step(value: float | str, step: object) -> bool:
-    """Whether rounding to the step leaves a value as it is."""
+    """Whether rounding to the step leaves a value unchanged."""
     if isinstance(value, str) or isinstance(step, str):
         if not isinstance(value, str) or not isinstance(step, str):
-            return True  # (the type of the column tells which of the two is wrong)
+            return True  # (the type of the column decides which of the two is wrong)
         return _begins(datetime.fromisoformat(value), step)
     return Decimal(str(value)) % Decimal(str(step)) == 0
 
@@ -96,7 +96,7 @@ def _begins(at: datetime, unit: str) -> bool:
 
 
 def of_column(name: str, column: Column) -> Iterator[Problem]:
-    """What can be said of a column by itself."""
+    """Checks of a column by itself."""
     options, example = NEEDED.get(column.role, ((), ""))
     given = [option for option in options if getattr(column, option) is not None]
     if options and len(given) != 1:

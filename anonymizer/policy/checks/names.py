@@ -22,7 +22,7 @@ def collisions(policy: Policy) -> Iterator[Problem]:
 
 
 def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[Problem]:
-    """Published columns have different names; `kinds` determine the names of typed cells."""
+    """Published columns have distinct names; `kinds` determine the names of typed cells."""
     published = list(published_names(policy, kinds))
     yield from _reserved(policy, published)
     first: dict[str, PublishedName] = {}
@@ -31,12 +31,12 @@ def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[
         final = renamed(policy, one)
         other = first.setdefault(final.casefold(), one)
         both_columns = not one.generated and one.name.casefold() == other.name.casefold()
-        if other is not one and not both_columns:  # those are reported as one column named twice
+        if other is not one and not both_columns:  # else reported as a duplicate column
             yield _collision(policy, other, one, final)
 
 
 def too_long(policy: Policy, kinds: Mapping[str, str], longest: int) -> Iterator[Problem]:
-    """Published names that an engine would cut off, which could make one of two."""
+    """Published names that an engine would truncate, so that two might become equal."""
     for one in published_names(policy, kinds):
         final = renamed(policy, one)
         if one.certain and len(final.encode()) > longest:
@@ -49,7 +49,7 @@ def too_long(policy: Policy, kinds: Mapping[str, str], longest: int) -> Iterator
 
 
 def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Problem]:
-    """The work tables and statements of a run have columns of their own beside these."""
+    """Published names that the tool's work tables and statements use for columns."""
     for one in published:
         final = renamed(policy, one)
         if not one.certain or not is_reserved(final):
@@ -88,7 +88,7 @@ def _unknown_renames(policy: Policy, known: set[str]) -> Iterator[Problem]:
 
 
 def _msb_tables(policy: Policy) -> Iterator[Problem]:
-    """Where every sensitive column has a table, one may be called as the manifest table is."""
+    """Tables of sensitive columns are not named like the manifest table."""
     if policy.algorithm.values_in != "group":
         return
     for name in policy.sensitive:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
 ENGINES_SCHEMAS = ("information_schema", "pg_catalog", "pg_temp", "pg_toast", "temp")
-"""Schemas that the engines keep for themselves."""
+"""Schemas that are reserved by the engines."""
 FORMAT = Publish().storage
 
 
 def place(policy: Policy) -> Iterator[Problem]:
-    """The release has a name and a place of its own."""
+    """The release has a name, and does not overwrite its source."""
     publish, source = policy.publish, policy.source
     if not publish.name:
         said = "is missing: a query has no name of its own"
@@ -63,7 +63,7 @@ def _in_place(policy: Policy) -> Iterator[Problem]:
 
 
 def target(publish: Publish) -> Iterator[Problem]:
-    """The place of a release can be one."""
+    """The schema and database can hold a release."""
     schema = publish.schema_.casefold()
     if schema == OWN_SCHEMA:
         yield Problem("publish.schema", f"{OWN_SCHEMA} is the tool's own", hint="another schema")
@@ -86,7 +86,7 @@ def is_source(source: Source, publish: Publish, view: str, engine: str) -> bool:
     parts = [part.casefold() for part in source.parts]
     if not parts or parts[-1] != view.casefold():
         return False
-    # a bare name is looked for in the engine's own schema first
+    # an unqualified name is resolved in the engine's default schema first
     usual = "public" if engine == "postgres" else "main"
     schema = parts[-2] if len(parts) > 1 else usual
     return schema == publish.schema_.casefold()
@@ -100,7 +100,7 @@ def remembering_engine(policy: Policy) -> Iterator[Problem]:
 
 
 def memory(policy: Policy) -> Iterator[Problem]:
-    """Later releases need to know the earlier ones."""
+    """Later releases need a ledger, and a key or person."""
     if policy.republish is None:
         return
     if policy.ledger is None:
@@ -112,7 +112,7 @@ def memory(policy: Policy) -> Iterator[Problem]:
 
 
 def continued(policy: Policy) -> Iterator[Problem]:
-    """What a release that continues earlier ones can be made of."""
+    """Settings that a release that continues earlier ones cannot have."""
     if policy.republish is None:
         return
     if policy.publish.replace_source:

@@ -1,4 +1,4 @@
-"""Checks of `preset: safe_harbor`: every published column says what it is, and is treated so."""
+"""Checks of `preset: safe_harbor`: every published column declares and respects its content."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ REFUSED = {
     "shift": "of dates, of which the year alone may be published",
     "zip3": "of ZIP codes, which are geography",
 }
-"""Roles under which no column may say none, and why."""
+"""Roles whose columns may not declare `none`, with the reason."""
 
 
 def stated(policy: Policy) -> Iterator[Problem]:
-    """Every column that is published says what it holds, and nothing else than allowed is shown."""
+    """Every published column declares its content, and shows no more than is allowed."""
     for name, column in policy.columns.items():
         path = column_path(name, "safe_harbor")
         if not applies(policy):
@@ -61,7 +61,7 @@ def stated(policy: Policy) -> Iterator[Problem]:
 
 
 def algorithm(policy: Policy) -> Iterator[Problem]:
-    """What publishes values where the checks do not look is not used."""
+    """Algorithms and options that publish values in places that are not checked are refused."""
     if not applies(policy):
         return
     if policy.algorithm.name == "msb":
@@ -84,7 +84,7 @@ def _acknowledged(name: str, column: Column) -> Iterator[Problem]:
 
 
 def _by_name(name: str, column: Column) -> Iterator[Problem]:
-    """A name that says what the policy denies."""
+    """A column whose name contradicts its declaration."""
     path, named = column_path(name, "safe_harbor"), named_kinds(name)
     hint = "role: drop; or another name in source.query, if it is something else"
     if column.safe_harbor == "none" and named:
@@ -102,7 +102,7 @@ def _or(kinds: tuple[str, ...]) -> str:
 
 
 def _treated(name: str, column: Column) -> Iterator[Problem]:
-    """What is published of a column is what may be published of its kind."""
+    """A column publishes only what is allowed for its kind."""
     kind = column.safe_harbor
     if column.role in EMPTIED:
         return
@@ -136,9 +136,9 @@ def _unfit(name: str, column: Column, said: str, allowed: str, hint: str) -> Pro
 
 
 def _of_dates(name: str, column: Column) -> Iterator[Problem]:
-    """The year alone: dates that are rounded to it, or whole numbers that are years.
+    """The year alone: dates rounded to it, or whole numbers that are years.
 
-    (Whether a column without a mask holds whole numbers, its type tells.)
+    (Whether a column without a mask has whole numbers depends on its type.)
     """
     masks, allowed = dict(column.masks), "round to year, null, constant"
     step = getattr(masks.pop("round", None), "to", None)
@@ -161,7 +161,7 @@ def _of_dates(name: str, column: Column) -> Iterator[Problem]:
 
 
 def _of_ages(name: str, column: Column) -> Iterator[Problem]:
-    """Ages above 89 are one category: 90, or less."""
+    """Ages above 89 are one category, which starts at 90 or below."""
     masks, path = dict(column.masks), column_path(name, "top_code")
     top = masks.pop("top_code", None)
     at = _at(top)

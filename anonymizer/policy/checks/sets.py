@@ -1,4 +1,4 @@
-"""Checks of alternative sets of quasi-identifiers: what they name, and what takes them."""
+"""Checks of alternative sets of quasi-identifiers: their columns, and what supports them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APART = "leave quasi_sets out: then all quasi columns are taken as known togethe
 
 
 def columns_of_sets(policy: Policy) -> Iterator[Problem]:
-    """Sets of quasi columns, each of which is in one at least."""
+    """Sets contain quasi columns, and each quasi column is in at least one."""
     sets = policy.privacy.quasi_sets
     if sets is None:
         return
@@ -43,7 +43,7 @@ def columns_of_sets(policy: Policy) -> Iterator[Problem]:
 
 
 def where_sets_hold(policy: Policy) -> Iterator[Problem]:
-    """What would look at all columns together, or judge by classes of all of them."""
+    """Settings that use all columns together, or classes of all columns, are refused."""
     if policy.privacy.quasi_sets is None:
         return
     if not isinstance(policy.algorithm, FullDomain):

@@ -1,4 +1,4 @@
-"""Each of several tables as the policy of a single one, for what works table by table."""
+"""Derives a single-table policy for each of several tables."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.schema.table import SchemaColumn, SchemaTable
 
 ROLES = {"key": "drop", "event": "quasi"}
-"""Roles that only several tables have, as those of a single one."""
+"""Single-table roles for the roles that only several tables have."""
 
 
 IDENTITY = tuple(
     f"privacy.{name}" for name in ("ir_k", "ir_kl", "ir_alpha_beta", "eir_l", "eir_alpha_beta")
 )
-"""Guarantees that tell persons from rows, which a table with one row per person does not need."""
+"""Guarantees that distinguish persons from rows, which one row per person does not need."""
 
 
 def persons_policy(policy: SchemaPolicy, *, identity: bool = False, lifted: bool = True) -> Policy:
-    """The table of the persons: one row each, its key besides.
+    """The policy of the persons' table: one row each, with its key.
 
-    `identity`: with the guarantees that tell persons from rows, which are judged apart; `lifted`:
-    with the columns that other tables lend it.
+    `identity`: include the guarantees that distinguish persons from rows, which are judged
+    separately; `lifted`: include the lifted columns of other tables.
     """
     algorithm = policy.algorithm.model_copy(update={"refine": 0, "strict": True})
     made = _single(policy, policy.person, policy.persons, algorithm)
     if not lifted:
         own = {n: c for n, c in made.columns.items() if n not in policy.lifted}
         made = made.model_copy(update={"columns": FrozenMap(own)})
-    # (one entry of the ledger stands for all tables)
+    # (the ledger has one entry for all tables)
     made = made.model_copy(update={"ledger": policy.ledger})
     if identity:
         return made
@@ -47,17 +47,17 @@ def persons_policy(policy: SchemaPolicy, *, identity: bool = False, lifted: bool
 
 
 def lead_of(policy: AnyPolicy) -> Policy:
-    """The policy of the view that a release is named by: of several tables, that of the persons."""
+    """The policy of the view that names a release: for several tables, that of the persons."""
     return persons_policy(policy) if isinstance(policy, SchemaPolicy) else policy
 
 
 def child_policy(policy: SchemaPolicy, name: str) -> Policy:
-    """Another table; its events are quasi-identifiers on levels of their hierarchies."""
+    """The policy of a further table; its events are quasi-identifiers on hierarchy levels."""
     return _single(policy, name, policy.tables[name], FullDomain(name="full_domain"))
 
 
 def singles_of(policy: AnyPolicy) -> dict[str, Policy]:
-    """The policies of all tables, by what stands before their paths."""
+    """The policies of all tables, by the prefix of their paths."""
     if not isinstance(policy, SchemaPolicy):
         return {"": policy}
     made = {policy.person: lead_of(policy)}
@@ -66,7 +66,7 @@ def singles_of(policy: AnyPolicy) -> dict[str, Policy]:
 
 
 def with_hierarchies(policy: Policy, added: dict[str, Hierarchy]) -> Policy:
-    """The policy with hierarchies for columns that had none."""
+    """The policy, with hierarchies added to columns without one."""
     columns = {
         name: column.model_copy(update={"hierarchy": added[name]}) if name in added else column
         for name, column in policy.columns.items()

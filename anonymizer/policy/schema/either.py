@@ -20,12 +20,12 @@ INSTEAD = {
 
 
 def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
-    """As `Policy.load`, which reads both kinds, with both kinds in its type."""
+    """Like `Policy.load`, which reads both kinds, but typed as both kinds."""
     return cast("AnyPolicy", Policy.load(path, preset))
 
 
 def together(policy: AnyPolicy, verb: str) -> None:
-    """Refuse sets of quasi-identifiers for a verb that takes all of them as known together."""
+    """Refuse sets of quasi-identifiers for a verb that assumes all of them are known together."""
     if policy.privacy.quasi_sets is not None:
         said = f"`{verb}` takes all quasi-identifiers as known together, which is not the promise"
         hint = "plan, run, verify and export work on sets"
@@ -33,7 +33,7 @@ def together(policy: AnyPolicy, verb: str) -> None:
 
 
 def single(policy: AnyPolicy, verb: str) -> Policy:
-    """The policy of one table; PolicyError for one of several, which the verb does not take."""
+    """The policy of one table. Raises PolicyError for several, which the verb does not support."""
     if isinstance(policy, SchemaPolicy):
         said = f"several tables: `{verb}` works on policies of one table"
         raise PolicyError.at("tables", said, hint=INSTEAD.get(verb))

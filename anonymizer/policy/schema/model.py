@@ -118,7 +118,7 @@ class SchemaPolicy(Document):
 
     @cached_property
     def children(self) -> tuple[str, ...]:
-        """Every other table, each after the one to which it links."""
+        """Every other table, each after the one it links to."""
         return tuple(sorted(set(self.tables) - {self.person}, key=self._place))
 
     def _place(self, table: str) -> tuple[int, int]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def column_names(
     policy: SchemaPolicy, table: str, kinds: Mapping[str, str] | None = None
 ) -> Iterator[PublishedName]:
-    """Every column that the view of a table has or may have; `kinds`: of columns, where known."""
+    """Every column that the view of a table may have; `kinds`: of columns with known types."""
     if table == policy.person:
         yield PublishedName("class_id", "the number of the class", None, True)
     for name, column in policy.columns_of(table).items():

@@ -15,6 +15,6 @@ def table_path(table: str, *steps: object) -> str:
 
 
 def within(table: str, problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Problems of a table of its own, as problems of one of several."""
+    """Problems of a single-table policy, with the paths of one of several tables."""
     for problem in problems:
         yield replace(problem, path=f"{table_path(table)}.{problem.path}")

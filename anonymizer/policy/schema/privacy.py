@@ -27,7 +27,7 @@ class Knows(Options):
 
     @property
     def anything(self) -> bool:
-        """Whether something beside the quasi-identifiers is known."""
+        """Whether an observer knows anything besides the quasi-identifiers."""
         return self.events > 0 or self.rows
 
 
@@ -44,7 +44,7 @@ class SchemaPrivacy(Privacy):
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """Names of the guarantees of classes that are asked for."""
+        """Names of the required guarantees of classes."""
         return tuple(name for name in super().guarantees if name != "knows")
 
 

@@ -83,12 +83,12 @@ class SchemaTable(Options):
 
     @cached_property
     def lifted(self) -> tuple[str, ...]:
-        """Quasi-identifiers of the person that are in another table than the persons'."""
+        """Quasi-identifiers of the person that are in a table other than the persons'."""
         return tuple(name for name in self.quasi if self.columns[name].of == "person")
 
     @cached_property
     def events(self) -> tuple[str, ...]:
-        """Columns whose cells somebody may know for single rows."""
+        """Columns whose cells an observer may know for single rows."""
         return self._with_role("event")
 
     @cached_property
@@ -98,25 +98,25 @@ class SchemaTable(Options):
 
     @cached_property
     def kept(self) -> tuple[str, ...]:
-        """Columns published as they are."""
+        """Columns published unchanged."""
         return self._with_role("keep")
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Columns published as drawn numbers: the table's key and its link."""
+        """Columns published as random numbers: the table's key and its link."""
         return self._with_role("key")
 
     @property
     def unused_keys(self) -> tuple[str, ...]:
-        """Columns of the role key that are neither the table's key nor a link: a mistake."""
+        """Columns of the role key that are neither the table's key nor a link (a mistake)."""
         return tuple(name for name in self.keys if name != self.key and name not in self.links)
 
     @property
     def published_key(self) -> str | None:
-        """The key, where it is published as a drawn number."""
+        """The key, if it is published as a random number."""
         return self.key if self.key is not None and self.columns[self.key].role == "key" else None
 
     @cached_property
     def protected(self) -> tuple[str, ...]:
-        """Sensitive columns with a rule of their own."""
+        """Sensitive columns with a rule."""
         return tuple(name for name in self.sensitive if self.columns[name].protect is not None)

@@ -1,4 +1,4 @@
-"""Releases in DuckDB databases: in a separate file, or beside or instead of the source."""
+"""Releases in DuckDB databases: in a separate file, or next to or instead of the source."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def place_of(policy: Policy, database: Database) -> Path | None:
             "is the source database itself",
             hint="name a file of its own, or leave it out to publish beside the source",
         )
-    if file_format(file.name) is not None:  # whoever opened it by its name would find no rows
+    if file_format(file.name) is not None:  # opened by its name, it would seem to have no rows
         raise EngineError.at(
             "publish.database",
             f"names a file of rows ({file.suffix.lower()}), and a release is a DuckDB database",
@@ -102,7 +102,7 @@ class PublishedInDatabase:
     engine: DuckDBEngine
     catalog: str
     file: Path | None = None
-    """The file of the database, beside which copies of the manifests stand."""
+    """The file of the database; copies of the manifests are next to it."""
 
     def views(self, policy: Policy | None) -> list[Table]:
         if policy is not None:

@@ -1,4 +1,4 @@
-"""Publishing into a separate file: built beside the target, verified, and swapped in atomically.
+"""Publishing into a separate file: built next to the target, verified, and swapped in atomically.
 
 The target itself is never opened for writing. Readers keep the release that they have open.
 """
@@ -36,12 +36,12 @@ PREVIOUS = "anon_previous"
 READING = "(type duckdb, read_only)"
 
 Identity: TypeAlias = tuple[int, int, int, int] | None
-"""Device, inode, size and time of a file; None where there is none."""
+"""Device, inode, size and time of a file; None if there is none."""
 
 
 @dataclass(slots=True)
 class FileTarget:
-    """The database file of a release, and the file in which the next one is built."""
+    """The database file of a release, and the file in which the next release is built."""
 
     path: Path
     names: Names
@@ -51,11 +51,11 @@ class FileTarget:
     _replaced: Identity = None
     """The identity of the old file when its other releases were copied."""
     _held: tuple[objects.Recorded, ...] = ()
-    """What the tool had made in the old file."""
+    """The objects of the tool in the old file."""
     _judged: list[object] = field(default_factory=list)
-    """Fingerprints of the tables that were judged."""
+    """Fingerprints of the verified tables."""
     _objects: tuple[SealedObject, ...] = ()
-    """The objects that were judged, with the digests of their rows."""
+    """The verified objects, with the digests of their rows."""
 
     @property
     def place(self) -> Path:
@@ -74,7 +74,7 @@ class FileTarget:
         return self.path.with_name(f"{self.path.name}.wal")
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError for a target that cannot be replaced."""
+        """Raise TargetError if the target cannot be replaced."""
         del engine  # an engine that only plans may not open files
         if self.path.exists():
             with own_connection(None, databases=[self.path]) as gate:
@@ -83,7 +83,7 @@ class FileTarget:
             self.replaces = other_file(self.path, self.names)
 
     def build(self, engine: Engine, writer: Writer) -> None:
-        """Write the whole release, and the others of the target, into a file beside it."""
+        """Write the new release, and the target's other releases, into a file next to it."""
         assert isinstance(engine, DuckDBEngine)
         names = self.names
         self._replaced = self.identity()
@@ -98,7 +98,7 @@ class FileTarget:
 
     @contextmanager
     def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
-        """The built file, read back from its bytes."""
+        """The built file, read back from disk."""
         assert isinstance(engine, DuckDBEngine)
         with self.opened(engine, read_only=True) as catalog:
             yield self.names.view(catalog), layout
@@ -106,7 +106,7 @@ class FileTarget:
             self._objects = objects_of(engine, self.names, catalog)
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
-        """Write the manifest into the built file, and make it the target."""
+        """Write the manifest into the built file, and swap it in as the target."""
         assert isinstance(engine, DuckDBEngine)
         manifest = sealed_in(manifest, self.names, self._objects, alone=True, sign=sign)
         with self.opened(engine, read_only=False) as catalog:
@@ -130,7 +130,7 @@ class FileTarget:
         return not self.building.exists()
 
     def check_place(self) -> None:
-        """Raises TargetError for a place in which no file can be replaced."""
+        """Raise TargetError if no file can be replaced at this path."""
         where = "publish.database"
         folder = self.path.parent
         if not folder.is_dir():
@@ -153,7 +153,7 @@ class FileTarget:
             raise TargetError.at(where, "is not a file that can be replaced", hint=hint)
 
     def check_content(self, engine: DuckDBEngine) -> None:
-        """Raises TargetError for a file that holds what is not ours. Writes nothing."""
+        """Raise TargetError if the file holds objects of others. Writes nothing."""
         where = "publish.database"
         try:
             engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
@@ -182,7 +182,7 @@ class FileTarget:
             )
 
     def _not_tables(self, engine: DuckDBEngine) -> set[tuple[str, str]]:
-        """What the target's record calls tables and is not: to copy it would run SQL of others."""
+        """Objects recorded as tables that are none: copying them would execute foreign SQL."""
         return {
             (item.schema, item.name)
             for item in objects.recorded(engine, PREVIOUS)
@@ -191,7 +191,7 @@ class FileTarget:
 
     @contextmanager
     def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
-        """Attach the file that is being built, also beside a database that is only read."""
+        """Attach the file being built, also if the source database is open read-only."""
         mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
         engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
         try:
@@ -201,7 +201,7 @@ class FileTarget:
                 engine.raw(f"detach {BUILT}", "publish.database")
 
     def carry_over(self, engine: DuckDBEngine) -> None:
-        """Copy the other releases of ours from the target into the file that is being built."""
+        """Copy the other releases of this tool from the target into the file being built."""
         if not self.path.exists():
             return
         engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
@@ -210,7 +210,7 @@ class FileTarget:
             kept = [item for item in self._held if item.release != self.names.release]
             if self._not_tables(engine):
                 raise TargetError.at("publish.database", "was changed during this run")
-            refresh(engine, PREVIOUS, self.path)  # a killed run may have left them stale
+            refresh(engine, PREVIOUS, self.path)  # a killed run may have left JSON files stale
             for item in kept:
                 create_schema(engine, BUILT, item.schema)
                 if item.kind != "view":
@@ -228,7 +228,7 @@ class FileTarget:
                 engine.raw(f"detach {PREVIOUS}", "publish.database")
 
     def identity(self) -> Identity:
-        """Which file the target is; another run that publishes makes it another one."""
+        """The identity of the target file; it changes when another run publishes."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -238,8 +238,8 @@ class FileTarget:
     def swap(self, replaced: Identity) -> None:
         """Make the built file the target, durably. Readers see the old file or the new one.
 
-        Raises TargetError where the target is not what it was when its other releases were
-        carried over: another run has published, and its release must not get lost.
+        Raises TargetError if the target changed after its other releases were copied: another run
+        has published, and its release would be lost.
         """
         with self.building.open("rb") as handle:
             os.fsync(handle.fileno())
@@ -258,13 +258,13 @@ class FileTarget:
             os.close(folder)
 
     def discard(self) -> None:
-        """Remove what was built and not swapped in."""
+        """Remove the built file unless it was swapped in."""
         for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
             path.unlink(missing_ok=True)
 
 
 def _lock(folder: int) -> None:
-    """Lock an open folder until it is closed, where the system can."""
+    """Lock an open folder until it is closed, if the system supports that."""
     try:
         import fcntl
     except ImportError:
@@ -273,12 +273,12 @@ def _lock(folder: int) -> None:
 
 
 def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
-    """Make the schema of a release where it is missing."""
+    """Create the schema of a release if it is missing."""
     engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
 
 
 def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
-    """The published view: everything of the frozen rows, and nothing else."""
+    """Create the published view as a select of all columns of the frozen rows."""
     columns = engine.describe(ident(names.rows(catalog)).text, "publish")
     listed = ", ".join(ident(name).text for name, _ in columns)
     # the view names no catalog, so that it runs under any name the file is attached as
@@ -290,6 +290,6 @@ def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
 
 
 def copy_view(engine: DuckDBEngine, item: objects.Recorded) -> None:
-    """Make the view of another release again, over that release's copied rows."""
+    """Create the view of another release again, over its copied rows."""
     names = Names(item.schema, item.name, item.run_id)
     create_view(engine, names, BUILT)

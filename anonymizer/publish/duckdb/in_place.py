@@ -1,6 +1,6 @@
-"""Publishing beside the source, in its own database: everything in one transaction.
+"""Publishing next to the source, in its own database: everything in one transaction.
 
-The view protects nothing from readers of the database; the run says so.
+The view does not hide the source from readers of the database; the run warns of that.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ WARNING = (
 
 @dataclass(slots=True)
 class InPlaceTarget(StagedTarget):
-    """The source's own database as the place of the release."""
+    """A release in the source's own database."""
 
     names: Names
     catalog: str
     database: Path | None
-    """The file, where the connection is ours and has it attached read-only."""
+    """The file, if the tool opened the connection and attached the file read-only."""
     connection: DuckDBPyConnection | None = None
-    """The user's connection, where there is one."""
+    """The user's connection, if there is one."""
     warnings: tuple[str, ...] = (WARNING,)
     _held: tuple[objects.Recorded, ...] = ()
-    """What the tool had made in the database."""
+    """The objects of the tool in the database."""
 
     @property
     def place(self) -> Path | None:
@@ -65,7 +65,7 @@ class InPlaceTarget(StagedTarget):
         return Readers(self.names.view(catalog), self.connection)
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError where an object of that name exists that the tool did not make."""
+        """Raise TargetError if an object of that name exists that the tool did not create."""
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
@@ -90,8 +90,8 @@ class InPlaceTarget(StagedTarget):
             )
 
     def check_catalog(self, engine: DuckDBEngine) -> None:
-        """Raises TargetError for a catalog that cannot hold a release. Our own is attached for
-        reading, and for writing while the swap lasts.
+        """Raise TargetError if the catalog cannot hold a release. A file that the tool opened is
+        attached read-only, and for writing only during the swap.
         """
         refuse_foreign(engine, self.catalog)
         if self.connection is None:
@@ -104,15 +104,15 @@ class InPlaceTarget(StagedTarget):
             )
 
     def _file(self, engine: DuckDBEngine) -> Path | None:
-        """The file of the database, also where the connection is the user's: the JSON file beside
-        it would otherwise be that of an earlier run. None in memory.
+        """The file of the database, also for a user's connection: otherwise the JSON file next to
+        it would remain that of an earlier run. None in memory.
         """
         rows = _databases(engine, "path", self.catalog)
         file = Path(rows[0][0]) if rows and rows[0][0] else None
         return file.resolve() if file is not None and file.is_file() else None
 
     def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
-        """Names of those tables whose place an object takes that the tool did not make."""
+        """Those of the wanted names that are taken by objects of others."""
         ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
         # the engine treats names that differ only in case as equal
         taken = {
@@ -123,7 +123,7 @@ class InPlaceTarget(StagedTarget):
         return [table.name for table in wanted if (schema, table.name.lower()) in taken]
 
     def _attach_for_writing(self, engine: DuckDBEngine) -> None:
-        """Attach our source file for writing."""
+        """Attach the source file again, for writing, if the tool opened it."""
         if self.database is None:
             return
         path = lit(str(self.database))
@@ -173,25 +173,25 @@ class InPlaceTarget(StagedTarget):
         return manifest
 
     def _seal(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        """Write the manifest, sealed with the present content of the database."""
+        """Write the manifest, sealed with the current content of the database."""
         found = objects_of(engine, self.names, self.catalog)
         manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
         write_manifest(engine, self.names, self.catalog, manifest)
         return manifest
 
     def _freeze_separate(self, engine: DuckDBEngine) -> None:
-        """The further published tables, from where their rows are staged."""
+        """Create the further published tables from their staged rows."""
         for name, rows in self.staged.items():
             published = ident(self.names.separate(name, self.catalog))
             engine.raw(f"create table {published} as from {ident(rows)}", "publish")
 
 
 def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
-    """Raises TargetError where the catalog is not DuckDB's own.
+    """Raise TargetError if the catalog is not a DuckDB database.
 
     A release in place needs a schema of its own, binary collation and one transaction over tables
-    and views, which attached lakes and databases of other kinds do not all have. A lake would
-    keep the replaced rows in its earlier snapshots, too.
+    and views, which attached lakes and databases of other kinds do not all have. A lake would also
+    keep the replaced rows in earlier snapshots.
     """
     kinds = {str(kind) for (kind,) in _databases(engine, "type", catalog)}
     if kinds - {"duckdb"}:

@@ -1,4 +1,4 @@
-"""Replacing the source: the table becomes its release.
+"""Replacing the source table by its release.
 
 Everything happens in one transaction of the source's database. The old data stays in the unused
 space of the file until the file is rewritten.
@@ -27,13 +27,13 @@ WARNING = (
 
 @dataclass(slots=True)
 class ReplaceTarget(InPlaceTarget):
-    """The source table as the place of its own release."""
+    """A release that replaces its source table."""
 
     source: Table = field(kw_only=True)
     warnings: tuple[str, ...] = (WARNING,)
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError where the source is no table that can be replaced."""
+        """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
         self.replaces = (dropped_source(self.names.release),)
@@ -81,7 +81,7 @@ class ReplaceTarget(InPlaceTarget):
         engine.raw(f"create table {ident(self.source)} as from {ident(STAGED)}", "publish")
         self._freeze_separate(engine)
         manifest = self._seal(engine, manifest, sign)
-        # the table takes the place of the release's view
+        # the table replaces the release's view
         made = tuple(item for item in names.recorded() if item.kind != "rows")
         objects.record(engine, catalog, made)
         return manifest

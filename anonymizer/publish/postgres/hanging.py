@@ -1,4 +1,4 @@
-"""What hangs on a table or view: it would be lost with it, or would show other rows."""
+"""Dependents of a table or view, which would be lost with it or would show other rows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ COLUMNS = """
 
 
 def hanging(engine: PostgresEngine, table: Table) -> list[str]:
-    """In words, everything that hangs on a table or view; nothing where it is not there."""
+    """Describe every dependent of a table or view; empty if it does not exist."""
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
@@ -71,7 +71,7 @@ def hanging(engine: PostgresEngine, table: Table) -> list[str]:
 
 
 def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:
-    """Whether both have the same columns in the same order."""
+    """Whether two tables have the same columns in the same order."""
     first, second = (
         engine.native(COLUMNS, "publish", (ident(table).text,)) for table in (one, other)
     )

@@ -1,6 +1,6 @@
-"""Publishing in the Postgres database that holds the source: tables, view and grant at once.
+"""Publishing in the Postgres database of the source: tables, view and grants in one transaction.
 
-In Postgres a view is a security boundary: its readers need no access to the tables beneath.
+In Postgres a view is a security boundary: its readers need no access to the tables behind it.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class PostgresTarget(StagedTarget):
         return Readers(self.names.view(None), frame=self.frame)
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError for names that are taken or too long, and roles that are missing."""
+        """Raise TargetError for names that are taken or too long, and for missing roles."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = replaced_release(self.names, recorded(engine), "the database")
         clashes = clashes_with_releases(self.names, recorded(engine), folds=False)
         TargetError.refuse([*clashes, *self._obstacles(engine)])
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
-        """What keeps objects of these names from being made here, for these roles."""
+        """Everything that prevents creating these objects, or granting access to these roles."""
         return [
             *self._long_names(),
             *self._taken(engine),
@@ -75,7 +75,7 @@ class PostgresTarget(StagedTarget):
         ]
 
     def _forbidden(self, engine: PostgresEngine) -> list[Problem]:
-        """A schema in which the role may create nothing."""
+        """The problem if the role may not create objects in the schema."""
         schema, may = self.names.schema, may_make_schemas(engine)
         if has_schema(engine, schema):
             text = "select has_schema_privilege(%s, 'create')"
@@ -168,7 +168,7 @@ class PostgresTarget(StagedTarget):
     def _show(self, engine: PostgresEngine) -> None:
         """Let the view read the new rows, and drop the old release.
 
-        A view on which others hang stays, if its columns are the same, and loses its grants.
+        A view with dependents stays if its columns are the same, and loses its grants.
         """
         names, view = self.names, self.names.view(None)
         old = [item for item in recorded(engine) if item.release == names.release]
@@ -189,7 +189,7 @@ class PostgresTarget(StagedTarget):
         forget(engine, names.release)
 
     def _drop(self, engine: PostgresEngine, old: Iterable[Recorded]) -> None:
-        """Raises TargetError where something else would go with what is dropped."""
+        """Drop objects. Raises TargetError if they have dependents."""
         for item in old:
             table = Table(item.name, item.schema)
             found = hanging(engine, table)
@@ -201,10 +201,10 @@ class PostgresTarget(StagedTarget):
             engine.native(f"drop {kind} if exists {ident(table)}", "publish")
 
     def _lock(self, engine: PostgresEngine) -> None:
-        """One run at a time publishes under a name."""
+        """Lock the name: one run at a time publishes under it."""
         lock = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
         engine.native(lock, "publish", (self.names.release,))
-        # the order of the staged rows, which is drawn, is the order in which they are written
+        # write the staged rows in their order, which was drawn at random
         engine.native("set local max_parallel_workers_per_gather = 0", "publish")
 
     def _freeze(self, engine: PostgresEngine, target: Table, rows: Table) -> None:

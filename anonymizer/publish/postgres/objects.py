@@ -1,4 +1,4 @@
-"""The objects of a release in a Postgres database: as recorded, as sealed, and its manifest."""
+"""The objects of a release in a Postgres database: the record, the seal, and the manifest."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from anonymizer.release.rows_digest import RowsDigest
 from anonymizer.release.seal import SealedObject
 
 WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})
-"""Types whose equal values are one text. (1.0 and 1.00 are equal numerics.)"""
+"""Types in which equal values have equal texts. (The numerics 1.0 and 1.00 are equal.)"""
 SORTED = "postgres-sorted-1"
-"""SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
+"""SHA-256 of rows as JSON, sorted; otherwise like DuckDB's digests of unordered rows."""
 
 
 def recorded(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
-    """Everything of ours that is published in the database, oldest first.
+    """Every recorded object published in the database, oldest first.
 
-    `trusted`: as records of roles that may say what is dropped have it.
+    `trusted`: only from records of roles that may decide what is dropped.
     """
     return tuple(Recorded(*item) for item in entries(engine, trusted=trusted))
 
 
 def entry(item: Recorded) -> tuple[str, ...]:
-    """An object as it is recorded."""
+    """The record entry of an object."""
     return (item.release, item.schema, item.name, item.kind, item.run_id)
 
 
 def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
-    """Raises NothingToCheckError where the release has no manifest that can be read."""
+    """Read a manifest. Raises NothingToCheckError if the release has no readable one."""
     table = ident(Table(f"{view.name}_manifest", view.schema)).text
     if engine.native("select to_regclass(%s)", "manifest", (table,))[0][0] is None:
         raise no_manifest()
@@ -54,8 +54,8 @@ def published_objects(
 ) -> tuple[SealedObject, ...]:
     """The tables and the view of a release, without its manifest.
 
-    `frozen_only`: the view was made a moment ago, and shows the rows of the table behind it.
-    `replaced`: the release is in the place of its source, and its view is a table.
+    `frozen_only`: the view was just created over the frozen table, so only the table is read.
+    `replaced`: the release replaces its source, and its view is a table.
     """
     left_out = ("manifest", "rows") if replaced else ("manifest",)
     made = [item for item in names.recorded() if item.kind not in left_out]
@@ -70,9 +70,9 @@ def published_objects(
 
 
 def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
-    """Rows as JSON, whose texts depend on no setting but the zone, which is this tool's.
+    """The digest of rows as JSON; its text depends on no setting but the time zone, which is fixed.
 
-    Equal rows, which are many in a release, are digested once and counted.
+    Equal rows, of which a release has many, are digested once and counted.
     """
     lines = _lines(engine, table)
     row = engine.native(
@@ -89,10 +89,10 @@ def _rows_digest(engine: PostgresEngine, table: str) -> RowsDigest:
 
 
 def _lines(engine: PostgresEngine, table: str) -> str:
-    """A query for the different rows as JSON (`shown`), and how often each is there (`n`).
+    """A query for the distinct rows as JSON (`shown`), and the number of each (`n`).
 
-    Where equal values are written alike, rows are counted before they are written: that takes less
-    than half the time.
+    If equal values have equal texts, rows are counted before they are converted, in less than half
+    the time.
     """
     columns = engine.native(
         "select attname, format_type(atttypid, atttypmod) from pg_attribute"
@@ -105,7 +105,7 @@ def _lines(engine: PostgresEngine, table: str) -> str:
             'select row_to_json(t)::text collate "C" as shown, count(*) as n'
             f" from {table} as t group by 1"
         )
-    # texts are told apart by their bytes, whatever the collation of a column says
+    # compare texts by their bytes, whatever the collation of a column
     names = [ident(str(name)).text for name, _ in columns]
     keys = [
         f'{name} collate "C"' if kind == "text" else name

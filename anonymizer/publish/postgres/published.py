@@ -49,7 +49,7 @@ class PostgresPublished:
         return read_manifest(self.engine, view)
 
     def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
-        del alone  # the database is the user's
+        del alone  # the database may hold objects of the user
         names = names_of(view, manifest)
         kept = manifest_object(names, manifest)
         replaced = not any(

@@ -1,7 +1,7 @@
-"""Replacing the source on Postgres: in one transaction the table becomes its release.
+"""Replacing the source table by its release on Postgres, in one transaction.
 
-Its owner and its grants are kept. What else hangs on the table (views, foreign keys, triggers,
-policies, partitions) is a reason to refuse: it would be lost, or would show other rows.
+Its owner and its grants are kept. A table with other dependents (views, foreign keys, triggers,
+policies, partitions) is refused: they would be lost, or would show other rows.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ WARNING = (
     " backups and the free space of the disk may hold old rows still"
 )
 NEXT = "_{name}_next"
-"""The table is written under this name, and takes the name of the source once that is gone."""
+"""Temporary name of the new table, which is renamed after the source is dropped."""
 
 
 @dataclass(slots=True)
 class ReplaceTarget(PostgresTarget):
-    """The source table as the place of its own release."""
+    """A release that replaces its source table."""
 
     warnings: tuple[str, ...] = (WARNING,)
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError where the source is no table that can be replaced."""
+        """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = (dropped_source(self.names.release),)
         TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
         self.warnings = (WARNING, *self.warnings)
 
     def _tables(self) -> tuple[Table, ...]:
-        # (the table itself is there, and shall be replaced)
+        # (the source table exists, and is to be replaced)
         names = self.names
         return (*names.published(None)[1:], names.manifest(None), self._next)
 
@@ -121,7 +121,7 @@ class ReplaceTarget(PostgresTarget):
         )
 
     def _grants(self, engine: PostgresEngine) -> list[str]:
-        """The grants on the table, as statements that make them again."""
+        """The grants on the table, as statements that repeat them."""
         rows = engine.native(
             "select a.privilege_type,"
             " case when a.grantee <> 0 then pg_get_userbyid(a.grantee) end, a.is_grantable"

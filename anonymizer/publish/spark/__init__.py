@@ -56,7 +56,7 @@ def published(
 
 
 def _in_catalog(names: Names, spark: SparkSession) -> Names:
-    """`main`, the schema that a policy has by default, is the session's current database."""
+    """The names, with the session's current database for `main`, the default schema of a policy."""
     if names.schema == "main" and not spark.catalog.databaseExists("main"):
         return replace(names, schema=spark.catalog.currentDatabase())
     return names

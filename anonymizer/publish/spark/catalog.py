@@ -1,4 +1,4 @@
-"""Publishing into Spark's catalog: a view over a frozen table, and one with the manifest."""
+"""Publishing into Spark's catalog: a view over a frozen table, and a view with the manifest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOT_SEEN = (
 
 
 SORTED = "spark-sorted-1"
-"""SHA-256 of rows as JSON, sorted; otherwise as DuckDB's digests of rows without an order."""
+"""SHA-256 of rows as JSON, sorted; otherwise like DuckDB's digests of unordered rows."""
 RUN = "anonymizer.run_id"
 
 
@@ -42,7 +42,7 @@ OF = "anonymizer.release"
 
 @dataclass(slots=True)
 class CatalogTarget(StagedTarget):
-    """A database of Spark's catalog: a view over the frozen rows, and one with the manifest."""
+    """A release in Spark's catalog: a view over the frozen rows, and a view with the manifest."""
 
     names: Names
     spark: SparkSession
@@ -60,7 +60,7 @@ class CatalogTarget(StagedTarget):
         return pd.DataFrame(rows_of(rows), columns=rows.columns)
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError where a table or view of that name is not of this tool."""
+        """Raise TargetError if a table or view of that name was not created by this tool."""
         if not self.spark.catalog.databaseExists(self.names.schema):
             raise TargetError.at(
                 "publish.schema",
@@ -126,7 +126,7 @@ class CatalogTarget(StagedTarget):
         )
 
     def _files(self, table: Table) -> Path | None:
-        """The folder of a table's files, where this machine sees it."""
+        """The folder of a table's files, if this machine can read it."""
         rows = self.spark.sql(f"describe extended {name_in_spark(table)}").collect()
         found = next((str(row[1]) for row in rows if row[0] == "Location"), "")
         address = urlparse(found)
@@ -153,7 +153,7 @@ class CatalogTarget(StagedTarget):
 def catalog_objects(
     engine: SparkEngine, names: Names, *, frozen_only: bool = False
 ) -> tuple[SealedObject, ...]:
-    """The frozen table and the view of a release; with `frozen_only` the view does not exist."""
+    """The frozen table and the view of a release; `frozen_only`: the view does not exist yet."""
     rows, view = names.rows(None), names.view(None)
     columns = _columns(engine.spark, rows)
     digest = _rows_digest(engine.spark, rows)
@@ -171,7 +171,7 @@ def _columns(spark: SparkSession, table: Table) -> Columns:
 
 
 def _rows_digest(spark: SparkSession, table: Table) -> RowsDigest:
-    """Rows as JSON with all digits of times, NULLs named."""
+    """The digest of rows as JSON, with all digits of times and explicit NULLs."""
     form = "yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS"
     options = f"'timestampFormat', '{form}XXX', 'timestampNTZFormat', '{form}'"
     row = spark.sql(
@@ -186,11 +186,11 @@ def _rows_digest(spark: SparkSession, table: Table) -> RowsDigest:
 
 
 def properties(spark: SparkSession, table: Table) -> dict[str, str]:
-    """The properties of a table or view, among them whose release it is."""
+    """The properties of a table or view, including the release it belongs to."""
     rows = spark.sql(f"show tblproperties {name_in_spark(table)}").collect()
     return {str(row[0]): str(row[1]) for row in rows}
 
 
 def _text(value: str) -> str:
-    """A text as a literal of Spark's SQL."""
+    """A text as a Spark SQL literal."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,7 +1,7 @@
 """Publishing from Spark: built separately, verified by Spark and by DuckDB, then moved into place.
 
-A release is a folder of Parquet files with its manifest beside it, or a view over a frozen table in
-Spark's catalog, with the manifest in a view of its own.
+A release is a folder of Parquet files with a separate manifest, or a view over a frozen table in
+Spark's catalog, with the manifest in another view.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def rows_in(folder: Path) -> Sql:
 
 @contextmanager
 def _read(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
-    """The rows of a folder of Parquet files, on a new DuckDB that reads nothing else."""
+    """The rows of a folder of Parquet files, in a new DuckDB that can read nothing else."""
     with own_connection(None, writable=(folder,), limits=limits) as engine:
         view = work("release")
         engine.raw(f"create view {ident(view)} as from {rows_in(folder)}", "release")
@@ -49,10 +49,10 @@ def _read(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
 
 
 def judged_by_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
-    """Verify Parquet files on a new DuckDB that reads nothing else.
+    """Verify Parquet files in a new DuckDB that can read nothing else.
 
-    What only a population can answer has been judged in the run, and is not asked again. Raises
-    GuaranteeError where a guarantee does not hold.
+    Checks that need a population were made in the run, and are not repeated. Raises GuaranteeError
+    if a check fails.
     """
     answered = of_population(manifest.requirements)
     asked = tuple(item for item in manifest.requirements if item not in answered)
@@ -64,13 +64,13 @@ def judged_by_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
 
 
 def files_object(names: Names, folder: Path, limits: Limits) -> SealedObject:
-    """The rows of a folder of Parquet files, which have no order, as DuckDB reads them."""
+    """The rows of a folder of Parquet files, which are unordered, as DuckDB reads them."""
     with _read(folder, limits) as (engine, view):
         return relation_object(engine, names, view)
 
 
 def relation_object(engine: DuckDBEngine, names: Names, relation: Table) -> SealedObject:
-    """The same, of files that a DuckDB view reads."""
+    """Like `files_object`, for files that a DuckDB view reads."""
     columns = tuple(engine.describe(ident(relation).text, "seal"))
     rows = sorted_rows(engine, relation, columns)
     return SealedObject(names.schema, names.name, "view", columns, rows=rows)
@@ -79,8 +79,8 @@ def relation_object(engine: DuckDBEngine, names: Names, relation: Table) -> Seal
 def move_into_place(built: Path, place: Path) -> None:
     """Make the built folder the published one; an old release is removed afterwards.
 
-    A folder cannot be replaced in one step everywhere: where the system can exchange two folders,
-    readers see the old release or the new one; elsewhere they find none for a moment.
+    If the system can exchange two folders, readers see the old release or the new one; elsewhere
+    they find none for a moment.
     """
     old = built.with_name(f"{built.name}.old")
     if not place.exists():
@@ -99,7 +99,7 @@ def move_into_place(built: Path, place: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step, where the system can (Linux)."""
+    """Exchange two folders atomically, if the system can (Linux)."""
     import ctypes
 
     here, exchange = -100, 2
@@ -148,7 +148,7 @@ class ParquetTarget(StagedTarget):
             return frame
 
     def check(self, engine: Engine) -> None:
-        """Raises TargetError for a place that cannot be used; the release will be built there."""
+        """Raise TargetError if the place cannot be used. The release will be built there."""
         where = "publish.database"
         if not self.folder.parent.is_dir():
             raise TargetError.at(where, "is in a folder that does not exist")
@@ -173,7 +173,7 @@ class ParquetTarget(StagedTarget):
         engine.place_at("staged", self.building, self._remove)
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
-        """Judge the files once more, now on DuckDB, and make them the release."""
+        """Verify the files again, on DuckDB, and make them the release."""
         assert isinstance(engine, SparkEngine)
         limits = engine.duckdb.limits
         judged_by_duckdb(self.building, manifest, limits)
@@ -189,5 +189,5 @@ class ParquetTarget(StagedTarget):
         return manifest
 
     def _remove(self) -> None:
-        """Remove what was built and not published."""
+        """Remove what was built unless it was published."""
         shutil.rmtree(self.building, ignore_errors=True)

@@ -35,14 +35,14 @@ CATALOG = "memory"
 
 
 class FolderEngine(DuckDBEngine):
-    """A DuckDB whose views over Parquet files are made here, and hold no SQL of a release."""
+    """A DuckDB with the tool's own views over Parquet files, and no SQL of a release."""
 
     embedded: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFolder:
-    """A folder of releases, each of them a view in a DuckDB of its own."""
+    """A folder of releases, each opened as a view in a separate DuckDB."""
 
     engine: DuckDBEngine
     manifests: dict[Table, Manifest]
@@ -67,7 +67,7 @@ class PublishedFolder:
 
 @contextmanager
 def published_folder(policy: Policy | None, database: Any) -> Iterator[PublishedFolder]:
-    """Open the releases of a folder. Raises NothingToCheckError where there is none."""
+    """Open the releases of a folder. Raises NothingToCheckError if there is none."""
     import duckdb
 
     given = database
@@ -84,7 +84,7 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
         connection = stack.enter_context(duckdb.connect())
         spilled = run_folder.create(secrets.token_hex(8))
         stack.callback(spilled.remove)
-        # (by default rows are spilled into the current folder)
+        # (by default rows would be spilled into the current folder)
         connection.execute(f"set temp_directory = {lit(str(spilled.path / 'spilled'))}")
         engine = FolderEngine(connection, owned=True, catalog=CATALOG)
         found: dict[Table, Manifest] = {}
@@ -161,7 +161,7 @@ def _manifest(target: ParquetTarget) -> Manifest:
 
 @dataclass(frozen=True, slots=True)
 class PublishedInCatalog:
-    """Releases in Spark's catalog, judged on Spark."""
+    """Releases in Spark's catalog, verified on Spark."""
 
     engine: SparkEngine
 

@@ -1,1 +1,1 @@
-"""Masks: what is published in the place of values."""
+"""Masks: replacements of values before publication."""

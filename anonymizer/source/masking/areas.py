@@ -1,4 +1,4 @@
-"""The areas of ZIP codes that are shown: those of three digits in which enough people live."""
+"""The ZIP code areas that may be published: those of three digits with enough inhabitants."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HEAD = ("zip3", "population")
 
 
 def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
-    """Where the populations are from, and the areas that are not shown.
+    """The source of the populations, and the restricted areas.
 
-    Of a file, an area that it does not list is not shown either. Raises SourceError.
+    With a file, areas that it does not list are restricted, too. Raises SourceError.
     """
     file = policy.columns[column].population
     if file is None:
@@ -58,7 +58,7 @@ def _lines(rows: Any) -> Iterator[tuple[int, str | None, int | None]]:
         if not row:
             continue
         cells = [row[place].strip() if place < len(row) else "" for place in places]
-        # (a spreadsheet takes the zeros before a number away)
+        # (spreadsheets drop leading zeros)
         area = cells[0].zfill(3) if cells[0] else ""
         people = int(cells[1]) if cells[1].isascii() and cells[1].isdigit() else None
         yield line, area if ZIP3.match(area) and area.isascii() else None, people

@@ -1,4 +1,4 @@
-"""The masks as expressions over the values as they were read."""
+"""The masks as expressions over the values as read."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from anonymizer.source.masking.texts import redacted
 from anonymizer.source.masking.values import without_values
 
 PIECES = 4503599627370496
-"""2^52: the pieces into which draws divide an interval, each of them exact as a double."""
+"""2^52: number of steps into which draws divide an interval, each exact as a double."""
 TOKENS = 10**18
-"""Numbers that a token may be."""
+"""Number of possible numeric tokens."""
 
 
 def found_in_values(mask: Mask) -> bool:
-    """Whether what a mask makes of a value depends on the others of the column."""
+    """Whether a masked value depends on other values of the column."""
     return "at_least" in mask.options or (mask.kind == "noise" and "between" not in mask.options)
 
 
 def masked(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
-    """What is published in the place of `value`, of a row called r.
+    """The masked `value` of a row with the alias r.
 
     `raw`: the rows that may be published, with all values of the column.
     """
@@ -49,10 +49,10 @@ def masked(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
 
 
 def _three_digits(mask: Mask, value: Sql) -> Sql:
-    """The first three digits of a ZIP code, 000 where few live there or where it is none."""
+    """The first three digits of a ZIP code; 000 for restricted areas and invalid codes."""
     text, form = f"trim(cast({value} as varchar))", "^([0-9]{3}|[0-9]{5}(-?[0-9]{4})?)$"
     if mask.family == "whole":
-        # numbers have lost the zeros before them (and lpad cuts off what is longer)
+        # numbers have lost their leading zeros (and lpad truncates longer texts)
         length = f"case when length({text}) > 9 then 10 when length({text}) > 5 then 9 else 5 end"
         text = f"lpad({text}, {length}, '0')"
         form = "^([0-9]{5}|[0-9]{9})$"
@@ -67,25 +67,25 @@ def _three_digits(mask: Mask, value: Sql) -> Sql:
 
 
 def draws_rows(mask: Mask) -> bool:
-    """Whether every row has a draw of its own."""
+    """Whether every row has a separate draw."""
     random = mask.kind == "round" and mask.options["method"] == "random"
     return mask.kind == "noise" or (random and mask.family not in DATES)
 
 
 def text_of(mask: Mask, value: Sql) -> Sql:
-    """The text that a token is made from: the same on every engine."""
+    """The text from which a token is made, the same on every engine."""
     if mask.family == "zoned":
         return sql("concat(cast(timezone('UTC', {v}) as varchar), '+00')", v=value)
     if mask.family == "double":
-        # -0.0 and 0.0 are equal, so that they have one token; of single precision, engines write
-        # different digits
+        # -0.0 and 0.0 are equal, and have to have one token; engines print different digits of
+        # single precision
         number = f"cast({value} as double)"
         return Sql(
             f"cast(cast(case when {number} = 0 then 0 else {number} end as double) as varchar)"
         )
     text = sql("cast({v} as varchar)", v=value)
     if mask.family == "decimal" and len(set(precision(mask.sql_type))) == 1:
-        # DuckDB writes no zero before the point where no digit can stand there
+        # DuckDB prints no zero before the point if the type has no digits there
         return sql("regexp_replace({t}, '^(-?)[.]', '\\10.')", t=text)
     return text
 
@@ -99,7 +99,7 @@ def hmac(text: Sql, key: str) -> Sql:
 
 
 def like_alias(mask: Mask) -> Sql:
-    """The alias under which the tokens of a column of the format `like` are joined."""
+    """The alias under which the tokens of a column with the format `like` are joined."""
     return Sql(f"like_{mask.original}")
 
 
@@ -109,7 +109,7 @@ def _token(mask: Mask, value: Sql, key: str) -> Sql:
     digest = hmac(text_of(mask, value), key)
     match mask.options["format"]:
         case "uuid":
-            # version 8 of RFC 9562: the bits are those of the digest
+            # version 8 of RFC 9562: its bits are taken from the digest
             made = (
                 f"concat(substr({digest}, 1, 8), '-', substr({digest}, 9, 4), '-8',"
                 f" substr({digest}, 14, 3), '-a', substr({digest}, 18, 3), '-',"
@@ -126,7 +126,7 @@ def _shifted(mask: Mask, value: Sql, key: str) -> Sql:
     weeks = "weekday" in mask.options.get("keep", ())
     unit = 7 if weeks else 1
     most = mask.options["within"] // unit
-    # never by no day at all: -most to -1, and 1 to most
+    # at least one day: -most to -1, and 1 to most
     digest = f"concat(${bind(key, 'draw')}, ':', r.{per(mask)})"
     draw = f"cast(md5_number_lower({digest}) % {2 * most} as integer)"
     days = f"(({draw}) - {most} + case when {draw} >= {most} then 1 else 0 end) * {unit}"
@@ -138,7 +138,7 @@ def _shifted(mask: Mask, value: Sql, key: str) -> Sql:
 
 
 def per(mask: Mask) -> Sql:
-    """The column whose equal values are shifted alike."""
+    """The column whose equal values have the same shift."""
     return Sql(f"per_{mask.original}")
 
 
@@ -156,7 +156,7 @@ def _limit(mask: Mask, top: bool, raw: Table) -> Sql:
 
 
 def found_limit(mask: Mask, top: bool, raw: Table) -> Sql:
-    """The value that at least this many rows (persons) reach or pass."""
+    """The most extreme value with at least this many rows (persons) at or beyond it."""
     order, outer, inner = ("desc", "min", "max") if top else ("asc", "max", "min")
     column = mask.physical
     rows = f"select {column} as v from {{raw}} where {column} is not null"
@@ -173,12 +173,12 @@ def found_limit(mask: Mask, top: bool, raw: Table) -> Sql:
 
 
 def _draw(mask: Mask, key: str) -> str:
-    """A number of 64 bits for the row and the column."""
+    """A 64-bit draw for the row and the column."""
     return f"md5_number_lower(concat(${bind(key, 'draw')}, ':', r.identity, ':{mask.original}'))"
 
 
 def _part(mask: Mask, key: str) -> str:
-    """A number from 0 to below 1."""
+    """A number in [0, 1)."""
     return f"(cast({_draw(mask, key)} % {PIECES} as double) / {PIECES}.0)"
 
 
@@ -188,7 +188,7 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
         if mask.family == "zoned":
             cut = f"timezone('UTC', date_trunc({unit}, timezone('UTC', {value})))"
         else:
-            # (of nanoseconds, date_trunc would round the last one of a year into the next)
+            # (date_trunc of nanoseconds would round the last one of a year into the next year)
             nanoseconds = mask.sql_type == "TIMESTAMP_NS"
             exact = f"make_timestamp(epoch_us({value}))" if nanoseconds else value
             cut = f"date_trunc({unit}, {exact})"
@@ -205,7 +205,7 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
             "random": f"(floor({ratio}) + case when {_part(mask, key)} < {ratio} - floor({ratio})"
             " then 1 else 0 end)",
         }[method]
-        # from the limit on, no two neighbours of the type have a multiple between them
+        # from the limit on, the type has neighbouring values without a multiple between them
         limit = typed(min(float(mask.options["to"]) * PIECES, sys.float_info.max), "DOUBLE")
         return Sql(
             f"case when isfinite({value}) and abs({value}) < {limit}"
@@ -222,8 +222,8 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
         "random": f"{_part(mask, key)} < cast({rest} as double) / cast({step} as double)",
     }[method]
     least, most = (typed(end, wide) for end in bounds(mask.sql_type))
-    # where the multiple is no value of the type, the one on the other side; both conditions are
-    # such that they are in the range of the type themselves
+    # if the type does not have the multiple, round to the other side; both conditions stay within
+    # the range of the type
     up_is_there = f"{own} <= {most} - ({step} - {rest})"
     down_is_not = f"{own} < {least} + {rest}"
     return Sql(
@@ -241,9 +241,9 @@ def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
     else:
         reach = f"({typed(mask.options['share'], 'DOUBLE')} * abs({number}))"
         if "between" in mask.options and mask.family == "double":
-            # a share of an infinite number is none
+            # a share of an infinite number is undefined
             reach = f"(case when isfinite({number}) then {reach} else 0 end)"
-    # up to 64 bits the sum is exact, and no end of it is beyond the wider type
+    # up to 64 bits the sum is exact, and both ends fit into the wider type
     exact = mask.family == "whole" and "HUGEINT" not in mask.sql_type
     wide = "hugeint" if exact else "double"
     least, most = _between(mask, raw)
@@ -253,14 +253,14 @@ def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
         own = f"least(greatest({own}, {low}), {high})"
     move = f"{reach} * (2 * {_part(mask, key)} - 1)"
     moved = f"({own} + {f'cast(floor({move} + 0.5) as hugeint)' if exact else move})"
-    # what is beyond an end is reflected there, so that no value stands out at it
+    # values beyond an end are reflected, so that no value is frequent there
     inside = (
         f"(case when {moved} < {low} then 2 * {low} - {moved}"
         f" when {moved} > {high} then 2 * {high} - {moved} else {moved} end)"
     )
     made = f"least(greatest({inside}, {low}), {high})"
     if not exact and mask.family != "double":
-        # an end may be no double, and the next one no value of the type
+        # an end may not be a double, and the next double may not be in the type
         whole = f"floor({made} + 0.5)" if mask.family == "whole" else made
         made = (
             f"case when {made} >= {high} then {most} when {made} <= {low} then {least}"

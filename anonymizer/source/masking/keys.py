@@ -1,6 +1,6 @@
-"""Keys of tokens, shifts and noise: from a file, which lasts, or from the secret of the run.
+"""Keys of tokens, shifts and noise: from a file, which persists, or from the secret of the run.
 
-They are bound parameters of the statements that mask, and stand in no text.
+They are bound parameters of the masking statements, and are in no text.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ DIGITS = re.compile(r"[0-9a-f]{64}\Z")
 BLOCK = 64
 """Bytes of a block of SHA-256."""
 FORGOTTEN = "run"
-"""Name of the key that is forgotten after the run."""
+"""Name of the key that is discarded after the run."""
 
 
 def key_names(policy: Policy) -> dict[str, str]:
-    """Column to the name of its key; columns with the same file share one."""
+    """The name of the key of each column; columns with the same file share one."""
     files = {name: policy.columns[name].key_file for name in policy.masked}
     return {
         name: FORGOTTEN if file is None else hashlib.sha256(file.encode()).hexdigest()[:8]
@@ -35,15 +35,15 @@ def key_names(policy: Policy) -> dict[str, str]:
 
 
 def bind(key: str, part: str) -> str:
-    """The bound parameter that holds a part of a key: `inner`, `outer` or `draw`."""
+    """The bound parameter with a part of a key: `inner`, `outer` or `draw`."""
     return f"mask_{key}_{part}"
 
 
 def bound_values(policy: AnyPolicy, secret: str, *, lasting: bool = False) -> dict[str, str]:
     """The values of all bound parameters: the secret of the run, and the keys of all tables' masks.
 
-    `lasting`: key files are read, as a release needs them; trials draw from the secret alone.
-    Raises PolicyError for key files that cannot be used.
+    `lasting`: read key files, for a release; trials use the secret alone. Raises PolicyError for
+    key files that cannot be used.
     """
     found = {"secret": secret}
     for at, single in singles_of(policy).items():
@@ -73,7 +73,7 @@ def _bound(policy: Policy, secret: str, at: str, *, lasting: bool) -> dict[str, 
 
 
 def _parts(key: bytes) -> dict[str, str]:
-    """The two blocks with which HMAC begins (RFC 2104), and the key of draws; hexadecimal."""
+    """The two initial blocks of HMAC (RFC 2104), and the key of draws, in hexadecimal."""
     padded = key.ljust(BLOCK, b"\0")
     return {
         "inner": bytes(byte ^ 0x36 for byte in padded).hex(),
@@ -87,7 +87,7 @@ def _derived(key: bytes, purpose: str) -> bytes:
 
 
 def read_key(path: Path, where: str) -> bytes | Problem:
-    """The key in a file, or why it cannot be used."""
+    """The key in a file, or the problem with it."""
     hint = f"anonymizer key secret {path.name} makes one"
     if is_waited_for(path):
         return Problem(where, f"{path.name} is a named pipe, not the file of a key", hint=hint)
@@ -108,7 +108,7 @@ def read_key(path: Path, where: str) -> bytes | Problem:
 
 
 def new_secret(path: Path) -> None:
-    """Write a new key of 256 bits for its owner alone. Raises EngineError; never overwrites."""
+    """Write a new key of 256 bits for its owner only. Raises EngineError; never overwrites."""
     try:
         write_new(path, f"{secrets.token_hex(32)}\n".encode("ascii"))
     except FileExistsError as error:

@@ -1,4 +1,4 @@
-"""What is published in the place of values: the masks of a policy's columns over typed columns."""
+"""The masks of a policy's columns, applied to typed columns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FITTING: Mapping[str, tuple[Family, ...]] = {
     "redact": ("text",),
     "zip3": ("text", "whole"),
 }
-"""The types that a mask is for; the others are for all."""
+"""The types that a mask applies to; masks that are not listed apply to all."""
 WORDS = {
     "shift": "dates and timestamps",
     "noise": "numbers",
@@ -48,24 +48,24 @@ WORDS = {
     "zip3": "text, whole numbers",
 }
 UNTOLD = ("token", "shift", "noise", "null", "constant")
-"""Masks whose values say nothing about who somebody is, however many different ones there are."""
+"""Masks whose values cannot identify anyone, however many distinct ones there are."""
 
 
 def family_of(sql_type: str) -> Family:
-    """The family of types to which a column belongs."""
+    """The family of a column's type."""
     return next((name for name, form in _FAMILIES if form.match(sql_type)), "other")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A column whose values say who somebody is, and are looked for in texts."""
+    """A column of identifiers that are searched for in texts."""
 
     column: str
     physical: Sql
-    """The column of the snapshot with its values as text."""
+    """The snapshot column with its values as text."""
     sql_type: str
     table: Table | None = None
-    """Where its values were read, if not with the rows that are masked."""
+    """The table with its values, if not that of the masked rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +74,19 @@ class Mask:
 
     column: str
     kind: str
-    """Its role, as in the policy."""
+    """The role, as in the policy."""
     sql_type: str
-    """Type of the values that it masks."""
+    """The type of the values before masking."""
     options: Mapping[str, Any]
-    """What the policy says of it, without what it leaves out."""
+    """The options that the policy sets."""
     physical: Sql
-    """The column of the snapshot with the masked values."""
+    """The snapshot column with the masked values."""
     original: Sql
-    """The column of the snapshot with the values as they were."""
+    """The snapshot column with the original values."""
     person: bool = False
-    """Whether the rows have persons."""
+    """Whether rows belong to persons."""
     values: tuple[Named, ...] = ()
-    """redact: the columns whose values are replaced as well."""
+    """For redact: the columns whose values are replaced as well."""
 
     @property
     def family(self) -> Family:
@@ -94,7 +94,7 @@ class Mask:
 
     @property
     def published_type(self) -> str:
-        """Type of the values that it makes."""
+        """The type of the masked values."""
         match self.kind:
             case "token":
                 return "BIGINT" if self.options["format"] == "number" else "VARCHAR"
@@ -107,14 +107,14 @@ class Mask:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What a release says of it: no file, and nothing that was found in the source."""
+        """The mask as a release describes it: no file, and nothing found in the source."""
         return {"mask": self.kind, **_told(self.kind, self.options)}
 
 
 def masks_of(
     name: str, column: Column, sql_type: str, physical: Sql, *, person: bool, number: int
 ) -> tuple[Mask, ...]:
-    """The masks of a column, in order. Raises SourceError where they do not fit its type."""
+    """The masks of a column, in order. Raises SourceError if they do not fit its type."""
     made = tuple(
         Mask(name, kind, sql_type, _options(kind, options), physical, Sql(f"o{number}"), person)
         for kind, options in column.masks
@@ -124,13 +124,13 @@ def masks_of(
 
 
 LEFT_OUT = ("key_file", "vault", "per")
-"""Options that no release tells."""
+"""Options that no release contains."""
 DEFAULTS = {("token", "format"): "hex", ("round", "method"): "nearest"}
 
 
 def _options(kind: str, given: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if kind == "zip3":  # (a file is read where the columns are)
+    if kind == "zip3":  # (a file is read when the columns are known)
         return {"population": GIVEN if getattr(given, "population", None) else CENSUS}
     for option in OPTIONS[kind]:
         value = getattr(given, option, None)
@@ -141,7 +141,7 @@ def _options(kind: str, given: object) -> dict[str, Any]:
 
 
 def options_told(kind: str, given: object) -> dict[str, Any]:
-    """What a release says of the options of a mask in a policy."""
+    """The options of a policy's mask, as a release describes them."""
     return _told(kind, _options(kind, given))
 
 
@@ -195,7 +195,7 @@ def _strange(mask: Mask, option: str) -> tuple[str, str | None, str | None] | No
 
 
 def _exact(value: Any, mask: Mask) -> bool:
-    """Whether a number is a value of the column's type."""
+    """Whether a number is exactly a value of the column's type."""
     number = Decimal(str(value))
     if mask.family == "whole":
         least, most = bounds(mask.sql_type)
@@ -203,14 +203,14 @@ def _exact(value: Any, mask: Mask) -> bool:
     if mask.family == "decimal":
         _, scale = precision(mask.sql_type)
         least, most = bounds(mask.sql_type)
-        # (Decimal itself rounds to 28 digits, and a column has up to 38)
+        # (Decimal rounds to 28 digits, and a column has up to 38)
         whole = (Fraction(number) * 10**scale).denominator == 1
         return whole and least <= number <= most
     return True
 
 
 def precision(sql_type: str) -> tuple[int, int]:
-    """Digits of a decimal, and those of them after the point."""
+    """Number of digits of a decimal, and of those after the point."""
     found = re.search(r"\((\d+),\s*(\d+)\)", sql_type)
     return (int(found[1]), int(found[2])) if found else (18, 3)
 
@@ -219,7 +219,7 @@ _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 1
 
 
 def bounds(sql_type: str) -> tuple[Decimal, Decimal]:
-    """The smallest and largest value of a type of whole or decimal numbers."""
+    """The smallest and largest value of a whole or decimal type."""
     if family_of(sql_type) == "decimal":
         digits, scale = precision(sql_type)
         nines = (9,) * digits
@@ -232,7 +232,7 @@ def bounds(sql_type: str) -> tuple[Decimal, Decimal]:
 
 
 def exact_type(sql_type: str) -> str:
-    """The widest type of the same exact numbers."""
+    """The widest exact type of the same kind of numbers."""
     if family_of(sql_type) == "decimal":
         return f"DECIMAL(38, {precision(sql_type)[1]})"
     return sql_type if sql_type == "UHUGEINT" else "HUGEINT"
@@ -246,13 +246,13 @@ def typed(value: Any, sql_type: str) -> Sql:
         given = lit(value)
     else:
         number = f"{Decimal(str(value)):f}"
-        # a point among more than 38 digits, the zero before it counted, would make a double of it
+        # with a point, more than 38 digits (including a zero before it) would be read as a double
         long = "." in number and sum(map(str.isdigit, number)) > 38
         given = lit(number) if long else Sql(number)
     return sql("cast({v} as {t})", v=given, t=Sql(sql_type))
 
 
 def in_utc(instant: str) -> str:
-    """A date or timestamp with a time zone: that of UTC where it has none."""
+    """A date or timestamp with a time zone; UTC if it has none."""
     found = dt.datetime.fromisoformat(instant)
     return (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).isoformat(sep=" ")

@@ -1,4 +1,4 @@
-"""The statements that mask: from the rows as they were read to those that everything else reads."""
+"""The masking statements: from the rows as read to the rows that all later steps read."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from anonymizer.source.masking.values import found_alias, found_table, values_st
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 RAW = work("raw_rows")
-"""The rows as they were read, before any column was masked."""
+"""The rows as read, before any column is masked."""
 PUBLISHED = work("rows_with_values")
-"""Those of them that may be published, where NULLs leave some out."""
+"""Those that may be published, if NULLs leave some out."""
 TRIES = 20
-"""How often another token is tried for a value whose token is a value of the column."""
+"""How many other tokens are tried if a token is a value of the column."""
 ROUNDS = 10
 """Rounds of the permutation behind tokens of the format `like`: as many as FF1 has."""
 
@@ -47,11 +47,11 @@ def masking_stages(
     known: Sequence[Sql] = (),
     persons: bool = False,
 ) -> tuple[Stage, ...]:
-    """From `raw` to `target`, which has the same columns and the originals of masked ones.
+    """The stages from `raw` to `target`, which also has the originals of masked columns.
 
     `names`: the columns of `raw`. `alone`: no other table has tokens under the same key.
-    `known`: columns in which NULL leaves out a row, or all rows of its person if there are
-    `persons`: what is found in values is found in those of the others.
+    `known`: columns in which NULL leaves out a row, or with `persons` all rows of its person; masks
+    that depend on other values ignore the rows left out.
     """
     keys = key_names(policy)
     redacts = [m for m in masks if m.kind == "redact" and m.values]
@@ -99,7 +99,7 @@ def masking_stages(
 def _masked(
     masks: Sequence[Mask], keys: Mapping[str, str], published: Table
 ) -> tuple[dict[str, Sql], tuple[str, ...]]:
-    """The values of masked columns, each mask over those of the one before, and what they bind."""
+    """The values after all masks of each column, in order, and their bound parameters."""
     made: dict[str, Sql] = {}
     binds: dict[str, None] = {}
     for mask in masks:
@@ -111,8 +111,8 @@ def _masked(
 
 
 def _tokens(key: str) -> Table:
-    """Work table of the tokens under one key: those of all columns, in which no two values share
-    one, and equal values have equal ones.
+    """Work table of the tokens of all columns under one key: distinct for distinct values, equal
+    for equal ones.
     """
     return work(f"tokens_{key}")
 
@@ -156,7 +156,7 @@ def _tokens_like(masks: Sequence[Mask], key: str, raw: Table, *, alone: bool) ->
     name = f"tokens of {', '.join(m.column for m in masks)}"
     yield Step(name, "masking/like.sql.j2", context, binds=binds)
     if not alone or "key_file" in masks[0].options:
-        # a token that depends on the other values of a table would differ in the next one
+        # a token that depends on other values of a table would differ in the next one
         return
     yield Loop(
         f"other {name}",

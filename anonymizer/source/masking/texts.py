@@ -1,4 +1,4 @@
-"""Identifiers in free text, replaced by what they are: `[mail]`, `[phone]`."""
+"""Replaces identifiers in free text by their kind: `[mail]`, `[phone]`."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from anonymizer.source.detectors import ALONE, FORMS, Form
 from anonymizer.source.signs import plain
 
 LAST = {"phone": 1, "card": 2}
-"""Kinds whose other forms are looked for first."""
+"""Kinds that are searched for after the others."""
 PASSES = 2
-"""A pattern takes the character before and after; of two with one between, the next pass has it."""
+"""Matches include neighbouring characters: two that share one are found in different passes."""
 
 
 def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:
-    """The forms that are replaced: all of the kinds but those that only most values tell.
+    """The forms that are replaced: all forms of the kinds except those that need a share of values.
 
-    Telephone numbers and cards come last: a part of another number may look like the former, and
-    without check digits the latter are told by nothing but many digits, as have others.
+    Telephone numbers and cards come last: part of another number may look like a telephone number,
+    and cards without check digits are only long numbers.
     """
     found = (f for f in FORMS if f.least < ALONE and (not kinds or f.kind in kinds))
     return tuple(sorted(found, key=lambda form: LAST.get(form.kind, 0)))
 
 
 def any_of(kinds: Sequence[str]) -> str:
-    """One pattern that every such identifier has."""
+    """One pattern that matches every such identifier."""
     return "|".join(f"({form.pattern})" for form in forms_of(kinds))
 
 
@@ -52,14 +52,14 @@ def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
 
 
 def replacement(form: Form) -> str:
-    """What takes the place of a match: what stands before and after it stays."""
+    """The replacement for a match, which keeps the characters before and after it."""
     last = list(_outer_groups(form.pattern))
     after = f"\\{last[2]}" if len(last) > 2 else ""
     return f"\\1[{form.kind}]{after}"
 
 
 def _outer_groups(pattern: str) -> Iterator[int]:
-    """The numbers of the groups that are in no other group."""
+    """The numbers of the groups that are not nested."""
     number = depth = 0
     plain = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]", lambda found: "." * len(found[0]), pattern)
     for place, sign in enumerate(plain):

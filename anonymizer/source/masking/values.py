@@ -1,7 +1,7 @@
-"""Values of columns that say who somebody is, found inside of free text.
+"""Values of identifying columns, found in free text.
 
-Names are no form that a pattern could tell, but the policy knows some: the values of its
-identifying columns. A text is compared by its words, letters without case.
+No pattern can detect names, but the policy knows some: the values of its identifying columns. Texts
+are compared by words, ignoring case.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from anonymizer.source.signs import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
 from anonymizer.steps import Step
 
 MOST_WORDS = 20
-"""Words of the longest value that is looked for."""
+"""Most words of a value that is searched for."""
 VALUES = work("identifier_values")
 APART = f"[^{LETTERS}{IDEOGRAPHS}]+"
-"""What stands between words."""
+"""Separators between words."""
 SHORT = f"^([^{IDEOGRAPHS}]*[{IDEOGRAPHS}]?[^{IDEOGRAPHS}]*)$"
-"""A text with fewer than two ideographs, which are a name in some languages."""
+"""Matches texts with fewer than two ideographs; two are a name in some languages."""
 
 
 def named_by(policy: Policy, profile: TableProfile) -> tuple[Named, ...]:
-    """The columns of a table whose values are looked for in text."""
+    """The columns of a table whose values are searched for in texts."""
     return tuple(
         Named(name, Sql(f"i{number}"), profile.type_of(name))
         for number, name in enumerate(identifying(policy, profile), 1)
@@ -35,44 +35,44 @@ def named_by(policy: Policy, profile: TableProfile) -> tuple[Named, ...]:
 
 
 def identifier_columns(named: Sequence[Named]) -> Iterator[tuple[Sql, Sql]]:
-    """What is read of them beside the rows."""
+    """Their expressions in the source and names in the snapshot."""
     for one in named:
         if one.table is None:
             yield written(ident(one.column), one.sql_type), one.physical
 
 
 def read_with(masks: Sequence[Mask]) -> tuple[Named, ...]:
-    """The columns that are read beside the rows, since some text is redacted."""
+    """The columns that are read with the rows, because some text is redacted."""
     return next((mask.values for mask in masks if mask.values), ())
 
 
 def named_before(policy: Policy, profile: TableProfile, table: Table) -> tuple[Named, ...]:
-    """The columns of a table that was read, for the texts of those that hang on it."""
+    """The columns of a table that was read, for texts of the tables that link to it."""
     return tuple(replace(one, table=table) for one in named_by(policy, profile))
 
 
 def found_table(mask: Mask) -> Table:
-    """Work table of the texts in which such values stand."""
+    """Work table of the texts that contain such values."""
     return work(f"found_{mask.original}")
 
 
 def found_alias(mask: Mask) -> Sql:
-    """Its alias where rows are masked."""
+    """Its alias in the masking statement."""
     return Sql(f"found_{mask.original}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The patterns of what stands in a text of one column, longest values first."""
+    """The patterns of one column's values that a text contains, longest values first."""
 
     number: int
     outer: Sql
-    """Of values that are no part of another one in the text."""
+    """For values that are not part of another one in the text."""
     every: Sql
 
 
 def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
-    """The steps that look such values up in every text that is redacted."""
+    """The steps that search every redacted text for such values."""
     if not masks:
         return ()
     named = masks[0].values
@@ -120,11 +120,11 @@ def without_values(mask: Mask, value: Sql) -> Sql:
 
 def _clean(named: Sequence[Named], columns: Sequence[_Found]) -> Sql:
     made = Sql("p.usual")
-    # what holds others first: of `Ada Lovelace`, `Lovelace` would be left where Ada is another
+    # outer values first: of `Ada Lovelace`, `Lovelace` would remain if Ada is another name
     patterns = [(one.outer, of) for one, of in zip(columns, named, strict=True)]
     patterns += [(one.every, of) for one, of in zip(columns, named, strict=True)]
     for pattern, of in patterns:
-        # twice, since the sign between two values belongs to one match only
+        # twice, since a separator between two values belongs to one match only
         for _ in range(2):
             made = sql(
                 "regexp_replace({v}, concat({before}, {p}, {after}), {tag}, 'g')",
@@ -138,5 +138,5 @@ def _clean(named: Sequence[Named], columns: Sequence[_Found]) -> Sql:
 
 
 def _plain(name: str) -> str:
-    """The name of a column as a tag: no sign in it means anything to a replacement."""
+    """The name of a column as a tag, without characters that are special in a replacement."""
     return name.replace("\\", "/")

@@ -20,7 +20,7 @@ class Paired:
     physical: str
     """The column of its originals."""
     flag: str | None
-    """The column that is true (or NULL) where the original is sensitive; only with buckets."""
+    """The column that is true (or NULL) if the original is sensitive; only with buckets."""
 
     @property
     def parts(self) -> list[Sql]:
@@ -32,7 +32,7 @@ class Paired:
 
     @property
     def read(self) -> list[Sql]:
-        """Its cells as they are read: texts, however the link carries them."""
+        """Its cells as texts, whatever their type in the link."""
         first, *others = self.cells
         if self.column.lo is None and not self.column.list_cells:
             return [Sql(f"cast({first} as varchar) as {first}"), *others]
@@ -46,17 +46,17 @@ class Paired:
     """Whether the value is in a bucket."""
     value = NumberedColumn("value")
     other = NumberedColumn("other")
-    """0 where the row is a pair of this column."""
+    """0 if the row is a pair of this column."""
     sensitive = NumberedColumn("sensitive")
     unlike = NumberedColumn("unlike")
-    """0 where the row says whether cells of one flag are in buckets."""
+    """0 if the row is a pair of this column: whether its cells are in buckets, and should be."""
 
 
 def paired(
     layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str]
 ) -> dict[str, Paired]:
-    """The columns of the table by their names in the source: those that are never in buckets, and
-    those of whose values a flag says whether they have to be.
+    """The columns of the table by their names in the source: those without buckets, and those with
+    a flag for the values that have to be in buckets.
     """
     return {
         column.column: Paired(
@@ -71,7 +71,7 @@ def paired(
 
 
 def pair(columns: Mapping[str, Paired], originals: Originals, link: Table, pairs: Table) -> str:
-    """The statement that makes the table of pairs; there has to be a column."""
+    """The statement that creates the table of pairs; needs at least one column."""
     context = {
         "link": link,
         "original": originals.table,

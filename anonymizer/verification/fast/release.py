@@ -16,19 +16,18 @@ from anonymizer.verification.questions import Asking, Question
 
 @dataclass(frozen=True, slots=True)
 class WorkTables:
-    """The tables that may be made."""
+    """The work tables that may be created."""
 
     tuples: Table
-    """The different tuples of every class."""
+    """The distinct tuples of every class."""
     values: Table
-    """The values of every class or bucket, counted; one table a column, with a number behind."""
+    """The counted values of every class or bucket; one table per column, with a numeric suffix."""
 
 
 def fast_release(view: Table, layout: Layout, tables: WorkTables | None = None) -> Asking:
     """How `verify_release` answers its questions on the embedded engine.
 
-    Without work tables, as where nothing may be written, only rows are read, and no digests are
-    trusted.
+    Without work tables, where nothing may be written, only rows are read, and digests are not used.
     """
 
     def ask(questions: Sequence[Question], run_sql: RunSql) -> tuple[Check, ...]:
@@ -48,7 +47,7 @@ def release_shortcuts(
     tables: WorkTables,
     run_sql: RunSql,
 ) -> list[Shortcut | None]:
-    """A shortcut of every question that has one; the work tables are made."""
+    """The shortcut of every question that has one; creates the work tables."""
     counted = _of_values(questions, tables.values, run_sql)
     tuples = tables.tuples if layout.class_id is not None else None
     if tuples is not None:
@@ -63,12 +62,12 @@ def release_shortcuts(
 
 
 def _of_rows(question: Question) -> Shortcut | None:
-    """Rows are counted instead of classes, texts of cells read once."""
+    """A shortcut that counts rows instead of classes and reads texts of cells once."""
     return Proof((fast_sql(question),)) if question.template == "cell_or_bucket" else None
 
 
 def _of_digests(question: Question) -> Shortcut | None:
-    """Groups are compared by sums of their digests, where rows count and not persons."""
+    """Compare groups by sums of their digests, if rows are counted and not persons."""
     if question.template == "group_sizes" and question.parameters["person"] is None:
         return Proof((fast_sql(question),))
     return None
@@ -86,9 +85,9 @@ def _tuples(view: Table, layout: Layout, tuples: Table) -> str:
 
 
 def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | None:
-    """Tuples prove conditions of form, and have the sizes where rows count and not persons."""
+    """Use tuples: they prove conditions of form, and have the sizes if rows are counted."""
     if question.over is not None:
-        return None  # of other rows
+        return None  # it is about other rows
     match question.template:
         case "class_cells" | "class_flags":
             return Proof((fast_sql(question, tuples=tuples),))
@@ -103,7 +102,7 @@ def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | 
 def _of_values(
     questions: Sequence[Question], table: Table, run_sql: RunSql
 ) -> Iterator[Shortcut | None]:
-    """If several questions count the values of the same groups, they are counted once.
+    """Shortcuts that count the values of the same groups once for several questions.
 
     The plain statement is kept; its counting subquery is replaced by a table made from it.
     """
@@ -126,7 +125,7 @@ def _of_values(
 
 
 def _counted(question: Question) -> Hashable:
-    """What a question counts, None where it counts something else or persons."""
+    """What a question counts; None for other counts, and for persons."""
     asks = question.parameters
     if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
         return None
@@ -135,16 +134,16 @@ def _counted(question: Question) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A generalized column of the tuples of a release, which are stored by numbers, not names."""
+    """A generalized column of a release's tuples, which are stored under numbers, not names."""
 
     cells: tuple[Sql, ...]
     """Its parts, in the order of `cell_parts`."""
     flag: Sql | None
-    """Whether the cell is generalized, of a column that has buckets."""
+    """Whether the cell is generalized, for a column with buckets."""
 
 
 def numbered(layout: Layout) -> dict[str, Numbered]:
-    """The numbers that `cells` and `flags` give the generalized columns, by name in the source."""
+    """The generalized columns by source name, numbered as in `cells` and `flags`."""
     found: dict[str, Numbered] = {}
     places, dealt = 0, 0
     for column in quasi(layout):

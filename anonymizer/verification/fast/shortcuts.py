@@ -14,14 +14,14 @@ from anonymizer.verification.questions import Question, ask_all
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Statements that count what could break a condition: 0 of each proves it, more says little."""
+    """Statements that count possible violations: all 0 proves the condition, else it is open."""
 
     statements: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A statement that gives the row of the plain one."""
+    """A statement that returns the same row as the plain one."""
 
     sql: str
 
@@ -38,7 +38,7 @@ def fast_sql(question: Question, **more: Any) -> str:
 def answer(
     questions: Sequence[Question], shortcuts: Sequence[Shortcut | None], run_sql: RunSql
 ) -> tuple[Check, ...]:
-    """Answer questions by their shortcuts; the rest, and those not proved, by the plain checks.
+    """Answer questions by their shortcuts, and by the plain checks if there is none or no proof.
 
     Several questions may share a proof, which is then run once.
     """

@@ -17,7 +17,7 @@ from anonymizer.verification.questions import Asking, Question
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What the statements of single questions are made of, and what several have in common."""
+    """The statements of single questions, and those shared by several."""
 
     kept: Mapping[str, Kept]
     staged: str
@@ -45,7 +45,7 @@ class Proofs:
                 paired = self.columns[column]
                 return Proof((fast_sql(question, pairs=self.pairs, paired=paired),))
             case "source_bucket":
-                # (as above, of rows that stand for one original each)
+                # (like `source_spanned`, it needs the proof that every row has one original)
                 return Proof((self.staged, fast_sql(question)))
         return None
 
@@ -61,7 +61,7 @@ def fast_source(
 ) -> Asking:
     """How `verify_against_source` answers its questions on the embedded engine.
 
-    `pairs` is a work table that may be made: every different pair of a cell and an original.
+    `pairs` is a work table that may be created: the distinct pairs of a cell and an original.
     """
 
     def ask(questions: Sequence[Question], run_sql: RunSql) -> tuple[Check, ...]:
@@ -80,7 +80,7 @@ def source_proofs(
     suppressed: int,
     run_sql: RunSql,
 ) -> Proofs:
-    """What proves the conditions; the work table is made."""
+    """The proofs of the conditions; creates the work table."""
     kept = kept_columns(originals, layout, run_sql)
     columns = {
         name: column

@@ -1,7 +1,7 @@
 """Statements that prove that the staged rows equal the release, and come from the source.
 
-They need an engine with 64-bit digests, such as DuckDB. If one proves nothing, every
-condition is checked separately.
+They need an engine with 64-bit digests, such as DuckDB. If one proves nothing, every condition is
+checked separately.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from anonymizer.verification.against_source import AS_THEY_WERE
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A published column with the values of the source, as digests take the two."""
+    """A published column and its source values, in the form in which digests are computed."""
 
     name: str
     published: Sql
     original: Sql
-    """Over a row `o` of the originals."""
+    """Expression over a row `o` of the originals."""
     physical: str
     """The column of its originals."""
     values: Table | None = None
-    """Its different values, where it is published as text and some of them stand there quoted."""
+    """Its distinct values, if it is published as text and some of them are quoted."""
 
     @property
     def quoted(self) -> Sql:
-        """Those of them, joined to the originals."""
+        """The quoted values, joined to the originals."""
         return ident(f"quoted: {self.name}")
 
 
 def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[str, Kept]:
     """Columns whose cells are the originals, by their names in the source.
 
-    Quasi-identifiers are among them where groups alone protect a release: their cells are then the
-    texts of their values, quoted where a cell could mean more than one, and admit nothing else.
+    They include quasi-identifiers if only groups protect a release: their cells are the texts of
+    their values, quoted if ambiguous, and admit nothing else.
     """
     kept = {
         column.column: _kept(originals, column)
@@ -54,7 +54,7 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
             values = originals.distinct.get(column.column)
             if values is None or column.bucket is not None:
                 continue
-            # the text of a number or date needs no quotes
+            # texts of numbers and dates need no quotes
             asked = column.kind == "categorical" and run_sql(_quoted(values))[0][0]
             kept[column.column] = _written(originals, column, values if asked else None)
     return kept
@@ -94,7 +94,7 @@ def staged_proof(
         "original": originals.table,
         "row_ref": originals.row_ref,
         "kept": list(kept.values()),
-        # the tables among them, which the header of the template declares
+        # those of them that are tables, which the header of the template declares
         "written": [column.values for column in kept.values()],
         "rest": _digested(layout, [name for name in published(layout) if name not in names]),
         "suppressed": suppressed,
@@ -103,8 +103,8 @@ def staged_proof(
 
 
 def values_proof(originals: Originals, link: Table, view: Table, layout: Layout) -> str | None:
-    """The statement for the values of all separated columns; None where there is none, or where
-    persons have rows together and values of their own.
+    """The statement for the values of all separate columns; None without any, or if the release
+    numbers persons.
     """
     columns = [column for column in layout.columns if column.column in layout.tables]
     if not columns or layout.person_id is not None:
@@ -122,10 +122,10 @@ def values_proof(originals: Originals, link: Table, view: Table, layout: Layout)
 
 
 def _digested(layout: Layout, names: list[str]) -> list[Sql]:
-    """Published columns as a digest of rows takes them.
+    """Published columns in the form in which rows are digested.
 
-    Texts of cells are texts, however the link carries them. Lists come after their lengths: a
-    digest of several columns runs through the members of a list and shows no end of it.
+    Cells of text columns are texts, whatever their type in the link. Lists follow their lengths: a
+    digest of several columns does not show where the members of a list end.
     """
     kinds = {c.name: c for c in quasi(layout) if c.name is not None and c.lo is None}
     digested: list[Sql] = []

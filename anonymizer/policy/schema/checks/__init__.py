@@ -1,6 +1,6 @@
 """Checks across the parts of a policy of several tables; all run, and all problems are raised.
 
-A check that reads an invalid part is skipped, so that one mistake is not told twice.
+A check that reads an invalid part is skipped, so that no mistake is reported twice.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (release.views, ("person", "tables", "publish")),
     (release.published_columns, ("person", "columns", "publish")),
 )
-"""Each check with the sections, of the policy or of any table, that it needs whole."""
+"""Each check with the sections, of the policy or of any table, that must be valid for it."""
 
 
 def crosscheck(policy: SchemaPolicy, broken: Broken = frozenset()) -> list[Problem]:
-    """Every contradiction inside a policy whose parts are valid on their own."""
+    """Every contradiction in a policy whose parts are valid by themselves."""
     sections = set(_sections(broken))
     found: dict[Problem, None] = {}
     for check, needs in CHECKS:

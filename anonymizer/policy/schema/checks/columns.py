@@ -1,4 +1,4 @@
-"""Checks of columns: those of a single table, and the roles that a table can have."""
+"""Checks of columns: those of a single table, and the roles that each table may have."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROLES = {
 
 
 def each_table(policy: SchemaPolicy) -> Iterator[Problem]:
-    """What is asked of the columns of a single table."""
+    """The checks of the columns of a single table, for each table."""
     for name, table in policy.tables.items():
         yield from within(name, _of_table(table, policy.engine))
 
@@ -44,14 +44,14 @@ def _of_table(table: SchemaTable, engine: str) -> Iterator[Problem]:
 
 
 def options_fit_role(policy: SchemaPolicy) -> Iterator[Problem]:
-    """An option that says nothing for a role is a misunderstanding."""
+    """Options are only set for roles that use them."""
     for name, table in policy.tables.items():
         for column, given in table.columns.items():
             yield from within(name, columns.misplaced(column, given, ROLES))
 
 
 def masks(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Every masking role has the options that say what it does."""
+    """Every masking role has its required options."""
     for name, table in policy.tables.items():
         for column, given in table.columns.items():
             yield from within(name, masking.of_column(column, given))
@@ -79,7 +79,7 @@ def masks(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def roles_fit_table(policy: SchemaPolicy) -> Iterator[Problem]:
-    """The roles quasi and event tell the table of the persons from the others."""
+    """The role quasi is for the persons' table, the role event for the others."""
     if policy.person not in policy.tables:
         return
     for name, table in policy.tables.items():
@@ -115,7 +115,7 @@ def _of_rows(table: SchemaTable, persons: str) -> Iterator[Problem]:
 
 
 def _lifted_names(policy: SchemaPolicy, table: str) -> Iterator[Problem]:
-    """A lifted column has a name of its own among those of the persons."""
+    """The name of a lifted column differs from those of the persons' columns."""
     taken = {name.casefold(): policy.person for name in policy.tables[policy.person].columns}
     for other in list(policy.tables)[: list(policy.tables).index(table)]:
         if other != policy.person:
@@ -127,7 +127,7 @@ def _lifted_names(policy: SchemaPolicy, table: str) -> Iterator[Problem]:
 
 
 def quasi_needed(policy: SchemaPolicy) -> Iterator[Problem]:
-    """There is something to make classes of persons by."""
+    """There is at least one quasi-identifier to form classes of persons."""
     persons = policy.tables.get(policy.person)
     if persons is not None and persons.columns and not (persons.quasi or policy.lifted):
         said = "has no quasi column, and there is nothing to make classes of persons by"

@@ -1,4 +1,4 @@
-"""Checks of guarantees: k is stated, and what an observer knows is there to be known."""
+"""Checks of guarantees: k is stated, and `knows` refers to something in the policy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 OF_PERSONS = {"k_anonymity", "ir_k"}
-"""Guarantees that speak of persons, not of values."""
+"""Guarantees about persons, not values."""
 
 
 def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Every promise about several tables is one of k persons."""
+    """Every guarantee for several tables needs k persons."""
     if policy.privacy.k_anonymity is None:
         said = "is missing: with several tables at least k persons share what is known"
         hint = "privacy: {k_anonymity: 5}, or preset: internal"
@@ -24,7 +24,7 @@ def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
-    """`knows` is about columns, rows and rules that the policy has."""
+    """`knows` refers to columns, rows and rules that the policy has."""
     knows = policy.privacy.knows
     if knows.events and policy.tables and not policy.events:
         said = "is about event columns, and there is none"
@@ -44,14 +44,14 @@ def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def _rules(policy: SchemaPolicy) -> bool:
-    """Whether some rule speaks of the values of a sensitive column."""
+    """Whether any rule concerns the values of a sensitive column."""
     if any(table.protected for table in policy.tables.values()):
         return True
     return bool(policy.sensitive and set(policy.privacy.guarantees) - OF_PERSONS)
 
 
 def as_tree(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Options of mondrian that a tree of classes of whole tuples does not have."""
+    """Options of mondrian that the tree of classes of whole tuples does not support."""
     if policy.algorithm.must_refine:
         said = "gives rows better classes within one table, not with several tables"
         yield Problem("algorithm.refine", said, "auto, 0", "leave refine out")

@@ -1,4 +1,4 @@
-"""Checks of keys: they are listed columns of role key, and nothing else is."""
+"""Checks of keys: they are listed columns of the role key, and no other column has it."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def role_of_keys(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def one_use(policy: SchemaPolicy) -> Iterator[Problem]:
-    """A column of the role key is the key of its table or a link, and not both."""
+    """A column of the role key is either the key of its table or a link."""
     leading, round_about = _leading(policy), {name for way in circles(policy) for name in way}
     for name, table in policy.tables.items():
         if name in round_about:
-            continue  # its links are wrong, and told
+            continue  # its links are reported as wrong
         if table.key is not None and table.key in table.links:
             said = f"is the link to {name_text(table.links[table.key])} as well"
             yield Problem(table_path(name, "key"), said, hint="leave key out")
@@ -62,7 +62,7 @@ def one_use(policy: SchemaPolicy) -> Iterator[Problem]:
             name != policy.person and not table.links
         )
         if missing or not named <= set(table.columns):
-            continue  # which column is meant is not known, and told
+            continue  # a missing column is reported
         for column in table.unused_keys:
             said = "is key, and the column is neither the key of the table nor a link"
             path = table_path(name, "columns", column, "role")
@@ -70,7 +70,7 @@ def one_use(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def needed(policy: SchemaPolicy) -> Iterator[Problem]:
-    """A table to which links lead has a key, and so has that of the persons."""
+    """The persons' table has a key, and so has every table that others link to."""
     leading = _leading(policy)
     for name, table in policy.tables.items():
         if table.key is None and name in leading:
@@ -80,7 +80,7 @@ def needed(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def _leading(policy: SchemaPolicy) -> dict[str, str]:
-    """Tables that need a key, and why."""
+    """Tables that need a key, with the reason."""
     round_about = {name for way in circles(policy) for name in way}
     why = {
         other: f"{name_text(name)} links to this table"

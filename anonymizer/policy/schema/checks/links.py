@@ -1,4 +1,4 @@
-"""Checks of links: every table reaches the table of the persons, by one way."""
+"""Checks of links: every table is linked to the persons' table, in exactly one way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
-    """`person` names a table here, not a column as with a single table."""
+    """`person` names a table, not a column as in a policy of one table."""
     if not policy.tables:
         example = "tables: {patients: {source: {table: main.patients}, columns: …}, visits: …}"
         yield Problem("tables", "is empty", hint=example)
@@ -29,7 +29,7 @@ def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Only the table of the persons has no link, and no table has two."""
+    """Only the persons' table has no link; every other table has exactly one."""
     if policy.person not in policy.tables:
         return
     persons = name_text(policy.person)
@@ -59,10 +59,10 @@ def known_tables(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
-    """No way of links comes back to where it was; every circle is told once."""
+    """Links do not form a cycle; every cycle is reported once."""
     for circle in circles(policy):
         if policy.person in circle:
-            continue  # the links of the persons' table are told
+            continue  # the links of the persons' table are reported
         column = next(iter(policy.tables[circle[0]].links))
         said = f"leads round in a circle: {', '.join(map(name_text, circle))}"
         hint = f"one of these tables links to {name_text(policy.person)}"
@@ -70,7 +70,7 @@ def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def circles(policy: SchemaPolicy) -> list[list[str]]:
-    """The tables of every circle, the first again at the end."""
+    """The tables of every cycle, the first one repeated at the end."""
     found: list[list[str]] = []
     for name in policy.tables:
         way = _way(policy, name)
@@ -81,7 +81,7 @@ def circles(policy: SchemaPolicy) -> list[list[str]]:
 
 
 def _way(policy: SchemaPolicy, start: str) -> list[str]:
-    """The tables to which links lead, up to one that stands there already."""
+    """The tables along the links from `start`, up to the first repeated one."""
     way = [start]
     while (link := policy.tables[way[-1]].link) is not None and link[1] in policy.tables:
         seen = link[1] in way

@@ -1,4 +1,4 @@
-"""Checks of the release: its place, and the names of its views and of their columns."""
+"""Checks of the release: its target, and the names of its views and their columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY_QUERY = "rename the column in a query as source"
 
 
 def place(policy: SchemaPolicy) -> Iterator[Problem]:
-    """The release has a place of its own."""
+    """The release overwrites neither its sources nor the ledger."""
     publish = policy.publish
     yield from target(publish)
     if _same(policy.ledger, publish.database):
@@ -45,7 +45,7 @@ def _same(file: str | None, database: str | None) -> bool:
 
 
 def views(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Every view has a name of its own, and the manifest too."""
+    """Every view has a distinct name, also from the manifest."""
     for name in policy.publish.names:
         if name not in policy.tables:
             path = path_text(("publish", "names", name))
@@ -67,14 +67,14 @@ def views(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def published_columns(policy: SchemaPolicy) -> Iterator[Problem]:
-    """Published columns of a table have different names."""
+    """The published columns of a table have distinct names."""
     yield from clashes(policy)
 
 
 def clashes(
     policy: SchemaPolicy, kinds: Mapping[str, Mapping[str, str]] | None = None
 ) -> Iterator[Problem]:
-    """The same; `kinds`, by table and column, determine the names of typed cells."""
+    """Like `published_columns`; `kinds`, by table and column, determine names of typed cells."""
     for table in policy.tables:
         first: dict[str, PublishedName] = {}
         names = column_names(policy, table, (kinds or {}).get(table))
@@ -85,14 +85,14 @@ def clashes(
                 said = f"would be published as {name_text(one.name)}, a name of the tool's own"
                 yield Problem(path, said, hint=BY_QUERY)
             other = first.setdefault(one.name.casefold(), one)
-            if one is not other and one.generated:  # else one column is listed twice, and told
+            if one is not other and one.generated:  # else reported as a duplicate
                 told = f"{_words(other)} and {_words(one)} would both be published as"
                 place = _place(policy, table, other.column or other.name)
                 yield Problem(place, f"{told} {name_text(one.name)}", hint=BY_QUERY)
 
 
 def _place(policy: SchemaPolicy, table: str, column: str | None) -> str:
-    """Where a column stands in the policy, which for some of the persons' is another table."""
+    """The path of a column in the policy; some of the persons' columns are in another table."""
     if column is None:
         return table_path(table, "columns")
     stands = policy.lifted.get(column, table) if table == policy.person else table
