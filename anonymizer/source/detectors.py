@@ -135,6 +135,8 @@ FORMS: tuple[Form, ...] = (
         ),
         dialled,
     ),
+    # (numbers in Luxembourg may have six digits, as drug codes have)
+    Form("phone", _of("00352-[0-9]{4}-[0-9]{2}"), dialled),
     Form(
         "phone",
         "(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}"

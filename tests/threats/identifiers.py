@@ -270,6 +270,7 @@ PLANTED: dict[str, tuple[str, Make]] = {
     "phones in a list": ("phone", lambda r: f"+49{digits(r, 9)},+33{digits(r, 9)}"),
     "phones in a list at home": ("phone", lambda r: f"+49{digits(r, 9)},030{digits(r, 7)}"),
     "phones in short groups": ("phone", lambda r: f"00353-{digits(r, 4)}-{digits(r, 3)}"),
+    "phones of six digits": ("phone", lambda r: f"00352-{digits(r, 4)}-{digits(r, 2)}"),
     "phones in pairs": ("phone", lambda r: f"00352-{digits(r, 2)}-{digits(r, 2)}-{digits(r, 2)}"),
     "phones with non-breaking spaces": (
         "phone",
@@ -399,8 +400,8 @@ INNOCENT: dict[str, Make] = {
     "UK postcodes": lambda r: f"SW{digits(r, 1)}A {digits(r, 1)}AA",
     "towns": lambda r: r.choice(["Paris", "Roma", "Sankt Georgen", "Llanfair"]),
     "roads": lambda r: f"A{r.randint(1, 99)} km {r.randint(1, 500)}",
-    "drug codes of 11": lambda r: f"00{r.randint(100, 999)}-{digits(r, 4)}-{digits(r, 2)}",
-    "drug codes and tablets": lambda r: f"00{r.randint(100, 999)}-{digits(r, 4)}-{digits(r, 2)} 30",
+    "drug codes of 11": lambda r: f"00{r.randint(400, 999)}-{digits(r, 4)}-{digits(r, 2)}",
+    "drug codes and tablets": lambda r: f"00{r.randint(400, 999)}-{digits(r, 4)}-{digits(r, 2)} 30",
     "signed numbers": lambda r: f"{r.choice('+-')}{r.randint(1, 10**9)}.{digits(r, 3)}",
     "signed amounts": lambda r: f"{r.choice('+-')}{r.randint(1, 10**9)}.{digits(r, 2)}",
     "signed amounts, comma": lambda r: f"{r.choice('+-')}{r.randint(1, 10**9)},{digits(r, 2)}",
