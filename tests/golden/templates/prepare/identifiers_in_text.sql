@@ -40,35 +40,36 @@ found_2 as (
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]{6,})([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})', 2) else '' end as f19
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f20
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]{2}(([)]?[ /]|[)]-|-([0-9]{0,3}[ ()/.-]|[0-9]{4}[ ()/.]|[0-9]{5}|[0-9]{4}-[0-9]{1,2}[()/.-]))[0-9 ()/.-]*[0-9]|-[0-9]{4}-[0-9]{3,}([0-9 ()/.-]*[0-9])?))([^0-9A-Za-z]|$)', 2) else '' end as f21
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)') else false end as f22
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as f23
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as f24
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3,4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$)') else false end as f25
-        , case when mixed then regexp_extract(rest, '((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))[^0-9+\]]{0,14})(([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f26
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([^0-9A-Za-z.]|$)') else false end as f27
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$)') else false end as f28
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z])([^0-9A-Za-z]|$)', 2) else '' end as f29
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$)') else false end as f30
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z])([^0-9A-Za-z]|$)') else false end as f31
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00352-[0-9]{4}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f22
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)') else false end as f23
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as f24
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}[ /-][1-9][0-9]{2,3}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as f25
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3,4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$)') else false end as f26
+        , case when mixed then regexp_extract(rest, '((?:[Pp]hone|[Tt]elef|[Mm]obil|[Mm][oó]vil|[Hh]andy|[Pp]ortable|[Aa]ppel|[Aa]nruf|[Ll]lama|[Cc]hiama|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Ff]ax|[Cc]ell|[Cc]all|[Rr]ing|[Bb]el ))[^0-9+\]]{0,14})(([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f27
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([^0-9A-Za-z.]|$)') else false end as f28
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$)') else false end as f29
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z])([^0-9A-Za-z]|$)', 2) else '' end as f30
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$)') else false end as f31
     from found_1
 ),
 found_3 as (
     select
         *
-        , regexp_extract(rest, '(^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f32
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D])([^0-9A-Za-z]|$)') else false end as f33
-        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d])([^0-9A-Za-z]|$)') else false end as f34
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f35
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y])([^0-9A-Za-z]|$)', 2) else '' end as f36
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f37
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f38
-        , regexp_extract(rest, '(^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f39
-        , regexp_extract(rest, '(^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$)', 2) as f40
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f41
-        , regexp_extract(rest, '^( *)([0-9]{9})( *)$', 2) as f42
-        , regexp_extract(rest, '^( *)([0-9]{10})( *)$', 2) as f43
-        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f44
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z])([^0-9A-Za-z]|$)') else false end as f32
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f33
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D])([^0-9A-Za-z]|$)') else false end as f34
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d])([^0-9A-Za-z]|$)') else false end as f35
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f36
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y])([^0-9A-Za-z]|$)', 2) else '' end as f37
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f38
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f39
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f40
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$)', 2) as f41
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f42
+        , regexp_extract(rest, '^( *)([0-9]{9})( *)$', 2) as f43
+        , regexp_extract(rest, '^( *)([0-9]{10})( *)$', 2) as f44
         , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f45
+        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f46
     from found_2
 ),
 plain as (
@@ -76,8 +77,8 @@ plain as (
         place, n
         , f0
         , f1
--- 43 more turns, a0ce9af2
-        , upper(regexp_replace(f45, '[^0-9A-Za-z]', '', 'g')) as f45
+-- 44 more turns, e10071cf
+        , upper(regexp_replace(f46, '[^0-9A-Za-z]', '', 'g')) as f46
     from found_3
 ),
 counted as (
@@ -85,9 +86,9 @@ counted as (
         place
         , sum(case when f0 then n else 0 end) as f0
         , sum(case when f1 then n else 0 end) as f1
--- 43 more turns, fb73a694
-        , sum(case when f45 <> '' then n else 0 end) as m45
-        , sum(case when f45 <> '' and case when length(f45) = 11 then (1 * cast(substr(f45, 1, 1) as integer) + 3 * cast(substr(f45, 2, 1) as integer) + 7 * cast(substr(f45, 3, 1) as integer) + 9 * cast(substr(f45, 4, 1) as integer) + 1 * cast(substr(f45, 5, 1) as integer) + 3 * cast(substr(f45, 6, 1) as integer) + 7 * cast(substr(f45, 7, 1) as integer) + 9 * cast(substr(f45, 8, 1) as integer) + 1 * cast(substr(f45, 9, 1) as integer) + 3 * cast(substr(f45, 10, 1) as integer) + 1 * cast(substr(f45, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f45
+-- 44 more turns, 1850edde
+        , sum(case when f46 <> '' then n else 0 end) as m46
+        , sum(case when f46 <> '' and case when length(f46) = 11 then (1 * cast(substr(f46, 1, 1) as integer) + 3 * cast(substr(f46, 2, 1) as integer) + 7 * cast(substr(f46, 3, 1) as integer) + 9 * cast(substr(f46, 4, 1) as integer) + 1 * cast(substr(f46, 5, 1) as integer) + 3 * cast(substr(f46, 6, 1) as integer) + 7 * cast(substr(f46, 7, 1) as integer) + 9 * cast(substr(f46, 8, 1) as integer) + 1 * cast(substr(f46, 9, 1) as integer) + 3 * cast(substr(f46, 10, 1) as integer) + 1 * cast(substr(f46, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f46
     from plain
     group by place
 ),
@@ -96,9 +97,9 @@ likely as (
         c.place
         , case when f0 >= CAST(0.0 AS DOUBLE) * k.n then f0 else 0 end as f0
         , case when f1 >= CAST(0.0 AS DOUBLE) * k.n then f1 else 0 end as f1
--- 43 more turns, fc60b5be
-        , case when f45 * 2 >= m45 and f45 >= CAST(0.8 AS DOUBLE) * k.n
-            then f45 else 0 end as f45
+-- 44 more turns, 2bc32913
+        , case when f46 * 2 >= m46 and f46 >= CAST(0.8 AS DOUBLE) * k.n
+            then f46 else 0 end as f46
     from counted c
     join known k on k.place = c.place
 ),
@@ -106,10 +107,10 @@ judged as (
     select place, 0 as kind, cast(greatest(0, f0, f1) as bigint) as n
     from likely
     union all
-    select place, 1 as kind, cast(greatest(0, f18, f19, f20, f21, f22, f23, f24, f25, f26) as bigint) as n
+    select place, 1 as kind, cast(greatest(0, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27) as bigint) as n
     from likely
     union all
--- 10 more turns, 5e2d4309
+-- 10 more turns, 07127411
     select place, 12 as kind, n
     from anon_scratch.main.suspects
     where kind = 'identifier_value'
