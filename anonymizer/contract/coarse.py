@@ -1,4 +1,4 @@
-"""Rounding of figures that cannot be computed from the release.
+"""Rounds figures that cannot be computed from the release.
 
 A hidden value can be derived from a figure of full precision that depends on it. Figures that a
 recipient cannot compute from the published cells are therefore rounded to three significant
@@ -14,13 +14,13 @@ from itertools import count
 from typing import Any
 
 DIGITS = 3
-"""Significant digits of a figure that the release alone does not give."""
+"""Significant digits of a figure that cannot be computed from the release alone."""
 MANY = 10
-"""Rows (persons) whose share is the finest step of a mean over all of them: one of them alone
-rarely moves it to another step."""
+"""Number of rows (persons) whose share is the finest step of a mean over all: a single one rarely
+moves the mean to another step."""
 SEARCH = ("level.", "lattice_", "ncp_")
-"""Prefixes of the figures of a search that are published. Every other one, such as the number of
-persons that were placed last, depends on hidden values and has no reader."""
+"""Prefixes of the figures of a search that are published. All others, such as the number of persons
+placed last, depend on hidden values and are of no use to readers."""
 BOUNDS = ("ncp_bound", "ncp_weighted_bound")
 LEAST = "lattice_bound"
 LOSS = "lattice_loss"
@@ -54,7 +54,7 @@ def finest(units: int, many: int = MANY) -> Decimal:
 
 
 def of_search(figures: Mapping[str, Any], units: int) -> dict[str, Any]:
-    """The figures of a search as they are published with a release of `units` rows (persons)."""
+    """The figures of a search to publish with a release of `units` rows (persons)."""
     told = {name: value for name, value in figures.items() if name.startswith(SEARCH)}
     for name in BOUNDS:
         if told.get(name):
@@ -66,10 +66,10 @@ def of_search(figures: Mapping[str, Any], units: int) -> dict[str, Any]:
 
 
 def _below(value: float, step: Decimal) -> float:
-    """The multiple of a step that is not above `value`."""
+    """The largest multiple of a step that is at most `value`."""
     return float(Decimal(repr(value)) // step * step)
 
 
 def _digits_below(value: float) -> float:
-    """`value` with DIGITS significant digits, and never above it."""
+    """`value` rounded down to DIGITS significant digits."""
     return float(Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal(Decimal(repr(value))))
