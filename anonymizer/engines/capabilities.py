@@ -139,7 +139,7 @@ def _of_algorithms() -> Iterator[Feature]:
 
 
 def _of_guarantees() -> Iterator[Feature]:
-    """The guarantees that some algorithm of every engine enforces; the algorithm implies others."""
+    """Guarantees that an algorithm of all engines enforces; others depend on their algorithm."""
     everywhere = [made for made in ALGORITHMS.values() if not made.lacking]
     for guarantee in GUARANTEES:
         if any(made.works_towards(guarantee) for made in everywhere):

@@ -43,7 +43,7 @@ class EngineDescription:
 
 @cache
 def engines() -> Mapping[str, EngineDescription]:
-    """Every engine by its name."""
+    """Every engine by its name; DuckDB, the default, is first."""
     here = [str(Path(__file__).parent)]
     found = {}
     for module in pkgutil.iter_modules(here):

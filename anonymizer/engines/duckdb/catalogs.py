@@ -1,4 +1,4 @@
-"""The names of the catalogs that are attached to a user's connection, and their reservation."""
+"""The catalogs that a run attaches to a user's connection, and the check that they are free."""
 
 from __future__ import annotations
 

@@ -62,6 +62,7 @@ def own_session(limits: Limits) -> Iterator[SparkSession]:
     """Start a session, on the cluster that the environment configures or else on this machine.
 
     A memory limit is in MiB, and applies to the heap.
+
     Raises EngineError if Spark or Java is missing, or the session does not start.
     """
     builder = _builder()
